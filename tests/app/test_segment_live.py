@@ -3,14 +3,17 @@ between two runs, or within one.
 """
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.analysis.segment import anatomy, batch_table
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_bytes
+from kafkaviz.format.walk import walk
 from kafkaviz.messages import message
 from tests.app.segment_page import copy_of, page, sent, spaced_html
 from tests.support.pages import assert_no_exception
@@ -160,3 +163,24 @@ def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
     assert (
         f"{STEM}.log is not there." in spaced_html(at) and sent(at)[0]["slice"]["rows"] == BATCHES
     )
+
+
+def test_another_log_in_its_place(folder, log, monkeypatch):
+    """Of the same size and time, where windows of the log are read again: the page reads it anew,
+    and does not show batches that are not where they were.
+    """
+    monkeypatch.setattr(batch_table, "BLOCK_ROWS", 8)
+    monkeypatch.setattr(batch_table, "CACHED_BLOCKS", 1)
+    monkeypatch.setattr(segment_cache.anatomy, "read", partial(anatomy.read, kept_rows=0))
+    segment_cache.forget()
+    at = page(folder, "refunds-0", 1, pin="3")
+    assert sent(at)[0]["slice"]["rows"] == BATCHES
+    data, stat = log.read_bytes(), log.stat()
+    batches = walk(data)[0]
+    cut = int(batches["position"][9])  # the first nine come last
+    log.write_bytes(data[cut:] + data[:cut])
+    os.utime(log, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    at.query_params["pin"] = str(int(batches["last_offset"][100]))
+    words, tables = sent(again(at))
+    assert words["slice"]["rows"] == BATCHES
+    assert tables["batch"]["first"][0] == batches["base_offset"][9] - 1

@@ -1,9 +1,16 @@
 """What the ruler is sent: the words of a lane, and the bytes of the message."""
 
-from kafkaviz.analysis.segment import selection
-from kafkaviz.analysis.segment.selection import Selection
+import pytest
+
+from kafkaviz.analysis.segment import batch_table, selection
+from kafkaviz.analysis.segment.anatomy import read
+from kafkaviz.analysis.segment.selection import Selection, offsets, select_offset
 from kafkaviz.figures.segment import segment_ruler as ruler
 from kafkaviz.figures.segment.segment_ruler import IndexLane
+from kafkaviz.figures.segment.segment_tables import csv_bytes
+from kafkaviz.format import walk
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import LogSegment
 from tests.analysis import arrays
 from tests.analysis.arrays import even
 from tests.support.ruler_message import unpacked
@@ -80,3 +87,32 @@ def test_a_message_of_few_batches_has_no_overview():
         200,
         245,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["clean", "killed", "damaged"])
+def test_a_log_that_is_read_in_windows_looks_the_same(name, request, monkeypatch):
+    """Whatever is sent, of every segment of a broker: read in chunks of 500 batches, of which
+    blocks of 64 are read again.
+    """
+    monkeypatch.setattr(batch_table, "BLOCK_ROWS", 64)
+    for partition in open_broker(request.getfixturevalue(name)).partitions:
+        for segment in partition.segments:
+            if not isinstance(segment, LogSegment) or not segment.log.size_bytes:
+                continue
+            kept = read(segment)
+            with monkeypatch.context() as patch:
+                patch.setattr(walk, "MAX_ROWS", 500)
+                windows = read(segment, kept_rows=0)
+            if not len(kept.batches):
+                continue
+            last = str(offsets(kept)[1])
+            for offset, shade in (("", "Plain"), (last, "Size"), (last, "Age")):
+                payloads = [
+                    ruler.browser_payload(
+                        ruler.view(both, select_offset(both, offset), shade), "key", {}
+                    )
+                    for both in (kept, windows)
+                ]
+                assert payloads[0] == payloads[1], segment.name
+            assert csv_bytes(kept, "batches") == csv_bytes(windows, "batches")

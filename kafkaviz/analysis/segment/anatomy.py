@@ -11,7 +11,7 @@ import numpy as np
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment import tail as tails
 from kafkaviz.analysis.segment.batch_counts import BatchCounter, BatchCounts
-from kafkaviz.analysis.segment.batch_table import BatchTableBuilder
+from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
@@ -124,15 +124,18 @@ class Anatomy:
         return int(entries["offset"][slot]), last
 
 
-def read(segment: LogSegment) -> Anatomy:
+def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     """The anatomy of a segment, whichever of its indexes exist.
+
+    Args:
+        kept_rows: so many batches are kept in memory; of more, windows are read again.
 
     Raises:
         CannotOpen: for a file that may not be read.
     """
     index, times, scan = segment.offset_slots, segment.time_slots, segment.full_scan()
     by_position = index.entries[np.argsort(index.entries["position"], kind="stable")]
-    table, counter = BatchTableBuilder(segment), BatchCounter(segment.log.size_bytes)
+    table, counter = BatchTableBuilder(segment, kept_rows), BatchCounter(segment.log.size_bytes)
     link_builder = LinkBuilder(index.entries, times.entries, segment.base_offset)
     evidence = ChunkedEvidence(by_position)
     observe_scan(scan, table, counter, link_builder, evidence)
