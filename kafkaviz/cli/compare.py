@@ -24,6 +24,14 @@ cleaned-differently; only-in-a; only-in-b.
 Two directories of one broker, by the ids in meta.properties, are before and after: what became of
 each file is held against what a start on the first was foretold to do (kafkaviz check).
 
+Two catalogs of kafkaviz ingest, each of one broker directory, are compared by the checksums that
+they hold, and no .log is read. The relation of each topic-partition is then same-batches, behind,
+start-differs, diverged (other leader epochs), other-batches (one epoch, other checksums or bounds:
+compare the directories), other-generation, only-in-a or only-in-b; --json prints a, b, partitions:
+a list of {topic, partition, relation, first_different_offset, epoch_a, epoch_b, different_batches,
+end_a, end_b, batches_a, batches_b, batches_in_both}, and counts. A doomed tail is behind: epochs
+without a record are in no batch.
+
 Exit status: 0 all records are the same (identical, index-files-differ, segments-differ), 1 they are
 not, 2 wrong usage or something that cannot be read.
 
@@ -57,7 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = "a broker or partition directory, an archive of one, or a .log"
+    what = "a broker or partition directory, an archive of one, a .log, or a catalog"
     parser.add_argument("a", metavar="A", type=Path, help=what)
     parser.add_argument("b", metavar="B", type=Path, help="what it is compared with, or it later")
     add_json_option(parser)
@@ -66,6 +74,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compares the two and prints what differs."""
+    if all((path / "_catalog.json").is_file() for path in (args.a, args.b)):
+        return _compare_catalogs(args)
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison_object import as_object
 
@@ -81,3 +91,22 @@ def run(args: argparse.Namespace) -> int:
 
         output.say(render(comparison))
     return 0 if comparison.has_equal_records else DIFFERENT_STATUS
+
+
+def _compare_catalogs(args: argparse.Namespace) -> int:
+    """By the batches in two catalogs."""
+    from collections import Counter
+
+    from kafkaviz.pipeline.sql.catalog_comparison import SAME_BATCHES, compare_catalogs
+
+    rows = compare_catalogs(args.a, args.b)
+    counts = Counter(row["relation"] for row in rows)
+    if args.json:
+        output.say_json(
+            {"a": str(args.a), "b": str(args.b), "partitions": rows, "counts": dict(counts)}
+        )
+    else:
+        from kafkaviz.cli.text.compare_text import render_catalogs
+
+        output.say(render_catalogs(rows))
+    return 0 if set(counts) <= {SAME_BATCHES} else DIFFERENT_STATUS

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import versions
+from kafkaviz import messages, versions
 from kafkaviz.analysis.checks import settings
 from kafkaviz.analysis.checks.summary import TimeAnomaly
+from kafkaviz.analysis.findings.finding import CODES, Evidence, Finding
 from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message
 from tests.analysis.lab import Lab
+from tests.support.cases import all_cases
 
 MAY_NOT_BE_READ = message("errors.may_not_be_read")
 TRUE_OF_CLEAN = {  # the topics were made so
@@ -494,3 +496,26 @@ def test_one_partition_is_checked_with_the_settings_of_its_broker(shared):
         and only(health, "recovery-will-fail").partition == "meter-readings-0"
     )
     assert check(open_broker(broker / "orders-0")).restart.starts
+
+
+@all_cases("code", sorted(CODES))
+def test_a_next_step_that_needs_a_replica_names_the_command(code):
+    """In each language, and no other one does."""
+    next_step = CODES[code].next_step
+    is_named = [
+        "`kafkaviz compare`" in next_step.render(language_code)
+        for language_code in messages.LANGUAGES
+    ]
+    finding = Finding(
+        code=code,
+        severity="error",
+        partition=None,
+        file=None,
+        position=None,
+        length=None,
+        message=next_step,
+        evidence=Evidence(found=next_step),
+        consequence=next_step,
+        next_step=next_step,
+    )
+    assert is_named == [finding.needs_replica] * len(is_named)

@@ -81,6 +81,11 @@ class Finding:
         """The family of its code, one of FAMILIES."""
         return CODES[self.code].family
 
+    @property
+    def needs_replica(self) -> bool:
+        """Whether its next step is to compare with another replica."""
+        return self.next_step.key in _REPLICA_STEPS
+
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
@@ -97,6 +102,17 @@ class Code:
     earlier_behaviour: tuple[Behaviour, Message] | None = None
 
 
+# their texts name `kafkaviz compare`
+_REPLICA_STEPS = frozenset(
+    f"next_step.{name}"
+    for name in (
+        "compare_with_replica",
+        "look_for_segment",
+        "replace_epochs",
+        "restore_partition",
+        "restore_segment",
+    )
+)
 _RESTORE = message("next_step.restore_partition")
 _REINDEX = message("next_step.rebuild_indexes")
 _NO_ACTION = message("next_step.nothing")

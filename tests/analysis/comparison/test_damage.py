@@ -126,6 +126,22 @@ def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
     assert field in told
 
 
+@all_cases("byte", [0, 8, 12, 16, 17, 60, 62, 300, 3000])
+def test_a_flipped_bit_of_a_killed_broker(byte, compare_damaged):
+    """The kill explains no bit in the middle of a segment: the same relation as without one."""
+    killed, damage = compare_damaged("bit-killed", byte)
+    clean, _ = compare_damaged("bit", byte)
+    assert killed.relation is clean.relation and killed.relation is not Relation.IDENTICAL
+    assert first_byte(killed) == first_byte(clean) == damage.start
+    assert [records.records for records in killed.only_in] == [0, 0]
+
+
+def test_every_fault_of_the_lab_is_compared():
+    """A new fault needs its relation here."""
+    others = {"epochs", "limit", "bit", "bit-killed", "cut", "cut-killed", "clock"}
+    assert set(FAULTS) == set(INDEX_FAULTS) | others
+
+
 @all_cases("is_killed", [False, True])
 def test_a_cut_end_is_damage_only_where_no_kill_explains_it(is_killed, compare_damaged):
     """After a clean stop nothing will cut it; after a kill the next start does."""

@@ -3,17 +3,18 @@
 With the bytes that show it, and what its next start will do.
 """
 
+import shlex
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
 from kafkaviz import messages, units
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.frame import frame
+from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend.findings import findings
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
-from kafkaviz.app.state import checkups, page_location
+from kafkaviz.app.state import checkups, page_location, page_state
 from kafkaviz.app.state.checkups import (
     check_again,
     is_for_spark,
@@ -25,6 +26,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup as checkup_figure
 from kafkaviz.figures.text import error_text
 from kafkaviz.jobs import JobCancelled
+from kafkaviz.log.remote import address
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
@@ -97,6 +99,8 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
         return _render_failure(snapshot, checkup.error, checked_release)
     health = cast("Health", checkup.result)
     _render_findings(snapshot, health, checked_release)
+    if any(finding.needs_replica for finding in health.findings):
+        _render_compare_link(snapshot)
     render_rebuilt_indexes(
         snapshot, health.findings, checked_release or health.assumed_release.version
     )
@@ -105,6 +109,22 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
     """The findings, what the next start does, and what retention keeps."""
     findings(_browser_payload(snapshot, release, messages.language(), health))
+
+
+def _render_compare_link(snapshot: BrokerSnapshot) -> None:
+    """The way to the page that holds this directory against another replica, and its command."""
+    directory = address.display(snapshot.broker.source)
+    st.space(16)
+    elements.heading(say("health.other_replica"), say("health.other_replica_below"))
+    st.space(8)
+    command = f"kafkaviz compare {shlex.quote(units.escape_controls(directory))}"
+    st.code(f"{command} {say('health.other_directory')}", language="bash", wrap_lines=True)
+    st.page_link(
+        pages()["Compare"].script,
+        label=say("health.compare"),
+        icon=":material/compare_arrows:",
+        query_params=page_state.address(directory),
+    )
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)

@@ -1,0 +1,41 @@
+"""Which topic-partitions of two brokers hold the same batches, and from which offset on they do
+not: by the checksums in two catalogs, without reading a .log.
+
+    kafkaviz ingest /mnt/brokers/1 --catalog /mnt/catalogs/1
+    kafkaviz ingest /mnt/brokers/2 --catalog /mnt/catalogs/2
+    python examples/compare_replicas.py /mnt/catalogs/1 /mnt/catalogs/2 --master spark://there:7077
+
+The SQL is kafkaviz.pipeline.sql.catalog_comparison.COMPARISON_SQL: four views and one SELECT, to
+be changed at will. What differs is then read by `kafkaviz compare DIR_1 DIR_2`.
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame
+
+from kafkaviz.pipeline.spark.session import session
+from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark
+
+
+def differing_partitions(partitions: DataFrame) -> DataFrame:
+    """What both sides have and is not the same, the lowest offset first."""
+    return partitions.where("different_batches > 0").orderBy("first_different_offset", "topic")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Prints how many partitions relate how, and where they differ."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("a", metavar="CATALOG_A", help="a catalog of kafkaviz ingest")
+    parser.add_argument("b", metavar="CATALOG_B", help="one of another replica")
+    parser.add_argument(
+        "--master", default="local[*]", help="the Spark master (default: %(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    spark = session(options.master)  # in a job of your own: your own session
+    partitions = compare_on_spark(spark, options.a, options.b).cache()
+    partitions.groupBy("relation").count().orderBy("relation").show(truncate=False)
+    differing_partitions(partitions).show(20, truncate=False)
+
+
+if __name__ == "__main__":
+    main()
