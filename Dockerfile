@@ -1,6 +1,6 @@
 # The app for others, over broker directories that are mounted at /data and only read:
 #   docker build -t kafkaviz .
-#   docker run --read-only --tmpfs /tmp -v /var/lib/kafka:/data:ro -p 127.0.0.1:8501:8501 kafkaviz
+#   docker run --read-only --tmpfs /tmp:exec -v /var/lib/kafka:/data:ro -p 127.0.0.1:8501:8501 kafkaviz
 FROM python:3.13-slim AS build
 WORKDIR /src
 # what is installed changes less often than the code does
@@ -18,7 +18,7 @@ RUN /opt/kafkaviz/bin/pip install --no-cache-dir --disable-pip-version-check --n
 
 FROM python:3.13-slim
 # its home is the only folder that is written: unpacked archives, catalogs, compiled loops
-RUN useradd --system --uid 10001 --create-home --home-dir /var/cache/kafkaviz kafkaviz && mkdir /data
+RUN useradd --uid 10001 --create-home --home-dir /var/cache/kafkaviz kafkaviz && mkdir /data
 COPY --from=build /opt/kafkaviz /opt/kafkaviz
 ENV PATH=/opt/kafkaviz/bin:$PATH \
     HOME=/var/cache/kafkaviz \
