@@ -407,14 +407,14 @@ def _file_system(remote: RemotePath) -> "FileSystem":
         MissingPackages: pyarrow is not installed.
     """
     _refuse_outside(remote)
-    extras.require("remote")
     store = remote.store
     with _LOCK:
         file_system = _FILE_SYSTEMS.get(store)
     if file_system is None:
         try:
-            file_system = _MAKERS[store.scheme](store)
-        except CannotOpen:
+            with extras.translate_missing_packages():
+                file_system = _MAKERS[store.scheme](store)
+        except (CannotOpen, extras.MissingPackages):
             raise
         except Exception as error:
             raise _translate(remote, error) from None
