@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.decoders import runs
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import BATCH
@@ -41,6 +42,12 @@ FEW = [
     ),
     Record(offset_delta=2, timestamp_delta_ms=-3, key=b"", value=None),
 ]
+
+
+@pytest.fixture(autouse=True)
+def compiled_decompressors(monkeypatch):
+    """Taken from the first byte on, as after some megabytes; the twin asks the libraries."""
+    monkeypatch.setattr(runs, "LIBRARY_BYTES", 0)
 
 
 def batch_bytes(
