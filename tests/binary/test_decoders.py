@@ -121,8 +121,8 @@ def test_runs_give_what_the_library_gives(name, monkeypatch):
     ends = np.cumsum([len(piece) for piece in written])
     starts = ends - [len(piece) for piece in written]
     expected = [piece for place, piece in enumerate(pieces) if place not in (20, 30)]
-    for library_bytes in (1 << 60, 0):
-        monkeypatch.setattr(runs, "LIBRARY_BYTES", library_bytes)
+    for library_ranges in (1 << 60, 0):
+        monkeypatch.setattr(runs, "LIBRARY_RANGES", library_ranges)
         places, bodies = [], []
         for run in RunDecompressor().runs(name, data, starts, ends):
             places += run.places.tolist()
@@ -135,7 +135,7 @@ def test_runs_give_what_the_library_gives(name, monkeypatch):
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_a_limit_holds_for_each_range(name, monkeypatch):
     """One that expands past it is in no run."""
-    monkeypatch.setattr(runs, "LIBRARY_BYTES", 0)
+    monkeypatch.setattr(runs, "LIBRARY_RANGES", 0)
     written = [codec.compress(name, TEXT[:size]) for size in (100, 101, 99)]
     data = np.frombuffer(b"".join(written) + bytes(SLACK_BYTES), np.uint8)
     ends = np.cumsum([len(piece) for piece in written])

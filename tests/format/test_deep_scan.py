@@ -46,8 +46,8 @@ FEW = [
 
 @pytest.fixture(autouse=True)
 def compiled_decompressors(monkeypatch):
-    """Taken from the first byte on, as after some megabytes; the twin asks the libraries."""
-    monkeypatch.setattr(runs, "LIBRARY_BYTES", 0)
+    """Taken from the first byte on, as after some thousand batches; the twin asks the libraries."""
+    monkeypatch.setattr(runs, "LIBRARY_RANGES", 0)
 
 
 def batch_bytes(

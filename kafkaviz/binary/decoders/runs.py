@@ -5,8 +5,8 @@ decompressors of this folder take as many ranges in one call as their output has
 that they refuse, and one that is larger than that, goes to codec.decompress by itself, whose answer
 counts: its bytes, or that the data is corrupt.
 
-To load a compiled decompressor takes longer than the library takes for some megabytes, and to
-compile it, once, some seconds. So a process begins with the library.
+To load a compiled decompressor takes as long as some thousand calls of a library, and to compile
+it, once, some seconds. So a process begins with the library.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from kafkaviz.binary.decoders.output import SLACK_BYTES
 from kafkaviz.errors import CorruptBytes
 
 RUN_BYTES = 1 << 20  # of decompressed data, unless a range alone has more
-LIBRARY_BYTES = 8 << 20  # of compressed data, which a process leaves to the library at first
+LIBRARY_RANGES = 8192  # which a process leaves to the library at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DecompressedRun:
 class RunDecompressor:
     """Decompresses runs of ranges, with one buffer for all of them."""
 
-    _library_bytes = 0  # what this process has left to the library
+    _library_ranges = 0  # what this process has left to the library
 
     def __init__(self) -> None:
         self._out = np.empty(0, np.uint8)
@@ -62,11 +62,11 @@ class RunDecompressor:
             limit_bytes: the most that one range may expand to.
         """
         starts, ends = (np.ascontiguousarray(edges, np.int64) for edges in (starts, ends))
-        if RunDecompressor._library_bytes < LIBRARY_BYTES:
-            RunDecompressor._library_bytes += int((ends - starts).sum())
+        if RunDecompressor._library_ranges < LIBRARY_RANGES:
+            RunDecompressor._library_ranges += len(starts)
             yield from _library_runs(codec_name, data, starts, ends, limit_bytes)
             return
-        read_run = _read_run(codec_name)
+        read_run, data = _read_run(codec_name), _read_only(data)
         if not len(self._out):
             self._out = np.empty(RUN_BYTES + SLACK_BYTES, np.uint8)
         out = _read_only(self._out)
@@ -129,5 +129,5 @@ def _read_run(codec_name: str) -> Any:
     elif codec_name == "lz4":
         from kafkaviz.binary.decoders import lz4 as decoder
     else:
-        return lambda *_: 0
+        from kafkaviz.binary.decoders import zstd as decoder
     return decoder.read_run

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
-from kafkaviz.binary.words import load_8, load_16, load_32, load_64, to_int
+from kafkaviz.binary.words import highest_bit, load_8, load_16, load_32, load_64, to_int
 from kafkaviz.binary.xxh64 import hash_range
 
 _MAGIC = 0xFD2FB528
@@ -33,7 +33,7 @@ _RAW, _RLE, _COMPRESSED, _TREELESS = 0, 1, 2, 3  # literals; the first three are
 _PREDEFINED, _SINGLE, _FSE, _REPEAT = 0, 1, 2, 3  # the tables of sequences
 _LENGTHS, _DISTANCES, _MATCHES = 0, 1, 2  # of literals, of matches: in the order of the tables
 _MAX_TABLE_BITS = np.array([9, 8, 9])
-_MAX_HUFFMAN_BITS, _MAX_WEIGHT_BITS, _MAX_SYMBOLS = 11, 6, 256
+_MAX_HUFFMAN_BITS, _MAX_WEIGHT_BITS, _MAX_WEIGHT, _MAX_SYMBOLS = 11, 6, 12, 256
 _HUFFMAN, _FIRST_TABLE, _REPEATED = 0, 1, 4  # places in the state of a frame
 _BASE_SHIFT, _EXTRA_SHIFT, _BITS_SHIFT = 32, 24, 16
 
@@ -295,11 +295,7 @@ def _stream_bits(data: np.ndarray, start: int, end: int) -> int:
 @njit(cache=True)
 def _highest_bit(number: int) -> int:
     """The place of the highest bit set in a number above 0."""
-    place = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if number >> step:
-            place, number = place + step, number >> step
-    return place
+    return highest_bit(number)
 
 
 @njit(cache=True)
@@ -326,7 +322,7 @@ def _read_huffman_table(
     Returns:
         The byte behind the weights, or REFUSED.
     """
-    weights = np.zeros(_MAX_SYMBOLS, np.int64)
+    weights = np.empty(_MAX_SYMBOLS, np.int64)
     if position >= end:
         return REFUSED
     header, position = load_8(data, position), position + 1
@@ -385,12 +381,14 @@ def _read_weights(data: np.ndarray, position: int, end: int, weights: np.ndarray
     Returns:
         Their number, or REFUSED.
     """
-    counts = np.zeros(_MAX_SYMBOLS, np.int64)
-    position, bits = _read_counts(data, position, end, to_int(_MAX_WEIGHT_BITS), to_int(12), counts)
+    counts = np.zeros(_MAX_WEIGHT + 1, np.int64)
+    position, bits = _read_counts(
+        data, position, end, to_int(_MAX_WEIGHT_BITS), to_int(_MAX_WEIGHT), counts
+    )
     if position < 0:
         return REFUSED
     table = np.empty(1 << _MAX_WEIGHT_BITS, np.uint64)
-    _fill_table(table, bits, counts[:13], _WEIGHT_ENTRIES)
+    _fill_table(table, bits, counts, _WEIGHT_ENTRIES)
     left = _stream_bits(data, position, end)
     if left < 2 * bits:
         return REFUSED
@@ -411,7 +409,7 @@ def _read_weights(data: np.ndarray, position: int, end: int, weights: np.ndarray
     return REFUSED
 
 
-_WEIGHT_ENTRIES = np.arange(13).astype(np.uint64) << np.uint64(_BASE_SHIFT)
+_WEIGHT_ENTRIES = np.arange(_MAX_WEIGHT + 1).astype(np.uint64) << np.uint64(_BASE_SHIFT)
 
 
 @njit(cache=True)
