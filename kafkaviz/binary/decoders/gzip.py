@@ -400,7 +400,7 @@ def _number(entry: int, bits: np.uint64, count: int) -> tuple[int, np.uint64, in
     )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def read_run(
     data: np.ndarray,
     starts: np.ndarray,

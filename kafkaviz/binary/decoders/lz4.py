@@ -149,7 +149,7 @@ def _rotate_left(number: np.uint64, bits: int) -> np.uint64:
     return (number << np.uint64(bits) | number >> np.uint64(32 - bits)) & _LOW_32
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def read_run(
     data: np.ndarray,
     starts: np.ndarray,

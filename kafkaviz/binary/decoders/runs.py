@@ -87,6 +87,13 @@ class RunDecompressor:
             first += max(count, 1)
 
 
+def compile_decompressors() -> None:
+    """Compiles the decompressors, or takes them from numba's cache, by reading nothing."""
+    data, edges = _read_only(np.empty(0, np.uint8)), np.empty(0, np.int64)
+    for codec_name in codec.CODECS[1:]:
+        _read_run(codec_name)(data, edges, edges, np.empty(SLACK_BYTES, np.uint8), 0, edges)
+
+
 def _library_runs(
     codec_name: str, data: np.ndarray, starts: np.ndarray, ends: np.ndarray, limit_bytes: int
 ) -> Iterator[DecompressedRun]:

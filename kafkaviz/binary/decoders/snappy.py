@@ -97,7 +97,7 @@ def _block(
     return place if place == out_end else REFUSED
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def read_run(
     data: np.ndarray,
     starts: np.ndarray,

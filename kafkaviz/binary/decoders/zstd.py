@@ -780,7 +780,7 @@ def _read_sequences(
     return place + rest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def read_run(
     data: np.ndarray,
     starts: np.ndarray,
