@@ -471,6 +471,17 @@ def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, nam
     assert (batches == scan(data)[0]).all() and faults == scan(data)[2]
 
 
+def test_sizes_alone_at_every_bit():
+    """Each bit of three records flipped: a fault where there is one with rows, and no other sum."""
+    data = batch_bytes(0, FEW)
+    for place in range(61, len(data)):
+        for bit in range(8):
+            broken = data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
+            batches, _, faults, _ = scan(broken, with_records=False)
+            with_records = scan(broken)
+            assert (batches == with_records[0]).all() and faults == with_records[2]
+
+
 def test_recorded_batches_of_kafka():
     """What Kafka's own classes wrote or met damaged (4.3.1) reads as batch_records reads it."""
     with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
