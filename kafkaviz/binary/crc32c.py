@@ -10,16 +10,15 @@ combined: the sum of a block followed by 256 more bytes is what the block's sum 
 zeros (a table), xor the sum of those bytes.
 """
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from crc32c import crc32c
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic as numba_intrinsic
-from numba.np.arrayobj import make_array
+
+from kafkaviz.binary.words import intrinsic, load_64
 
 __all__ = ["checksum_range", "checksum_ranges", "crc32c"]
 
@@ -33,9 +32,6 @@ _INSTRUCTIONS = {
     "x86_64": (("llvm.x86.sse42.crc32.64.64", 64, 64), ("llvm.x86.sse42.crc32.32.8", 32, 8)),
     "aarch64": (("llvm.aarch64.crc32cx", 32, 64), ("llvm.aarch64.crc32cb", 32, 32)),
 }
-
-# numba's stubs keep the typing context among the arguments of what intrinsic returns
-intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
 
 
 def checksum_ranges(
@@ -99,7 +95,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
     crc, start = _sum_blocks(crc, data, start, end, LONG_BYTES, _LONG_SHIFT)
     crc, start = _sum_blocks(crc, data, start, end, SHORT_BYTES, _SHORT_SHIFT)
     while end - start >= 8:
-        crc = _step_word(crc, _word(data, start))
+        crc = _step_word(crc, load_64(data, start))
         start += 8
     while start < end:
         crc = _step_byte(crc, data[start])
@@ -119,9 +115,9 @@ def _sum_blocks(
     while end - start >= 3 * block_bytes:
         first, second, third = crc, np.uint64(0), np.uint64(0)
         for position in range(start, start + block_bytes, 8):
-            first = _step_word(first, _word(data, position))
-            second = _step_word(second, _word(data, position + block_bytes))
-            third = _step_word(third, _word(data, position + 2 * block_bytes))
+            first = _step_word(first, load_64(data, position))
+            second = _step_word(second, load_64(data, position + block_bytes))
+            third = _step_word(third, load_64(data, position + 2 * block_bytes))
         crc = _shift(_shift(first, table) ^ second, table) ^ third
         start += 3 * block_bytes
     return crc, start
@@ -204,20 +200,6 @@ def _step_byte(typing_context, crc, byte):
     return types.uint64(types.uint64, types.uint8), code
 
 
-@intrinsic
-def _word(typing_context, data, position):
-    """The 8 bytes of data from a position on, unaligned and unchecked: callers check the bounds."""
-
-    def code(context, builder, signature, arguments):
-        array = make_array(signature.args[0])(context, builder, arguments[0])
-        pointer = builder.bitcast(
-            builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer()
-        )
-        return builder.load(pointer, align=1)
-
-    return types.uint64(data, types.int64), code
-
-
 # ---- without it
 
 
@@ -228,7 +210,7 @@ def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np
     The table of a position holds what a byte there adds to the sum.
     """
     while end - start >= 8:
-        crc ^= _word(data, start)
+        crc ^= load_64(data, start)
         mixed = np.uint32(0)
         for place in range(8):
             mixed ^= _TABLES[7 - place, crc >> np.uint64(8 * place) & _LOW]

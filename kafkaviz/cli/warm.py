@@ -31,6 +31,7 @@ def run(_args: argparse.Namespace) -> int:
 
     Numba keeps what it compiles beside the modules.
     """
+    from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
     from kafkaviz.pipeline.spark import class_archive
@@ -45,6 +46,7 @@ def run(_args: argparse.Namespace) -> int:
     simulate("strimzi")
     _look_up()
     _replay()
+    runs.compile_decompressors()
     if archive_process:
         archive_process.wait()
     return 0

@@ -20,6 +20,8 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
+from kafkaviz.binary.decoders.output import SLACK_BYTES
+from kafkaviz.binary.decoders.runs import RunDecompressor
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
@@ -35,6 +37,7 @@ from kafkaviz.format.batch import (
     MAGIC_2,
     rows,
 )
+from kafkaviz.format.record_sizes import take_sizes
 from kafkaviz.format.walk import (
     CHUNK_BYTES,
     MAX_ROWS,
@@ -84,8 +87,6 @@ NONE, BAD_LENGTH, MALFORMED, RECORD_COUNT, DECOMPRESS, TOO_LARGE = range(len(FAU
 LIMIT_BYTES = codec.LIMIT_BYTES
 
 _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
-# decompressed records that one call of the compiled loop takes, or one batch
-_DECODE_BYTES = 1 << 20
 
 
 class CheckLevel(StrEnum):
@@ -168,7 +169,8 @@ class DeepScan:
         )
         self._reads_records = reads_records
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
-        self._buffer, self._position, self._length = np.empty(self._chunk_bytes, np.uint8), start, 0
+        self._buffer, self._position, self._length = _buffer(self._chunk_bytes), start, 0
+        self._decompressor = RunDecompressor()
 
     def __iter__(self) -> Iterator[ScanChunk]:
         """A ScanChunk for each chunk, or for a batch that is larger than a chunk."""
@@ -223,8 +225,8 @@ class DeepScan:
             if self._position <= position
             else self._buffer[:0]
         )
-        if needed_bytes > len(self._buffer):
-            self._buffer = np.empty(needed_bytes, np.uint8)
+        if needed_bytes > len(self._buffer) - SLACK_BYTES:
+            self._buffer = _buffer(needed_bytes)
         self._buffer[: len(tail)] = tail
         missing = min(needed_bytes, self._stop - position) - len(tail)
         read_bytes = (
@@ -236,7 +238,7 @@ class DeepScan:
 
     def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
         """What the complete batches of the chunk hold."""
-        chunk = self._buffer[: self._length]
+        chunk = self._buffer[: self._length + SLACK_BYTES]
         # one type of array, so that one compiled version does for chunks and decompressed data
         chunk.flags.writeable = False
         batches = _table(positions, headers)
@@ -250,6 +252,7 @@ class DeepScan:
             chunk,
             self._position,
             batches,
+            self._decompressor,
             include_records=self._include_records,
             limit_bytes=self._limit_bytes,
         )
@@ -304,6 +307,11 @@ def believed_batches(batches: np.ndarray) -> np.ndarray:
     believed["crc_valid"] = True
     believed["records_read"] = np.clip(batches["record_count"], 0, None)
     return believed
+
+
+def _buffer(size_bytes: int) -> np.ndarray:
+    """Room for some bytes of a log, and for what is read behind them."""
+    return np.empty(size_bytes + SLACK_BYTES, np.uint8)
 
 
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
@@ -392,13 +400,17 @@ def _read_compressed(
     chunk: np.ndarray,
     chunk_position: int,
     batches: np.ndarray,
+    decompressor: RunDecompressor,
     *,
     include_records: bool,
     limit_bytes: int,
 ) -> Iterator[np.ndarray]:
     """Decompresses and decodes the compressed batches, many at a time.
 
-    So small batches cost a call each, not a compiled loop.
+    So small batches cost a call neither to decompress nor to decode.
+
+    Yields:
+        Their records, if they are included.
     """
     codec_ids = batches["attributes"] & CODEC_MASK
     is_compressed = (
@@ -407,38 +419,24 @@ def _read_compressed(
         & (batches["fault"] == NONE)
         & (batches["record_count"] > 0)
     )
-    starts = batches["position"][is_compressed] - chunk_position
-    ends, data = starts + batches["size_bytes"][is_compressed], chunk.data
-    # as lists: a row of an array is slow
-    columns = (np.flatnonzero(is_compressed), starts + HEADER_BYTES, ends, codec_ids[is_compressed])
-    places, bodies, pending_bytes = [], [], 0
-    for place, start, end, codec_id in zip(*(column.tolist() for column in columns), strict=True):
-        try:
-            bodies.append(codec.decompress(codec.name(codec_id), data[start:end], limit_bytes))
-        except CorruptBytes:
-            batches["fault"][place] = DECOMPRESS
+    # until they are decompressed; of an unknown codec none are
+    batches["fault"][is_compressed] = DECOMPRESS
+    for codec_id in range(1, len(codec.CODECS)):
+        places = np.flatnonzero(is_compressed & (codec_ids == codec_id))
+        if not len(places):
             continue
-        places.append(place)
-        pending_bytes += len(bodies[-1])
-        if pending_bytes >= _DECODE_BYTES:
-            yield _decode(bodies, places, batches, include_records=include_records)
-            places, bodies, pending_bytes = [], [], 0
-    if places:
-        yield _decode(bodies, places, batches, include_records=include_records)
-
-
-def _decode(
-    bodies: list[bytes], places: list[int], batches: np.ndarray, *, include_records: bool
-) -> np.ndarray:
-    """The records of some decompressed batches, if they are included."""
-    sizes = np.array([len(body) for body in bodies], np.int64)
-    records = _allocate_records(
-        batches["record_count"][places], sizes, include_records=include_records
-    )
-    data = np.frombuffer(b"".join(bodies), np.uint8)
-    return records[
-        : _read_decompressed(data, np.cumsum(sizes), np.array(places, np.int64), batches, records)
-    ]
+        starts = batches["position"][places] - chunk_position
+        ends = starts + batches["size_bytes"][places]
+        for run in decompressor.runs(
+            codec.CODECS[codec_id], chunk, starts + HEADER_BYTES, ends, limit_bytes
+        ):
+            run_places = places[run.places]
+            records = _allocate_records(
+                batches["record_count"][run_places],
+                np.diff(run.ends, prepend=0),
+                include_records=include_records,
+            )
+            yield records[: _read_decompressed(run.data, run.ends, run_places, batches, records)]
 
 
 @njit(cache=True, boundscheck=True)
@@ -510,6 +508,13 @@ def _read_records(
     position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
     key_bytes, value_bytes = np.int64(0), np.int64(0)
     while count < batch.record_count:
+        if not keep:
+            next_position, key_size, value_size = take_sizes(data, position, end)
+            if next_position > 0:
+                key_bytes += key_size
+                value_bytes += value_size
+                position, count = next_position, count + 1
+                continue
         code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
         if code:
             fault = RECORD_COUNT if code == record.TOO_FEW else MALFORMED

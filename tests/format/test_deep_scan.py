@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.decoders import runs
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import BATCH
@@ -41,6 +42,12 @@ FEW = [
     ),
     Record(offset_delta=2, timestamp_delta_ms=-3, key=b"", value=None),
 ]
+
+
+@pytest.fixture(autouse=True)
+def compiled_decompressors(monkeypatch):
+    """Taken from the first byte on, as after some thousand batches; the twin asks the libraries."""
+    monkeypatch.setattr(runs, "LIBRARY_RANGES", 0)
 
 
 def batch_bytes(
@@ -424,6 +431,55 @@ def test_records_are_kept_only_if_asked_for():
         and (batches == scan(ALL_KINDS)[0]).all()
         and batches["value_bytes"].sum() > 0
     )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    sizes=st.lists(
+        st.tuples(*[st.sampled_from([-1, 0, 1, 63, 64, 8191, 8192, 70_000])] * 2), max_size=4
+    ),
+    deltas=st.lists(st.integers(0, 2**40), min_size=4, max_size=4),
+    headers=st.lists(
+        st.tuples(st.text(max_size=4), st.none() | st.binary(max_size=70)), max_size=3
+    ),
+    flips=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=3),
+    name=st.sampled_from(["none", "lz4"]),
+    change=st.integers(-1, 1),
+)
+def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, name, change):
+    """Of any records, sound or damaged: what is summed without rows is what is summed with them."""
+    records = [
+        Record(
+            offset_delta=place,
+            timestamp_delta_ms=delta,
+            key=None if key < 0 else bytes(key),
+            value=None if value < 0 else bytes(value),
+            headers=tuple(headers),
+        )
+        for place, ((key, value), delta) in enumerate(zip(sizes, deltas, strict=False))
+    ]
+    body = bytearray(record.build(records))
+    for place, byte in flips if body else ():
+        body[place % len(body)] = byte
+    stored = codec.compress(name, bytes(body)) if name != "none" else bytes(body)
+    count = max(0, len(records) + change)
+    attributes = codec.CODECS.index(name)
+    fields = HEADER.pack(0, 0, 0, 0, 0, attributes, count - 1, 1000, 2000, -1, -1, -1, count)[21:]
+    head = HEADER.pack(7, 49 + len(stored), 3, 2, crc32c(fields + stored), *[0] * 8)[:21]
+    data = head + fields + stored
+    batches, _, faults, _ = scan(data, with_records=False)
+    assert (batches == scan(data)[0]).all() and faults == scan(data)[2]
+
+
+def test_sizes_alone_at_every_bit():
+    """Each bit of three records flipped: a fault where there is one with rows, and no other sum."""
+    data = batch_bytes(0, FEW)
+    for place in range(61, len(data)):
+        for bit in range(8):
+            broken = data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
+            batches, _, faults, _ = scan(broken, with_records=False)
+            with_records = scan(broken)
+            assert (batches == with_records[0]).all() and faults == with_records[2]
 
 
 def test_recorded_batches_of_kafka():

@@ -5,6 +5,7 @@ Offsets that do not follow each other.
 
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import cast
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
+from kafkaviz.binary.decoders.runs import RunDecompressor
 from kafkaviz.cli.dumping import java_exception
 from kafkaviz.cli.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
 from kafkaviz.cli.dumping.compiled_records import (
@@ -76,6 +78,57 @@ def exception_of(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lines:
+    """Batches that are to be printed.
+
+    Attributes:
+        data: their bytes; data[start:stop] is what is behind a batch's header.
+        lines: the lines of the batches, of which line_ends are the bounds, one more than batches.
+    """
+
+    batches: np.ndarray
+    data: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    lines: np.ndarray
+    line_ends: np.ndarray
+
+    def part(self, first: int, end: int) -> "_Lines":
+        """Some of the batches."""
+        rows = slice(first, end)
+        return replace(
+            self,
+            batches=self.batches[rows],
+            starts=self.starts[rows],
+            stops=self.stops[rows],
+            line_ends=self.line_ends[first : end + 1],
+        )
+
+    def line(self, index: int) -> bytes:
+        """The line of a batch."""
+        return self.lines[self.line_ends[index] : self.line_ends[index + 1]].tobytes()
+
+    def batch_bytes(self, index: int) -> bytes:
+        """A batch, with its header."""
+        return self.data[self.starts[index] - HEADER_BYTES : self.stops[index]].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """The records of batches, as they are when not compressed: data[start:stop] for each."""
+
+    data: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+    is_decompressed: bool
+
+    @classmethod
+    def stored(cls, job: _Lines) -> "_Records":
+        """Those of batches that were never compressed."""
+        return cls(job.data, job.starts, job.stops, is_decompressed=False)
+
+
 class RecordLines:
     """Prints the batches of one file with their records, in their order.
 
@@ -86,7 +139,7 @@ class RecordLines:
     def __init__(self, options: DumpOptions, absolute_path: str, report: Report) -> None:
         self._options, self._absolute_path, self._report = options, absolute_path, report
         self._decode = decoder(options) if options.prints else None
-        self._buffer = LineBuffer()
+        self._buffer, self._decompressor = LineBuffer(), RunDecompressor()
         is_text = options.decoder is None and {
             options.key_decoder_class,
             options.value_decoder_class,
@@ -109,65 +162,88 @@ class RecordLines:
             JavaException: a record cannot be read.
         """
         starts = batches["position"] - batches["position"][0]
-        for first, end in self._runs(batches):
-            chunk, bounds = batches[first:end], ends[first : end + 1]
-            body = starts[first:end] + HEADER_BYTES, starts[first:end] + chunk["size_bytes"]
-            self._print_run(chunk, data, body, lines=lines, ends=bounds, console=console)
+        stops, starts = starts + batches["size_bytes"], starts + HEADER_BYTES
+        job = _Lines(
+            batches=batches, data=data, starts=starts, stops=stops, lines=lines, line_ends=ends
+        )
+        for first, end, codec_id in self._stretches(batches, stops - starts):
+            stretch = job.part(first, end)
+            if codec_id > 0:
+                self._print_compressed(stretch, codec.CODECS[codec_id], console)
+            else:
+                self._print_run(
+                    stretch, None if codec_id < 0 else _Records.stored(stretch), console
+                )
         self._flush_buffer(console)
 
-    def _runs(self, batches: np.ndarray) -> Iterator[tuple[int, int]]:
-        """Stretches of batches that are not compressed; each other batch by itself."""
-        single = (batch.codec(batches) != 0) | (batches["magic"] < MAGIC_2)
-        cuts = np.flatnonzero(single[1:] | single[:-1]) + 1
-        yield from pairwise([0, *cuts.tolist(), len(batches)])
+    def _stretches(
+        self, batches: np.ndarray, records_bytes: np.ndarray
+    ) -> Iterator[tuple[int, int, int]]:
+        """Batches of one codec that follow each other: the first, the one behind, and the codec.
 
-    def _print_run(
-        self,
-        batches: np.ndarray,
-        data: np.ndarray,
-        body: tuple[np.ndarray, np.ndarray],
-        *,
-        lines: np.ndarray,
-        ends: np.ndarray,
-        console: Console,
-    ) -> None:
-        """Compiled as far as that goes, and batch by batch where it does not."""
-        index, (starts, stops) = 0, body
-        while index < len(batches):
-            plain = self._plain(batches[index], data, int(starts[index]), int(stops[index]))
-            count, code = 0, OTHER
-            if plain is not None:
-                bounds = (
-                    (starts[index:], stops[index:])
-                    if plain is data
-                    else (np.array([0]), np.array([len(plain)]))
+        A batch without records counts as not compressed, and one that is not for compiled lines has
+        the codec -1.
+        """
+        codec_ids = np.where(batches["record_count"] > 0, batch.codec(batches), 0)
+        is_known = (batches["magic"] >= MAGIC_2) & (records_bytes >= 0)
+        is_known &= codec_ids < len(codec.CODECS)
+        codec_ids = np.where(is_known & self._is_plain, codec_ids, -1)
+        cuts = np.flatnonzero(np.diff(codec_ids)) + 1
+        for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
+            yield first, end, int(codec_ids[first])
+
+    def _print_compressed(self, job: "_Lines", codec_name: str, console: Console) -> None:
+        """Batches of one codec, decompressed many at a time; what is corrupt ends the run."""
+        printed = 0
+        for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
+            starts = np.append(0, run.ends[:-1])
+            for first, end in pairwise(
+                [0, *(np.flatnonzero(np.diff(run.places) != 1) + 1).tolist(), len(run.places)]
+            ):
+                place = int(run.places[first])
+                self._print_run(job.part(printed, place), None, console)
+                printed = place + end - first
+                records = _Records(
+                    run.data, starts[first:end], run.ends[first:end], is_decompressed=True
                 )
+                self._print_run(job.part(place, printed), records, console)
+        self._print_run(job.part(printed, len(job.batches)), None, console)
+
+    def _print_run(self, job: "_Lines", records: "_Records | None", console: Console) -> None:
+        """Compiled as far as that goes, and batch by batch where it does not, or has no records."""
+        index, batches = 0, job.batches
+        while index < len(batches):
+            count, code = 0, OTHER
+            if records is not None:
                 count, code = write(
                     self._buffer,
                     batches[index:],
-                    plain,
-                    *bounds,
-                    compressed=plain is not data,
+                    records.data,
+                    records.starts[index:],
+                    records.stops[index:],
+                    compressed=records.is_decompressed,
                     prints=self._options.prints,
-                    lines=lines,
-                    line_ends=ends[index:],
+                    lines=job.lines,
+                    line_ends=job.line_ends[index:],
                 )
                 index += count
             if code != DONE:
                 self._flush_buffer(console)
-            if code == NEEDS_ROOM:
-                start, end = int(bounds[0][count]), int(bounds[1][count])
+            if records is not None and code == NEEDS_ROOM:
+                start, end = int(records.starts[index]), int(records.stops[index])
                 if self._buffer.has_room(
-                    batches[index], end - start, int(ends[index + 1] - ends[index])
+                    batches[index],
+                    end - start,
+                    int(job.line_ends[index + 1] - job.line_ends[index]),
                 ):
                     continue
-                text, code = lines[ends[index] : ends[index + 1]].tobytes(), OTHER
+                text, code = job.line(index), OTHER
                 for _ in write_large(
                     self._buffer,
                     batches[index],
-                    cast(np.ndarray, plain),
+                    records.data,
                     (start, end),
-                    compressed=plain is not data,
+                    compressed=records.is_decompressed,
                     prints=self._options.prints,
                 ):
                     console.write(text)
@@ -175,31 +251,9 @@ class RecordLines:
                     text, code = b"", DONE
                 index += code == DONE
             if code == OTHER:
-                console.write(lines[ends[index] : ends[index + 1]].tobytes())
-                self._print_batch(
-                    batches[index],
-                    data[starts[index] - HEADER_BYTES : stops[index]].tobytes(),
-                    console,
-                )
+                console.write(job.line(index))
+                self._print_batch(batches[index], job.batch_bytes(index), console)
                 index += 1
-
-    def _plain(self, row: np.void, data: np.ndarray, start: int, stop: int) -> np.ndarray | None:
-        """What holds the records of a batch: data itself, or what they decompress to.
-
-        Returns:
-            None where neither is for compiled lines.
-        """
-        if not self._is_plain or row["magic"] < MAGIC_2 or stop < start:
-            return None
-        codec_id = int(batch.codec(row.reshape(1))[0])
-        if codec_id == 0 or row["record_count"] <= 0:
-            return data
-        try:
-            return np.frombuffer(
-                codec.decompress(codec.name(codec_id), data[start:stop].data), np.uint8
-            )
-        except CorruptBytes:
-            return None
 
     def _flush_buffer(self, console: Console) -> None:
         """Prints what was written, and notes the offsets that do not follow each other."""

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.decoders import runs
 from kafkaviz.cli.dumping import compiled_records, record_lines
 from kafkaviz.cli.dumping.compiled_records import is_utf8
 from kafkaviz.format.batch import HEADER, LENGTH_END
@@ -66,9 +67,15 @@ def test_both_ways_print_the_same(options, batches, tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("log")
     (folder / LOG).write_bytes(encode_log(batches))
-    compiled = dumped(folder, [*options, LOG])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_lines.RecordLines, "_plain", lambda *any: None)
+        patch.setattr(runs, "LIBRARY_RANGES", 0)
+        compiled = dumped(folder, [*options, LOG])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            record_lines.RecordLines,
+            "_stretches",
+            lambda _lines, batches, _sizes: [(0, len(batches), -1)],
+        )
         assert dumped(folder, [*options, LOG]) == compiled
     assert compiled.out.count(b"baseOffset: ") >= len(batches)
     assert compiled.status == 0
@@ -124,3 +131,22 @@ def test_utf8_at_its_edges(lead):
         for rest in (b"", b"\x80", b"\xbf\x80", b"\xc0"):
             data = bytes([lead, second]) + rest
             assert accepts(data) == decodes(data)
+
+
+@pytest.mark.parametrize("codec_id", [1, 2, 3, 4])
+def test_a_run_of_compressed_batches_prints_as_each_by_itself(codec_id, tmp_path, monkeypatch):
+    """Of one codec and between others, up to one that cannot be decompressed, which ends the dump."""
+    records = [Record(offset_delta=0, timestamp_delta_ms=1, key=b"k", value=b"v" * 50)]
+    codecs = [0, codec_id, codec_id, codec_id, 0, 1, 2, codec_id, codec_id]
+    batches = [(records * (1 + number), each, 0, 5) for number, each in enumerate(codecs)]
+    log = encode_log(batches)
+    broken = log[:-9] + b"\xff\xff\xff" + log[-6:]
+    for data in (log, broken):
+        (tmp_path / LOG).write_bytes(data)
+        printed = []
+        for library_ranges in (1 << 60, 0):
+            monkeypatch.setattr(runs, "LIBRARY_RANGES", library_ranges)
+            printed.append(dumped(tmp_path, ["--print-data-log", "--files", LOG]))
+        assert printed[0] == printed[1]
+        assert printed[0].out.count(b"baseOffset") >= 8
+    assert printed[0].err

@@ -1,0 +1,169 @@
+"""lz4, compiled: a frame of independent blocks, as Kafka's Lz4BlockOutputStream writes it.
+
+A block is a row of sequences: a token, literals to copy from here, and a match to copy from what
+was written before. The token's upper 4 bits count the literals, its lower 4 the match less 4; 15
+says that more bytes follow, each added, up to one below 255. The last sequence has literals alone.
+"""
+
+import numpy as np
+from numba import njit
+
+from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
+from kafkaviz.binary.words import load_8, load_16, load_32, to_int
+
+_MAGIC = 0x184D2204
+_LOW_32 = np.uint64(0xFFFFFFFF)
+_STORED, _SIZE_BITS = 1 << 31, (1 << 31) - 1
+_CONTENT_CHECK, _CONTENT_SIZE, _BLOCK_CHECKS = 0b100, 0b1000, 0b10000
+# The end of a block, by the format: what a compressor must leave alone, so that a decompressor may
+# copy more than it needs. The C library refuses a block that does not.
+_LAST_LITERALS, _MATCH_LIMIT = 5, 12
+
+
+@njit(cache=True)
+def read(
+    data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
+) -> int:
+    """See output.py. The checksum of the header is looked at."""
+    if end - start < 7 or end + SLACK_BYTES > len(data) or load_32(data, start) != _MAGIC:
+        return REFUSED
+    flags, sizes = load_8(data, start + 4), load_8(data, start + 5)
+    if flags & ~(_CONTENT_CHECK | _CONTENT_SIZE) != 0b1100000 or not (
+        sizes & 0b10001111 == 0 and sizes >> 4 >= 4
+    ):
+        return REFUSED  # no version 1, dependent blocks, checksums of blocks, a reserved bit
+    descriptor_bytes = 10 if flags & _CONTENT_SIZE else 2
+    position = start + 4 + descriptor_bytes
+    if position >= end or load_8(data, position) != _header_check(
+        data, start + 4, descriptor_bytes
+    ):
+        return REFUSED
+    position, block_bytes = position + 1, 1 << 8 + 2 * (sizes >> 4)
+    while True:
+        if position + 4 > end:
+            return REFUSED
+        field = load_32(data, position)
+        position, size_bytes = position + 4, field & _SIZE_BITS
+        if field == 0:
+            break
+        if size_bytes == 0 or size_bytes > min(block_bytes, end - position):
+            return REFUSED
+        if field & _STORED:
+            if size_bytes > out_end - out_start:
+                return FULL
+            copy_input(data, position, size_bytes, out, out_start)
+            out_start += size_bytes
+        else:
+            out_start = _block(
+                data, position, position + size_bytes, out, out_start, out_end, block_bytes
+            )
+            if out_start < 0:
+                return out_start
+        position += size_bytes
+    if flags & _CONTENT_CHECK and position + 4 > end:
+        return REFUSED
+    return out_start
+
+
+@njit(cache=True)
+def _block(
+    data: np.ndarray,
+    position: int,
+    end: int,
+    out: np.ndarray,
+    out_start: int,
+    out_end: int,
+    block_bytes: int,
+) -> int:
+    """Decompresses one block."""
+    place, block_end = out_start, out_start + block_bytes
+    # behind this byte the room does not do, or the block is too large
+    bound, short = min(out_end, block_end), FULL if out_end < block_end else REFUSED
+    while position < end:
+        token = load_8(data, position)
+        position += 1
+        size = token >> 4
+        if size == 15:
+            more = 255
+            while more == 255:
+                if position >= end:
+                    return REFUSED
+                more = load_8(data, position)
+                size, position = size + more, position + 1
+        if size > end - position:
+            return REFUSED
+        if size > bound - place:
+            return short
+        copy_input(data, position, size, out, place)
+        position, place = position + size, place + size
+        if position == end:
+            return place
+        if end - position < 3 + _LAST_LITERALS or place > block_end - _MATCH_LIMIT:
+            return REFUSED
+        distance = load_16(data, position)
+        position, size = position + 2, (token & 15) + 4
+        if size == 19:
+            more = 255
+            while more == 255:
+                if position >= end:
+                    return REFUSED
+                more = load_8(data, position)
+                size, position = size + more, position + 1
+        if distance == 0 or distance > place - out_start:
+            return REFUSED
+        if size > bound - place:
+            return short
+        if size > block_end - _LAST_LITERALS - place:
+            return REFUSED
+        copy_match(out, place, distance, size)
+        place += size
+    return REFUSED
+
+
+@njit(cache=True)
+def _header_check(data: np.ndarray, start: int, size_bytes: int) -> int:
+    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0.
+
+    Args:
+        size_bytes: of the header, less than 16.
+    """
+    sum32, position, end = np.uint64(0x165667B1 + size_bytes), start, start + size_bytes
+    while end - position >= 4:
+        sum32 += np.uint64(load_32(data, position)) * np.uint64(0xC2B2AE3D)
+        sum32 = _rotate_left(sum32, 17) * np.uint64(0x27D4EB2F)
+        position += 4
+    while position < end:
+        sum32 += np.uint64(load_8(data, position)) * np.uint64(0x165667B1)
+        sum32 = _rotate_left(sum32, 11) * np.uint64(0x9E3779B1)
+        position += 1
+    for shift, prime in ((15, 0x85EBCA77), (13, 0xC2B2AE3D), (16, 1)):
+        sum32 &= _LOW_32
+        sum32 = (sum32 ^ sum32 >> np.uint64(shift)) * np.uint64(prime)
+    return to_int(sum32 >> np.uint64(8) & np.uint64(0xFF))
+
+
+@njit(cache=True)
+def _rotate_left(number: np.uint64, bits: int) -> np.uint64:
+    """The low 32 bits of a number, rotated to the left."""
+    number &= _LOW_32
+    return (number << np.uint64(bits) | number >> np.uint64(32 - bits)) & _LOW_32
+
+
+@njit(cache=True, nogil=True)
+def read_run(
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    out: np.ndarray,
+    limit_bytes: int,
+    out_ends: np.ndarray,
+) -> int:
+    """See output.py."""
+    place = to_int(0)  # a literal 0 would be a type of its own, for which all is compiled again
+    for index in range(len(starts)):
+        room = min(len(out) - SLACK_BYTES, place + limit_bytes)
+        place = read(data, starts[index], ends[index], out, place, room)
+        if place < 0:
+            return index
+        out_ends[index] = place
+    return len(starts)

@@ -1,0 +1,117 @@
+"""snappy, compiled: the blocks of a xerial stream, or a bare block.
+
+The block format of google/snappy: the size of the data as a varint, then elements. The low two bits
+of an element's first byte say which it is:
+
+    0  literal: bytes to copy from here; their number less one in the upper 6 bits, or behind
+    1  copy of 4 to 11 bytes, a distance of 11 bits
+    2  copy of 1 to 64 bytes, a distance of 16 bits
+    3  the same, a distance of 32 bits
+"""
+
+import numpy as np
+from numba import njit
+
+from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
+from kafkaviz.binary.words import first_word, load_8, load_32, load_64, to_int
+
+_MAGIC = first_word(b"\x82SNAPPY\x00")
+# of the first byte of an element that is a copy: its size, the upper bits of its distance from bit
+# 12 on, and from bit 16 on the number of bytes in which the rest of the distance follows
+_COPIES = np.array(
+    [
+        4 + (tag >> 2 & 7) | tag >> 5 << 12 | 1 << 16
+        if tag & 3 == 1
+        else 1 + (tag >> 2) | (2 if tag & 3 == 2 else 4) << 16
+        for tag in range(256)
+    ]
+)
+_HEADER_BYTES = 16  # magic, version, the oldest version that can read it
+
+
+@njit(cache=True)
+def read(
+    data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
+) -> int:
+    """See output.py."""
+    if end + SLACK_BYTES > len(data):
+        return REFUSED
+    if end - start < _HEADER_BYTES or load_64(data, start) != _MAGIC:
+        return _block(data, start, end, out, out_start, out_end)
+    position = start + _HEADER_BYTES
+    while position + 4 <= end:
+        size_bytes = 0
+        for place in range(4):
+            size_bytes = size_bytes << 8 | load_8(data, position + place)
+        position += 4
+        if size_bytes > end - position:  # a negative size or another stream's header too
+            return REFUSED
+        out_start = _block(data, position, position + size_bytes, out, out_start, out_end)
+        if out_start < 0:
+            return out_start
+        position += size_bytes
+    return out_start
+
+
+@njit(cache=True)
+def _block(
+    data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
+) -> int:
+    """Decompresses one block."""
+    position, size_bytes, byte = start, 0, 128
+    while byte >= 128:
+        if position >= min(end, start + 5):
+            return REFUSED
+        byte = load_8(data, position)
+        size_bytes |= (byte & 127) << 7 * (position - start)
+        position += 1
+    if size_bytes > out_end - out_start:
+        return FULL
+    place, out_end = out_start, out_start + size_bytes
+    while position < end:
+        tag = load_8(data, position)
+        position += 1
+        if tag & 3 == 0:
+            size = (tag >> 2) + 1
+            if size > 60:
+                field_bytes = size - 60
+                if field_bytes > end - position:
+                    return REFUSED
+                size = 1 + (load_32(data, position) & (1 << 8 * field_bytes) - 1)
+                position += field_bytes
+            if size > end - position or size > out_end - place:
+                return REFUSED
+            copy_input(data, position, size, out, place)
+            position, place = position + size, place + size
+            continue
+        entry = to_int(_COPIES[tag])
+        size, field_bytes = entry & 127, entry >> 16
+        if field_bytes > end - position:
+            return REFUSED
+        field = load_32(data, position) & (1 << 8 * field_bytes) - 1
+        distance = (entry & 0x700 << 4) >> 4 | field
+        if distance == 0 or distance > place - out_start or size > out_end - place:
+            return REFUSED
+        copy_match(out, place, distance, size)
+        position, place = position + field_bytes, place + size
+    return place if place == out_end else REFUSED
+
+
+@njit(cache=True, nogil=True)
+def read_run(
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    out: np.ndarray,
+    limit_bytes: int,
+    out_ends: np.ndarray,
+) -> int:
+    """See output.py."""
+    place = to_int(0)  # a literal 0 would be a type of its own, for which all is compiled again
+    for index in range(len(starts)):
+        room = min(len(out) - SLACK_BYTES, place + limit_bytes)
+        place = read(data, starts[index], ends[index], out, place, room)
+        if place < 0:
+            return index
+        out_ends[index] = place
+    return len(starts)

@@ -1,0 +1,110 @@
+"""Loads and stores of several bytes at once, for compiled loops over bytes.
+
+A compiled loop that takes an array byte by byte does as many steps as there are bytes; with these
+it takes eight or sixteen in one. They are as unaligned and as unchecked as the processor's own:
+whoever calls one has checked that the bytes are there. In a function compiled with
+boundscheck=True, or where NUMBA_BOUNDSCHECK is 1, they check it themselves and raise IndexError.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic as numba_intrinsic
+from numba.np.arrayobj import make_array
+
+# numba's stubs keep the typing context among the arguments of what intrinsic returns
+intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
+
+# numba's int; to a type checker numpy's is another than Python's
+to_int: Any = np.int64
+
+COPY_BYTES = 16  # what copy_16 reads and writes
+
+
+def _pointer(
+    context, builder: ir.IRBuilder, array_type: Any, array: Any, position: Any, bits: int
+) -> Any:
+    """The address of so many bits of an array of uint8, checked where bounds are."""
+    values = make_array(array_type)(context, builder, array)
+    if context.enable_boundscheck:
+        size = cgutils.unpack_tuple(builder, values.shape, 1)[0]
+        last = builder.add(position, ir.Constant(position.type, bits // 8 - 1))
+        cgutils.do_boundscheck(context, builder, position, size)
+        cgutils.do_boundscheck(context, builder, last, size)
+    return builder.bitcast(builder.gep(values.data, [position]), ir.IntType(bits).as_pointer())
+
+
+def _loader(bits: int) -> Callable[..., Any]:
+    """An intrinsic that loads so many bits, the lowest byte first: a uint64, or fewer as an int."""
+    result_type = types.uint64 if bits == 64 else types.int64
+
+    def load(typing_context, data, position):
+        def code(context, builder, signature, arguments):
+            pointer = _pointer(context, builder, signature.args[0], *arguments, bits)
+            number = builder.load(pointer, align=1)
+            return builder.zext(number, ir.IntType(64)) if bits < 64 else number
+
+        return result_type(data, types.int64), code
+
+    return intrinsic(load)
+
+
+load_8, load_16, load_32, load_64 = (_loader(bits) for bits in (8, 16, 32, 64))
+
+
+@intrinsic
+def store_64(typing_context, data, position, word):
+    """Writes the 8 bytes of a uint64, the lowest first."""
+
+    def code(context, builder, signature, arguments):
+        array, position, word = arguments
+        builder.store(
+            word, _pointer(context, builder, signature.args[0], array, position, 64), align=1
+        )
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.uint64), code
+
+
+@intrinsic
+def copy_16(typing_context, target, target_position, source, source_position):
+    """Copies 16 bytes; where source and target are one array, those 16 do not overlap."""
+
+    def code(context, builder, signature, arguments):
+        target, target_position, source, source_position = arguments
+        from_pointer = _pointer(context, builder, signature.args[2], source, source_position, 128)
+        to_pointer = _pointer(context, builder, signature.args[0], target, target_position, 128)
+        builder.store(builder.load(from_pointer, align=1), to_pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, source, types.int64), code
+
+
+@intrinsic
+def highest_bit(typing_context, number):
+    """The place of the highest bit set in an int above 0."""
+
+    def code(context, builder, signature, arguments):
+        zeros = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
+
+    return types.int64(types.int64), code
+
+
+@intrinsic
+def trailing_zeros(typing_context, word):
+    """How many of a uint64's lowest bits are 0; 64 of 0."""
+
+    def code(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), code
+
+
+def first_word(data: bytes) -> np.uint64:
+    """What load_64 gives of the first 8 bytes."""
+    return np.uint64(int.from_bytes(data[:8], "little"))

@@ -1,0 +1,81 @@
+"""The sizes of a record's key and value, and nothing else of it: what a check counts.
+
+record.take_record fills a row and names every fault. Of a check's records nearly all are sound and
+small, and only their sizes count; those are read here, several fields in one word. A record that is
+damaged, or larger than three bytes of a size say, is left to take_record.
+"""
+
+import numpy as np
+from numba import njit
+
+from kafkaviz.binary.words import load_8, load_32, load_64, trailing_zeros
+
+SLACK_BYTES = 16  # what may be read behind the records
+_LAST_BYTES = np.uint64(0x8080808080808080)  # the bit that the last byte of a varint lacks
+_LONGEST_DELTA_BITS = 5 * 8  # of the offset
+
+
+@njit(cache=True)
+def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, int]:
+    """Reads the record at a byte, for other compiled functions.
+
+    Args:
+        data: with SLACK_BYTES behind end.
+        end: the byte before which the records of the batch lie.
+
+    Returns:
+        The byte behind the record, and the sizes of key and value, 0 for null; 0, 0, 0 where
+        take_record is to read it.
+    """
+    size, body = _small_size(data, position)
+    record_end = body + size
+    if size <= 0 or record_end > end:
+        return 0, 0, 0
+    # behind the attributes: timestamp delta, offset delta, size of the key
+    word = load_64(data, body + 1)
+    bits = ~word & _LAST_BYTES
+    timestamp_end = trailing_zeros(bits) + 1
+    bits &= bits - np.uint64(1)
+    offset_end = trailing_zeros(bits) + 1
+    bits &= bits - np.uint64(1)
+    if bits == 0 or offset_end - timestamp_end > _LONGEST_DELTA_BITS:
+        return 0, 0, 0
+    key_size, key = _small_size(data, body + 1 + (offset_end >> 3))
+    key_size = max(key_size, 0)
+    if key == 0 or key_size > record_end - key:
+        return 0, 0, 0
+    value_size, value = _small_size(data, key + key_size)
+    value_size = max(value_size, 0)
+    if value == 0 or value_size > record_end - value:
+        return 0, 0, 0
+    header_count, header_end = _small_size(data, value + value_size)
+    if header_count < 0 or header_end == 0:
+        return 0, 0, 0
+    for _ in range(2 * header_count):
+        size, start = _small_size(data, header_end)
+        if size < 0 or start == 0 or size > record_end - start:
+            return 0, 0, 0
+        header_end = start + size
+    if header_end != record_end:
+        return 0, 0, 0
+    return record_end, key_size, value_size
+
+
+@njit(cache=True)
+def _small_size(data: np.ndarray, position: int) -> tuple[int, int]:
+    """Reads a signed number of at most three bytes.
+
+    Returns:
+        The number and the position behind it; 0 and 0 where it is longer.
+    """
+    first = load_8(data, position)
+    if first < 128:
+        return (first >> 1) ^ -(first & 1), position + 1
+    word = load_32(data, position)
+    number = word & 0x7F | word >> 1 & 0x3F80
+    if word & 0x8000 == 0:
+        return (number >> 1) ^ -(number & 1), position + 2
+    if word & 0x800000 != 0:
+        return 0, 0
+    number |= word >> 2 & 0x1FC000
+    return (number >> 1) ^ -(number & 1), position + 3

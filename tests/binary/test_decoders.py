@@ -1,0 +1,188 @@
+"""The compiled decompressors, against the libraries behind codec.decompress: what one takes, the
+other takes for the same bytes.
+"""
+
+import os
+import subprocess
+import sys
+import zlib
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.binary import codec
+from kafkaviz.binary.crc32 import checksum_range
+from kafkaviz.binary.decoders import runs
+from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES
+from kafkaviz.binary.decoders.runs import RunDecompressor
+from kafkaviz.binary.xxh64 import hash_range
+from tests.support.compressed_data import (
+    check,
+    compressed,
+    contents,
+    damaged,
+    read_compiled,
+)
+
+ROOT = Path(__file__).parents[2]
+COMPRESSED = codec.CODECS[1:]
+TEXT = b"".join(b'{"order":%d,"status":"shipped"}' % number for number in range(5000))
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_what_writers_write_is_taken(name):
+    """Of every writer and setting; only snappy streams behind each other, and pyarrow's lz4 blocks,
+    which need those before them and Kafka refuses, are left to the library.
+    """
+    refused = {
+        number
+        for content in contents()
+        for number, data in enumerate(compressed(name, content))
+        if not check(name, data)
+    }
+    assert refused == {"snappy": {2}, "lz4": {1}}.get(name, set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_damaged_data_is_refused_or_read_as_the_library_reads_it(name):
+    """Cut and flipped at every byte, of small data; at some, of large."""
+    for content in contents():
+        for data in compressed(name, content):
+            for broken in damaged(data, step=max(1, len(data) // 80)):
+                check(name, broken)
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+@settings(deadline=None, max_examples=60)
+@given(data=st.binary(max_size=300).map(lambda some: some * 3), drawn=st.data())
+def test_any_data_comes_back_and_any_damage_agrees(name, data, drawn):
+    """Round trips of anything, and three bytes overwritten."""
+    writing = drawn.draw(st.sampled_from(list(compressed(name, data))))
+    check(name, writing)
+    broken = bytearray(writing)
+    for _ in range(3):
+        broken[drawn.draw(st.integers(0, len(broken) - 1))] = drawn.draw(st.integers(0, 255))
+    check(name, bytes(broken))
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+@settings(deadline=None, max_examples=60)
+@given(tail=st.binary(max_size=80), kept=st.integers(0, 60))
+def test_any_bytes_agree(name, tail, kept):
+    """Behind the first bytes of real data, or none."""
+    check(name, codec.compress(name, TEXT[:400])[:kept] + tail)
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_room_that_does_not_do_is_full(name):
+    """One byte less than the data takes; what was written before stays as it is."""
+    data = TEXT[:9000]
+    small = codec.compress(name, data)
+    assert read_compiled(name, small, room=len(data), before=b"before") == data
+    assert read_compiled(name, small, room=len(data) - 1, before=b"before") == FULL
+    assert read_compiled(name, small, room=0) == FULL
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_nothing_is_copied_from_what_was_written_before(name):
+    """Each range is by itself, as each batch is: a match reaches no further back than its beginning."""
+    if name == "snappy":
+        data = b"\x08" + bytes([0 << 2]) + b"a" + bytes([(7 - 1) << 2 | 2, 2, 0])
+    elif name == "lz4":
+        block = b"\x13a\x02\x00" + b"\x50abcde"
+        data = bytes.fromhex("04224d18604082") + len(block).to_bytes(4, "little") + block + bytes(4)
+    elif name == "gzip":
+        # fixed code: literal a, match of 3 at distance 2, end
+        bits = "1" + "10" + "10010001" + "0000001" + "00001" + "0000000"
+        bits = bits.ljust(-(-len(bits) // 8) * 8, "0")
+        body = bytes(int(bits[at : at + 8][::-1], 2) for at in range(0, len(bits), 8))
+        data = (
+            bytes.fromhex("1f8b08000000000000ff")
+            + body
+            + zlib.crc32(b"atat").to_bytes(4, "little")
+            + b"\x04\x00\x00\x00"
+        )
+    else:
+        # one literal, then a match at distance 2 in tables of one symbol each
+        body = bytes([1 << 3, ord("a"), 1, 0b01010100, 1, 2, 0, 0b101])
+        data = bytes.fromhex("28b52ffd0000") + (len(body) << 3 | 0b101).to_bytes(3, "little") + body
+    assert read_compiled(name, data, before=b"secret") == REFUSED
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_runs_give_what_the_library_gives(name, monkeypatch):
+    """Ranges of every size, some of them damaged, some larger than the buffer, in their order."""
+    pieces = [TEXT[: 37 * number] for number in range(200)] + [bytes(3 << 20), b"", TEXT]
+    written = [codec.compress(name, piece) for piece in pieces]
+    written[20] = written[20][:-9]
+    written[30] = b"nothing"
+    data = np.frombuffer(b"".join(written) + bytes(SLACK_BYTES), np.uint8)
+    ends = np.cumsum([len(piece) for piece in written])
+    starts = ends - [len(piece) for piece in written]
+    expected = [piece for place, piece in enumerate(pieces) if place not in (20, 30)]
+    for library_ranges in (1 << 60, 0):
+        monkeypatch.setattr(runs, "LIBRARY_RANGES", library_ranges)
+        places, bodies = [], []
+        for run in RunDecompressor().runs(name, data, starts, ends):
+            places += run.places.tolist()
+            edges = [0, *run.ends.tolist()]
+            bodies += [run.data[start:end].tobytes() for start, end in pairwise(edges)]
+        assert [place for place in range(len(pieces)) if place not in (20, 30)] == places
+        assert bodies == expected
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_a_limit_holds_for_each_range(name, monkeypatch):
+    """One that expands past it is in no run."""
+    monkeypatch.setattr(runs, "LIBRARY_RANGES", 0)
+    written = [codec.compress(name, TEXT[:size]) for size in (100, 101, 99)]
+    data = np.frombuffer(b"".join(written) + bytes(SLACK_BYTES), np.uint8)
+    ends = np.cumsum([len(piece) for piece in written])
+    starts = ends - [len(piece) for piece in written]
+    found = [
+        place
+        for run in RunDecompressor().runs(name, data, starts, ends, limit_bytes=100)
+        for place in run.places.tolist()
+    ]
+    assert found == [0, 2]
+
+
+@given(data=st.binary(max_size=300))
+@settings(deadline=None)
+def test_crc_32_of_any_bytes(data):
+    """As zlib's."""
+    assert checksum_range(np.frombuffer(data, np.uint8), 0, len(data)) == zlib.crc32(data)
+
+
+def test_xxh64_of_every_length():
+    """Published: of nothing ef46db3751d8e999, of abc 44bc2cf5ad770999; of more, what zstd writes
+    behind a frame.
+    """
+    for data, expected in ((b"", 0xEF46DB3751D8E999), (b"abc", 0x44BC2CF5AD770999)):
+        assert int(hash_range(np.frombuffer(data, np.uint8), 0, len(data))) == expected
+    zstandard = pytest.importorskip("zstandard")
+    writer = zstandard.ZstdCompressor(write_checksum=True)
+    for size in range(200):
+        data = np.frombuffer(TEXT[:size], np.uint8)
+        low = int(hash_range(data, 0, size)) & 0xFFFFFFFF
+        assert writer.compress(TEXT[:size])[-4:] == low.to_bytes(4, "little")
+
+
+def test_pyarrow_is_the_second_opinion():
+    """The twin of lz4, snappy and zstd: a library that shares no line with what is compiled here."""
+    assert pa.decompress(pa.compress(TEXT, "zstd"), len(TEXT), "zstd", asbytes=True) == TEXT
+
+
+@pytest.mark.slow
+def test_no_bound_is_crossed(tmp_path):
+    """Whole and damaged data where every load and store checks its bounds."""
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "tests.support.compressed_data"]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]
