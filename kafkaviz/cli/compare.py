@@ -29,7 +29,7 @@ they hold, and no .log is read. The relation of each topic-partition is then sam
 start-differs, diverged (other leader epochs), other-batches (one epoch, other checksums or bounds:
 compare the directories), other-generation, only-in-a or only-in-b; --json prints a, b, partitions:
 a list of {topic, partition, relation, first_different_offset, epoch_a, epoch_b, different_batches,
-end_a, end_b, batches_a, batches_b, batches_in_both}, and counts. A doomed tail is behind: epochs
+end_a, end_b, batches_a, batches_b}, and counts. A doomed tail is behind: epochs
 without a record are in no batch.
 
 Exit status: 0 all records are the same (identical, index-files-differ, segments-differ), 1 they are

@@ -42,17 +42,18 @@ both_batches AS (
   UNION ALL
   SELECT topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes,
     0 AS in_a, 1 AS in_b FROM b_batches),
-known_batches AS (
-  SELECT topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes,
+unmatched AS (
+  SELECT topic, partition, base_offset, last_offset, leader_epoch,
     MAX(in_a) AS in_a, MAX(in_b) AS in_b
   FROM both_batches
-  GROUP BY topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes),
+  GROUP BY topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes
+  HAVING MAX(in_a) + MAX(in_b) = 1),
 log_ends AS (
   SELECT topic, partition,
     COALESCE(MAX(CASE WHEN in_a = 1 THEN last_offset END), -1) + 1 AS end_a,
     COALESCE(MAX(CASE WHEN in_b = 1 THEN last_offset END), -1) + 1 AS end_b,
-    SUM(in_a) AS batches_a, SUM(in_b) AS batches_b, SUM(in_a * in_b) AS batches_in_both
-  FROM known_batches GROUP BY topic, partition),
+    SUM(in_a) AS batches_a, SUM(in_b) AS batches_b
+  FROM both_batches GROUP BY topic, partition),
 differences AS (
   SELECT known.topic, known.partition, COUNT(*) AS different_batches,
     MIN(known.base_offset) AS first_different_offset,
@@ -64,11 +65,10 @@ differences AS (
     MIN(CASE WHEN known.in_b = 1 THEN base_offset END) AS first_b,
     MIN(CASE WHEN known.in_a = 1 THEN last_offset END) AS last_a,
     MIN(CASE WHEN known.in_b = 1 THEN last_offset END) AS last_b
-  FROM known_batches known
+  FROM unmatched known
   JOIN log_ends ON log_ends.topic = known.topic AND log_ends.partition = known.partition
   JOIN logs ON logs.topic = known.topic AND logs.partition = known.partition
-  WHERE known.in_a + known.in_b = 1
-    AND known.last_offset >= GREATEST(COALESCE(start_a, 0), COALESCE(start_b, 0))
+  WHERE known.last_offset >= GREATEST(COALESCE(start_a, 0), COALESCE(start_b, 0))
     AND known.base_offset < LEAST(end_a, end_b)
   GROUP BY known.topic, known.partition)
 SELECT logs.topic, logs.partition,
@@ -85,8 +85,7 @@ SELECT logs.topic, logs.partition,
   first_different_offset, epoch_a, epoch_b,
   COALESCE(different_batches, 0) AS different_batches,
   COALESCE(end_a, 0) AS end_a, COALESCE(end_b, 0) AS end_b,
-  COALESCE(batches_a, 0) AS batches_a, COALESCE(batches_b, 0) AS batches_b,
-  COALESCE(batches_in_both, 0) AS batches_in_both
+  COALESCE(batches_a, 0) AS batches_a, COALESCE(batches_b, 0) AS batches_b
 FROM logs
 LEFT JOIN log_ends ON log_ends.topic = logs.topic AND log_ends.partition = logs.partition
 LEFT JOIN differences
