@@ -18,7 +18,10 @@ pytest.importorskip("hatchling", reason="needs hatchling: pip install -r require
 
 ROOT = Path(__file__).parents[1]
 # kafkaviz_core's own dependencies, and what those need
-CORE_MODULES = ("numpy", "numpy.libs", "numba", "llvmlite", "crc32c", "crc32c-*", "cramjam")
+CORE_MODULES = (
+    *("numpy", "numpy.libs", "numba", "llvmlite"),
+    *("crc32c", "crc32c-*", "cramjam", "zlib_ng", "zstandard"),
+)
 CHECKOUT = "kafkaviz/checkout/"
 
 

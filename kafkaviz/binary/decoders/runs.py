@@ -1,9 +1,10 @@
 """Decompresses many byte ranges of a buffer, as the batches of a log are, in few calls.
 
-A call of a library for each batch of 1 KB takes longer than decompressing it. The compiled
-decompressors of this folder take as many ranges in one call as their output has room for; a range
-that they refuse, and one that is larger than that, goes to codec.decompress by itself, whose answer
-counts: its bytes, or that the data is corrupt.
+Of snappy and lz4 a call of a library takes longer than decompressing a batch of 1 KB. Their
+compiled decompressors take as many ranges in one call as their output has room for; a range that
+they refuse, and one that is larger than that, goes to codec.decompress by itself, whose answer
+counts: its bytes, or that the data is corrupt. gzip and zstd have codes of their own in each batch:
+there a library with a context that is kept is as quick, call by call.
 
 To load a compiled decompressor takes as long as some thousand calls of a library, and to compile
 it, once, some seconds. So a process begins with the library.
@@ -20,6 +21,7 @@ from kafkaviz.binary.decoders.output import SLACK_BYTES
 from kafkaviz.errors import CorruptBytes
 
 RUN_BYTES = 1 << 20  # of decompressed data, unless a range alone has more
+COMPILED = ("snappy", "lz4")
 LIBRARY_RANGES = 8192  # which a process leaves to the library at first
 
 
@@ -62,7 +64,7 @@ class RunDecompressor:
             limit_bytes: the most that one range may expand to.
         """
         starts, ends = (np.ascontiguousarray(edges, np.int64) for edges in (starts, ends))
-        if RunDecompressor._library_ranges < LIBRARY_RANGES:
+        if codec_name not in COMPILED or RunDecompressor._library_ranges < LIBRARY_RANGES:
             RunDecompressor._library_ranges += len(starts)
             yield from _library_runs(codec_name, data, starts, ends, limit_bytes)
             return
@@ -90,7 +92,7 @@ class RunDecompressor:
 def compile_decompressors() -> None:
     """Compiles the decompressors, or takes them from numba's cache, by reading nothing."""
     data, edges = _read_only(np.empty(0, np.uint8)), np.empty(0, np.int64)
-    for codec_name in codec.CODECS[1:]:
+    for codec_name in COMPILED:
         _read_run(codec_name)(data, edges, edges, np.empty(SLACK_BYTES, np.uint8), 0, edges)
 
 
@@ -129,12 +131,8 @@ def _read_only(data: np.ndarray) -> np.ndarray:
 
 def _read_run(codec_name: str) -> Any:
     """The compiled decompressor of a codec; only what is used is loaded."""
-    if codec_name == "gzip":
-        from kafkaviz.binary.decoders import gzip as decoder
-    elif codec_name == "snappy":
+    if codec_name == "snappy":
         from kafkaviz.binary.decoders import snappy as decoder
-    elif codec_name == "lz4":
-        from kafkaviz.binary.decoders import lz4 as decoder
     else:
-        from kafkaviz.binary.decoders import zstd as decoder
+        from kafkaviz.binary.decoders import lz4 as decoder
     return decoder.read_run
