@@ -15,6 +15,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import cast
 
 import cramjam
 import numpy as np
@@ -33,8 +34,12 @@ _PIECE_BYTES = 2**20
 _ROOM_BYTES = 2**16  # taken at first for what a frame expands to
 _GROWTH = 8  # times as much where that was too little
 _NO_MORE_ROOM = "failed to write whole buffer"  # what cramjam says then
-_KEPT = threading.local()  # the zstd context of this thread
+_CONTEXTS = threading.local()  # of zstd, one a thread
+_GZIP_ERROR = cast("type[Exception]", zlib_ng.error)
 _GZIP_MEMBER = b"\x1f\x8b\x08"
+# their types know no arrays
+_snappy_into: Callable[..., int] = cramjam.snappy.decompress_raw_into
+_lz4_into: Callable[..., int] = cramjam.lz4.decompress_block_into
 _XERIAL = struct.Struct(">8sii")  # magic, version, the oldest version that can read it
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_BLOCK_BYTES = 32 * 1024
@@ -136,7 +141,7 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
             while not member.eof and len(rest):
                 yield member.decompress(rest, _PIECE_BYTES)
                 rest = member.unconsumed_tail
-        except zlib_ng.error as fault:
+        except _GZIP_ERROR as fault:
             raise CorruptBytes(
                 0, message("codec.failed", codec="gzip", problem=str(fault))
             ) from fault
@@ -166,9 +171,9 @@ def _from_zstd(data: memoryview, limit_bytes: int) -> bytes:
 
 def _zstd_context() -> zstandard.ZstdDecompressor:
     """This thread's."""
-    if not hasattr(_KEPT, "zstd"):
-        _KEPT.zstd = zstandard.ZstdDecompressor()
-    return _KEPT.zstd
+    if not hasattr(_CONTEXTS, "zstd"):
+        _CONTEXTS.zstd = zstandard.ZstdDecompressor()
+    return _CONTEXTS.zstd
 
 
 def _from_frames(
@@ -266,7 +271,7 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
         size_bytes, _ = varint.read_unsigned(block, 0)
         _check_limit(size_bytes, limit_bytes)
         room = np.empty(size_bytes, np.uint8)
-        return room[: cramjam.snappy.decompress_raw_into(block, room)].data
+        return room[: _snappy_into(block, room)].data
     except cramjam.DecompressionError as fault:
         raise CorruptBytes(
             position, message("codec.failed", codec="snappy", problem=str(fault))
@@ -337,7 +342,7 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
         if field & _LZ4_STORED:
             yield block
         else:
-            count = cramjam.lz4.decompress_block_into(block, room, output_len=block_bytes)
+            count = _lz4_into(block, room, output_len=block_bytes)
             yield room[:count].tobytes()
 
 

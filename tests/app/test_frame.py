@@ -31,7 +31,7 @@ def test_ten_pages_and_only_those_that_exist(monkeypatch, tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "app.py").touch()
     (tmp_path / "pages" / "rolls.py").touch()
-    monkeypatch.setattr(frame, "ROOT", tmp_path)
+    monkeypatch.setattr(frame.resources, "ROOT", tmp_path)
     assert list(frame.pages()) == ["Broker", "Rolls"]
 
 

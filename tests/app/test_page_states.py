@@ -148,7 +148,7 @@ def test_an_upload_is_opened_as_soon_as_it_is_here(monkeypatch, tmp_path):
     archive.name = "broker.tar.gz"
     uploads = [archive]
     monkeypatch.setattr(
-        upload.st, "file_uploader", lambda *_, **__: uploads.pop() if uploads else None
+        upload.st, "file_uploader", lambda *_, **__: [uploads.pop()] if uploads else []
     )
     monkeypatch.setattr(upload.faults, "open_directory", opened.append)
     at = press_button(open_page(), "kv_upload")

@@ -13,6 +13,7 @@ from kafkaviz.analysis.comparison.start_changes import (
     StartComparison,
     StepOutcome,
 )
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import Message, Text, message, say
 
 MAX_RANGES = 5  # that are written out
@@ -79,7 +80,7 @@ def ranges_text(records: RecordSet) -> str:
 def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> str:
     """Ranges of offsets: 180–219, 230."""
     texts = [str(first) if first == last else f"{first}–{last}" for first, last in ranges]
-    return ", ".join([*texts, *(["…"] if has_more else [])])
+    return join_comma([*texts, *(["…"] if has_more else [])])
 
 
 def describe_difference(difference: ByteDifference) -> Message:
