@@ -99,7 +99,9 @@ def copies(monkeypatch) -> list[bool]:
     return results
 
 
-@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+@pytest.mark.parametrize(
+    "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
+)
 @pytest.mark.parametrize("findings", [True, False])
 def test_copied_rows_are_those_that_would_be_made(
     sample, findings, request, in_process, tmp_path, copies
