@@ -194,3 +194,4 @@ def test_a_browser_sees_the_sample_of_a_wheel(whole, tmp_path, browser):
         page.get_by_role("heading", level=1, name="37 topic-partitions").wait_for()
         page.goto(f"{address}/workshop?lesson=three-files")
         page.get_by_role("heading", level=1).wait_for()
+        assert page.locator(".kv-figt").first.inner_text() == "4 segments of heartbeat-0"

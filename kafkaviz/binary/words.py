@@ -85,17 +85,6 @@ def copy_16(typing_context, target, target_position, source, source_position):
 
 
 @intrinsic
-def highest_bit(typing_context, number):
-    """The place of the highest bit set in an int above 0."""
-
-    def code(context, builder, signature, arguments):
-        zeros = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
-        return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
-
-    return types.int64(types.int64), code
-
-
-@intrinsic
 def trailing_zeros(typing_context, word):
     """How many of a uint64's lowest bits are 0; 64 of 0."""
 
