@@ -51,12 +51,24 @@ class FileView:
         Raises:
             CannotOpen: they are more than the limit.
         """
+        return self.array(position, size_bytes, limit_bytes=limit_bytes).tobytes()
+
+    def array(
+        self,
+        position: int = 0,
+        size_bytes: int | None = None,
+        *,
+        limit_bytes: int = READ_LIMIT_BYTES,
+    ) -> np.ndarray:
+        """The same as a read-only array of uint8, without a copy."""
         rest_bytes = max(0, self.size_bytes - position)
         length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
         if length_bytes > limit_bytes:
             raise too_large(self.path or self.name, length_bytes, limit_bytes)
         with self.open_reader() as read:
-            return read_bytes(read, position, length_bytes)
+            data = read_array(read, position, length_bytes)
+        data.flags.writeable = False
+        return data
 
     def part(self, name: str, start: int, stop: int) -> "FileView":
         """A range of its bytes as a file of that name."""
@@ -105,8 +117,13 @@ def _read_grown(
 
 def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
     """A range of an open file; shorter where the file ends."""
+    return read_array(read, position, size_bytes).tobytes()
+
+
+def read_array(read: ReadInto, position: int, size_bytes: int) -> np.ndarray:
+    """The same as an array of uint8, without a copy."""
     buffer = np.empty(max(0, size_bytes), np.uint8)
-    return buffer[: read(position, buffer)].tobytes()
+    return buffer[: read(position, buffer)]
 
 
 def reader(data: bytes | bytearray | memoryview) -> ReadInto:

@@ -30,7 +30,7 @@ MAX_RELATIVE_OFFSET = (
 LastOffsets = Callable[[int], Iterable[np.ndarray]]
 
 
-def parse(data: bytes | memoryview) -> np.ndarray:
+def parse(data: bytes | memoryview | np.ndarray) -> np.ndarray:
     """The entries, one a slot, without a copy; a torn last slot is left out.
 
     Returns:

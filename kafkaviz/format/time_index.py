@@ -18,7 +18,7 @@ ENTRY: np.dtype = np.dtype(
 )
 
 
-def parse(data: bytes | memoryview) -> np.ndarray:
+def parse(data: bytes | memoryview | np.ndarray) -> np.ndarray:
     """The entries, one a slot, without a copy; a torn last slot is left out.
 
     Returns:

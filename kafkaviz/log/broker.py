@@ -164,7 +164,13 @@ def open_broker(
         collect: what holds the partitions, which are listed as it takes them.
     """
     source = file.absolute_path(path)
-    root = open_root(source)
+    return read_broker(source, open_root(source), collect)
+
+
+def read_broker(
+    source: Path, root: Path, collect: Callable[[Iterable[Partition]], Sequence[Partition]] = tuple
+) -> Broker:
+    """The same from the directory that open_root gives for the path."""
     if is_partition(root):
         return _open_lone_partition(source, root)
     directories, problems = _partition_directories(root)

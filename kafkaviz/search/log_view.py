@@ -94,7 +94,7 @@ class SegmentView:
         Returns:
             An array of offset_index.ENTRY.
         """
-        return offset_index.parse(self.index.content() if self.index else b"")
+        return offset_index.parse(self.index.array() if self.index else b"")
 
     @cached_property
     def time_slots(self) -> np.ndarray:
@@ -103,7 +103,7 @@ class SegmentView:
         Returns:
             An array of time_index.ENTRY.
         """
-        return time_index.parse(self.timeindex.content() if self.timeindex else b"")
+        return time_index.parse(self.timeindex.array() if self.timeindex else b"")
 
     @cached_property
     def aborted(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName, SegmentName
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.broker import Broker, open_broker, read_broker
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.remote.address import Store
 from kafkaviz.log.tiered import tiered_view
@@ -182,7 +182,7 @@ def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
         and not any(path_inside.is_dir() for path_inside in paths_inside)
     ):
         raise CannotOpen(root, message("errors.holds_no_log"), advice, kind="missing")
-    broker = open_broker(path)
+    broker = read_broker(path, root)
     if len(broker.partitions) > 1:
         hint = message("errors.name_one_partition", path=path / broker.partitions[0].directory)
         raise CannotOpen(
