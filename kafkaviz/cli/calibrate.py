@@ -15,7 +15,7 @@ result is kept in that cache as calibration.json, where kafkaviz tune finds it; 
 another folder.
 
 Not measured: what Java adds to each header, and what a lookup takes before the first one. tune
-keeps its presets for both.
+takes both as shares of the reads, as timed with LogSegment of Kafka 3.9.1, 4.3.1 and 4.4.0.
 
 --json prints one object: measured_at; folder; machine, {processors, architecture, system};
 pread_17_us and pread_61_us, reads that the page cache answers, minor_fault_us, and random_read_us,

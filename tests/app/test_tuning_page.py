@@ -195,7 +195,7 @@ def test_budgets_change_the_answer():
         and "modelled: 2.2 + 1.8 µs a header" in text
     )
     text = page_html(page(tab="Experts", **query))
-    assert "measured on one machine with the two reads a header" in text
+    assert "two reads each up to 4.0, as timed with Kafka 3.9 on two machines" in text
     text = page_html(page(tab="Settings", **query))
     assert "up to 4 dead ones that rolls leave" in text
 

@@ -59,7 +59,7 @@ def test_tune_prices_with_it(capsys):
     calibration.save_calibration(document)
     main(["tune", "heartbeat", "--json", "--kafka-version", "3.9"])
     costs = json.loads(capsys.readouterr().out)["costs"]
-    assert costs["header_us"]["typical"] == pytest.approx(4.51) and costs["read_us"]["high"] == 3.0
+    assert costs["header_us"]["typical"] == pytest.approx(4.48) and costs["read_us"]["high"] == 3.0
     assert costs["calibrated"] == document["measured_at"]
     main(["tune", "heartbeat", "--json", "--storage", "hdd"])
     assert json.loads(capsys.readouterr().out)["costs"]["storage"] == "hdd"

@@ -105,9 +105,9 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
     """40 000 batches of one record: the value, the range of what it brings, the command, and that
     batching is what is wrong.
     """
-    result = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=25us")
+    result = tuned(capsys, clean / "heartbeat-0", "--budget", "p99=15us")
     answer = result["recommendation"]
-    assert (answer["verdict"], answer["value"]) == ("change", 512)
+    assert (answer["verdict"], answer["value"]) == ("change", 256)
     assert (
         0
         < answer["gain"]["p99_us"]["low"]
@@ -116,7 +116,7 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
     )
     assert "linger.ms" in answer["not_fixed"][0]
     assert answer["command"].endswith(
-        "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=512"
+        "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=256"
     )
     assert "segments that are made from then on" in answer["reaches"]
     assert result["costs"]["modelled"] and result["kafka_version"]["assumed"] == "4.3.1"
@@ -129,7 +129,7 @@ def test_what_fifty_microseconds_allow_is_recommended(clean, capsys):
     answer = tuned(capsys, clean / "heartbeat-0")["recommendation"]
     assert (answer["verdict"], answer["value"], answer["considered"]) == ("keep", 4096, 2048)
     assert answer["because"][-1].startswith(
-        "with 2048 the p99 lookup takes 19 µs (16 to 42 µs) less"
+        "with 2048 the p99 lookup takes 19 µs (10 to 42 µs) less"
     )
 
 
@@ -290,12 +290,20 @@ def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
 
 
 def test_budgets(clean, capsys):
-    """More allowed: keep; less: lower; none: no matter."""
+    """More allowed: keep; less: lower, unless today's may meet it on a quick machine; none: no
+    matter.
+    """
     values = {
         budget: tuned(capsys, clean / "heartbeat-0", "--budget", budget)["recommendation"]["value"]
-        for budget in ("p99=200us", "25us", "p99=none", "p99=0.2ms")
+        for budget in ("p99=200us", "25us", "15us", "p99=none", "p99=0.2ms")
     }
-    assert values == {"p99=200us": 4096, "25us": 512, "p99=none": 4096, "p99=0.2ms": 4096}
+    assert values == {
+        "p99=200us": 4096,
+        "25us": 4096,
+        "15us": 256,
+        "p99=none": 4096,
+        "p99=0.2ms": 4096,
+    }
 
 
 @pytest.mark.parametrize(
@@ -430,7 +438,7 @@ def test_some_index_sizes_are_a_table(clean, capsys):
     ) in lines
     assert (
         "         300      5.69 KiB     184143.7      5.7     1.0         1.0   "
-        "297 µs (149 to 593 µs)  by time-index-full, today"
+        "297 µs (148 to 593 µs)  by time-index-full, today"
     ) in lines
 
 

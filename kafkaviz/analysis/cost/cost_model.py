@@ -3,12 +3,13 @@
 A model, and called so; the counts are exact.
 
     p99 of 44 headers, 1.8 µs each and 2.2 µs before the first      81 µs, and with the range of
-    both 67 to 180 µs
-    from 4.1 on one read a header instead of two                    42 µs, 34 to 92 µs: half of what
-    was measured on older releases
+    both 43 to 180 µs
+    from 4.1 on one read a header instead of two                    42 µs, 22 to 92 µs
 
-Times were measured on one machine (two cores, ext4, JDK 17) with the real LogSegment of Kafka 3.9,
-or are what makers and others say of devices. `kafkaviz calibrate` measures the user's own.
+Times were measured with Kafka's own LogSegment on three machines of two cores: on the slowest with
+3.9, which are the likely values, on the others with 3.9.1, 4.3.1 and 4.4.0, where a header took
+0.99, 0.51 and 0.49 µs, and 1.49, 0.74 and 0.73. Those of devices are what makers and others say.
+`kafkaviz calibrate` measures the user's own reads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,10 @@ class Range(NamedTuple):
     def times(self, count: float) -> "Range":
         """So many of them."""
         return Range(*(value * count for value in self))
+
+    def scale(self, shares: "Range") -> "Range":
+        """The low end so many times, the likely value and the high end by shares of their own."""
+        return Range(*(value * share for value, share in zip(self, shares, strict=True)))
 
     def plus(self, other: "Range") -> "Range":
         """Both, the low ends together and the high ends: the widest that can come."""
@@ -87,7 +92,8 @@ STORAGES: dict[str, Storage] = {
 }  # fmt: skip
 DEFAULT_STORAGE = "nvme"
 
-HEADER_US = Range(1.5, 1.8, 4.0)  # two reads a header, up to 4.0: 1.81 to 1.84 µs in three runs
+# two reads a header, up to 4.0: 0.99 µs on one machine, 1.49 on another, 1.81 to 1.84 on a third
+HEADER_US = Range(0.95, 1.8, 4.0)
 FAULT_US = Range(0.5, 1.0, 2.9)  # the first touch of a mapped page that is in the page cache
 # before the first header: the search in the index, and what else there is
 FIRST_US = Range(1.0, 2.2, 3.6)
@@ -103,8 +109,8 @@ class LookupCosts:
         header_us: each header of a scan in the page cache.
         first_us: what comes before the first.
         fault_us: a page of an index that is in the page cache and touched for the first time.
-        is_modelled: whether header_us is of the scan with one read a header, for which Java's part
-            is half of what was measured.
+        is_modelled: whether header_us is of the scan with one read a header: half of that of two,
+            as Kafka's own classes take (3.9.1, 4.3.1 and 4.4.0 in one run).
         calibrated: where the machine's own measures are from, if they are.
         one_read_share: of the headers, those of magic 0 and 1, which take one read where others
             take two.
@@ -176,7 +182,7 @@ def lookup_costs(
         by_base_offset: one read a header, from 4.1 on.
         storage: a name of STORAGES; by default as measured, or nvme.
         calibration: what `kafkaviz calibrate` wrote, in place of presets; the JVM's part of a
-            header is what its reads leave of 1.8 µs.
+            header is a share of its reads.
     """
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
@@ -189,18 +195,16 @@ def lookup_costs(
     return replace(costs, header_us=costs.header_us.times(0.5)) if by_base_offset else costs
 
 
-HEADER_READS_US = 0.61 + 0.68  # of the 1.8 µs on the machine that measured the header
-JAVA_US = Range(HEADER_US.low - 1.0, HEADER_US.typical - HEADER_READS_US, HEADER_US.high - 2.5)
+# Of 17 and 61 bytes read, which took 1.29, 0.91 and 1.58 µs on the three machines, a header took
+# 1.4, 1.1 and 0.95 times as much, what comes before the first 1.7, 1.1 and 1.2 times.
+HEADER_READS, FIRST_READS = Range(0.9, 1.12, 1.6), Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """The machine's own reads, one a header or two; what Java adds to each stays a preset."""
+    """The machine's own reads, one a header or two; what Java adds is a share of them."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
-    header_us = (
-        JAVA_US.times(0.5).plus(small_read)
-        if costs.is_modelled
-        else JAVA_US.plus(small_read).plus(large_read)
-    )
+    both_reads = small_read.plus(large_read)
+    header_reads = small_read if costs.is_modelled else both_reads
     read_us, fault_us = calibration.get("random_read_us"), calibration.get("minor_fault_us")
     storage = (
         Storage(CALIBRATED, _range(read_us), "this machine's own disk, measured")
@@ -210,7 +214,8 @@ def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     fault_field = {"fault_us": _range(fault_us)} if fault_us else {}
     return replace(
         costs,
-        header_us=header_us,
+        header_us=header_reads.scale(HEADER_READS),
+        first_us=both_reads.scale(FIRST_READS),
         storage=storage,
         calibrated=calibration["measured_at"],
         **fault_field,

@@ -286,8 +286,8 @@ def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
 def _modelled_text(costs: LookupCosts) -> str:
     header_us = costs.header_us
     values = {
-        "low": f"{header_us.low:.3g}",
-        "high": f"{header_us.high:.3g}",
+        "low": f"{header_us.low:.2g}",
+        "high": f"{header_us.high:.2g}",
         "storage": _storage_name(costs),
         "read": range_text(costs.storage.read_us),
     }
