@@ -5,7 +5,38 @@ from typing import Any
 
 import streamlit as st
 
+from kafkaviz import units
 from kafkaviz.app.widgets import elements
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.text import error_text
+from kafkaviz.jobs import Job, JobCancelled, ReadProgress
+from kafkaviz.messages import say
+
+
+def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
+    """How much of the logs a job has read, with a button that cancels it.
+
+    Args:
+        text: what it does now.
+    """
+    progress = job.progress()
+    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
+    render_strip(
+        "kv_strip_work",
+        line_html(text, say("health.read_of", done=done, total=total), progress.share),
+        button_label=say("common.cancel"),
+        button_key=button_key,
+        on_click=job.cancel,
+    )
+
+
+def failure_text(error: Exception) -> str:
+    """Why such a job has no result."""
+    if isinstance(error, JobCancelled):
+        return say("health.was_cancelled")
+    if isinstance(error, KafkavizError):
+        return error_text.describe(error)
+    return say("health.own_fault", fault=f"{type(error).__name__}: {error}")
 
 
 def render_strip(

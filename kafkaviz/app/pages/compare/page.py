@@ -20,9 +20,6 @@ from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
 from kafkaviz.app.widgets import elements, faults, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
-from kafkaviz.jobs import JobCancelled
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
@@ -81,32 +78,18 @@ def render_progress(pair: SnapshotPair) -> None:
     job = comparisons.get_or_start(pair)
     if job.is_over:
         st.rerun()
-    progress = job.progress()
+    name = job.progress().name
     text = (
-        say("compare.reading_partition", partition=units.escape_controls(progress.name))
-        if progress.name
+        say("compare.reading_partition", partition=units.escape_controls(name))
+        if name
         else say("compare.reading")
     )
-    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
-    progress_strip.render_strip(
-        "kv_strip_work",
-        progress_strip.line_html(
-            text, say("health.read_of", done=done, total=total), progress.share
-        ),
-        button_label=say("common.cancel"),
-        button_key="kv_compare_cancel",
-        on_click=job.cancel,
-    )
+    progress_strip.render_reading_job(job, text, button_key="kv_compare_cancel")
 
 
 def _render_failure(pair: SnapshotPair, error: Exception) -> None:
     """Why nothing was compared, and the way to do it again."""
-    if isinstance(error, JobCancelled):
-        reason = say("health.was_cancelled")
-    elif isinstance(error, KafkavizError):
-        reason = error_text.describe(error)
-    else:
-        reason = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
+    reason = progress_strip.failure_text(error)
     with elements.state(
         "compare", "error", say("compare.not_ended"), say("common.nothing_changed", error=reason)
     ):

@@ -22,10 +22,7 @@ from kafkaviz.app.state.checkups import (
 )
 from kafkaviz.app.widgets import elements, ingest_status, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
-from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.health import checkup as checkup_figure
-from kafkaviz.figures.text import error_text
-from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.remote import address
 from kafkaviz.messages import say
 
@@ -42,22 +39,13 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
     checkup = checkups.get_or_start(snapshot, release)
     if checkup.is_over:
         st.rerun()
-    progress = checkup.progress()
+    name = checkup.progress().name
     text = (
-        say("health.reading_partition", partition=progress.name)
-        if progress.name
+        say("health.reading_partition", partition=units.escape_controls(name))
+        if name
         else say("health.reading")
     )
-    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
-    progress_strip.render_strip(
-        "kv_strip_work",
-        progress_strip.line_html(
-            text, say("health.read_of", done=done, total=total), progress.share
-        ),
-        button_label=say("common.cancel"),
-        button_key="kv_checkup_cancel",
-        on_click=checkup.cancel,
-    )
+    progress_strip.render_reading_job(checkup, text, button_key="kv_checkup_cancel")
 
 
 def render_page() -> None:
@@ -142,7 +130,7 @@ def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) ->
         "checkup",
         "error",
         say("health.not_ended"),
-        say("common.nothing_changed", error=_failure_text(error)),
+        say("common.nothing_changed", error=progress_strip.failure_text(error)),
     ):
         st.button(
             say("health.check_again"),
@@ -150,12 +138,3 @@ def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) ->
             on_click=check_again,
             args=(snapshot, release),
         )
-
-
-def _failure_text(error: Exception) -> str:
-    """Why a checkup has no findings."""
-    if isinstance(error, JobCancelled):
-        return say("health.was_cancelled")
-    if isinstance(error, KafkavizError):
-        return error_text.describe(error)
-    return say("health.own_fault", fault=f"{type(error).__name__}: {error}")
