@@ -18,7 +18,6 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -208,6 +207,8 @@ def _prefetch(root: Path) -> None:
     small_paths = [path for path in paths if path.is_file()]
     if len(small_paths) < PREFETCH_FILES:
         return
+    from concurrent.futures import ThreadPoolExecutor  # loads logging, which nothing else needs
+
     with ThreadPoolExecutor(THREADS) as pool:
         pool.map(_try_fetch, small_paths)
 
