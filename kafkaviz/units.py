@@ -36,9 +36,9 @@ def size(count: float | None) -> str:
     """A number of bytes in the binary unit that reads best: 319 B, 1.02 MiB."""
     if count is None:
         return MISSING
-    if count < 1024:
+    if count < 1023.5:
         return f"{count:.0f} B"
-    return _scale(count / 1024, 1024, 1023.95, ("KiB", "MiB", "GiB", "TiB", "PiB"))
+    return _scale(count / 1024, 1024, 1023.5, ("KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
 def share(part: float | None, total: float | None) -> str:
@@ -55,7 +55,7 @@ def rate(bytes_per_s: float | None) -> str:
     """A speed in decimal units: 1.3 GB/s."""
     if bytes_per_s is None:
         return MISSING
-    if bytes_per_s < 1000:
+    if bytes_per_s < 999.5:
         return f"{bytes_per_s:.0f} B/s"
     return _scale(bytes_per_s / 1000, 1000, 999.5, ("kB/s", "MB/s", "GB/s"))
 
@@ -96,8 +96,13 @@ def duration(ms: float | None) -> str:
     """A span of time: 42 s, 4.6 min, 7 d."""
     if ms is None:
         return MISSING
-    for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)):
-        if abs(ms) >= length:
+    for unit, length, rounding in (
+        ("d", 86_400_000, 0.05 * 3_600_000),  # what would read 24 h is a day
+        ("h", 3_600_000, 0.05 * 60_000),
+        ("min", 60_000, 0.05 * 1000),
+        ("s", 1000, 0.5),
+    ):
+        if abs(ms) >= length - rounding:
             return f"{_shorten(ms / length)} {unit}"
     return f"{ms:.0f} ms"
 

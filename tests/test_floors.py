@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
+    "environment": 0,
     "errors": 0,
     "extras": 0,
     "html_table": 0,

@@ -26,6 +26,7 @@ from kafkaviz.search import by_time
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch
 from kafkaviz.search.fetch import (
     BEGINNINGS,
+    ISOLATIONS,
     READ_COMMITTED,
     READ_UNCOMMITTED,
     Bounds,
@@ -433,10 +434,21 @@ def lookup(
 
     Args:
         timestamp_ms: also "earliest", "latest" or "max".
+        isolation: one of ISOLATIONS.
+
+    Raises:
+        KafkavizError: neither or both of them, or one that is none.
     """
     if (offset is None) == (timestamp_ms is None):
         raise KafkavizError(message("lookup_request.one_target"))
+    if isolation not in ISOLATIONS:
+        raise KafkavizError(
+            message("lookup_request.unknown_isolation", isolation=isolation, known=ISOLATIONS)
+        )
     if offset is not None:
         return by_offset(log, offset, profile, isolation)
-    target_ms = cast("int", by_time.NAMES.get(timestamp_ms, timestamp_ms))
-    return by_timestamp(log, target_ms, profile, isolation)
+    if isinstance(timestamp_ms, str):
+        if timestamp_ms not in by_time.NAMES:
+            raise KafkavizError(message("lookup_request.no_timestamp", timestamp=timestamp_ms))
+        timestamp_ms = by_time.NAMES[timestamp_ms]
+    return by_timestamp(log, cast("int", timestamp_ms), profile, isolation)

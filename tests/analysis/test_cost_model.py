@@ -23,7 +23,7 @@ def test_one_read_a_header_is_half_and_called_modelled():
     assert (
         new.header_us == Range(*(us / 2 for us in old.header_us)) and new.first_us == old.first_us
     )
-    assert (old.is_modelled, new.is_modelled) == (False, True)
+    assert (old.reads_once, new.reads_once) == (False, True)
 
 
 def test_a_cold_lookup_is_the_fit_of_the_machine_it_was_measured_on():
@@ -93,7 +93,7 @@ def test_one_read_a_header_is_priced_by_the_read_that_was_measured():
         "minor_fault_us": fault,
     }
     costs = cost_model.lookup_costs(by_base_offset=True, calibration=measured)
-    assert costs.header_us.typical == pytest.approx(2 * 1.12) and costs.is_modelled
+    assert costs.header_us.typical == pytest.approx(2 * 1.12) and costs.reads_once
     assert costs.fault_us == Range(3.5, 7.0, 14.0)
 
 

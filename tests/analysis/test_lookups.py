@@ -228,6 +228,21 @@ def test_a_lookup_as_the_library_is_called(clean):
         kv.lookup(partition)
 
 
+@pytest.mark.parametrize(
+    ("request_values", "words"),
+    [
+        ({"offset": 0, "isolation": "READ_COMMITTED"}, "not READ_COMMITTED"),
+        ({"timestamp_ms": "2026-11-21"}, "2026-11-21 is no timestamp"),
+        ({"timestamp_ms": "Latest"}, "Latest is no timestamp"),
+    ],
+)
+def test_a_request_that_is_none_is_refused(clean, request_values, words):
+    """It was answered as another, or ended in a TypeError."""
+    partition = kv.open_broker(clean).partition("orders-0")
+    with pytest.raises(KafkavizError, match=words):
+        kv.lookup(partition, **request_values)
+
+
 def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
     """Unwritten slots are gone; as it is, they are read."""
     partition = next(

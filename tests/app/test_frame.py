@@ -110,9 +110,9 @@ def test_a_picker_of_very_many_names_none(monkeypatch):
 
 
 def test_the_segment_of_an_offset_is_looked_up(tmp_path):
-    """The greatest base offset not above it; below the first one the largest log."""
-    for base_offset in (30, 100, 220):
-        make_segment(tmp_path / "orders-0", base_offset, 10, [])
+    """The greatest base offset not above it; below the first one the first, as a broker does."""
+    for base_offset, log_bytes in ((30, 10), (100, 20), (220, 10)):
+        make_segment(tmp_path / "orders-0", base_offset, log_bytes, [])
     partition = open_broker(tmp_path / "orders-0").partitions[0]
     assert [
         page_location.find_segment(partition, offset).base_offset

@@ -61,6 +61,8 @@ def test_tune_prices_with_it(capsys):
     costs = json.loads(capsys.readouterr().out)["costs"]
     assert costs["header_us"]["typical"] == pytest.approx(4.48) and costs["read_us"]["high"] == 3.0
     assert costs["calibrated"] == document["measured_at"]
+    main(["tune", "heartbeat", "--json"])
+    assert json.loads(capsys.readouterr().out)["costs"]["modelled"] is False
     main(["tune", "heartbeat", "--json", "--storage", "hdd"])
     assert json.loads(capsys.readouterr().out)["costs"]["storage"] == "hdd"
 

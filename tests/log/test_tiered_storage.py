@@ -489,6 +489,15 @@ def test_leader_epochs_that_cannot_be_read_are_a_problem(broken):
     assert (places[41], places[20]) == (SegmentPlace.UNFINISHED, SegmentPlace.REMOTE)
 
 
+def test_log_starts_that_cannot_be_read_are_a_problem(broken):
+    """What they say decides which segments are served."""
+    logs, store = broken
+    path = logs / "log-start-offset-checkpoint"
+    path.write_text("0\n9\nrubbish\n")
+    (problem,) = read_tiered_state(store, logs).problems
+    assert problem.path == path
+
+
 def test_an_incomplete_segment_of_a_store_alone_is_unfinished(broken):
     """It has no parts to read, and says which file is missing."""
     _, store = broken

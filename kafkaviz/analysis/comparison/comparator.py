@@ -7,7 +7,6 @@ comparison.partitions[0].relation       Relation.DIVERGED
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,8 +97,10 @@ def compare_brokers(
             problems.append(Problem.from_fault(side.path, fault))
     start = None
     if is_same_directory(*brokers):
-        with suppress(KafkavizError):
+        try:
             start = compare_start(*brokers, releases[0].release)
+        except KafkavizError as fault:
+            problems.append(Problem.from_fault(b.source, fault))
     return BrokerComparison(
         (brokers[0].source, brokers[1].source), tuple(comparisons), start, tuple(problems)
     )

@@ -354,7 +354,7 @@ class _Alignment:
                 self._result.damaged_batches[side] += 1
             self._result.unreadable.add(first, last)
         else:
-            epochs = int(a["leader_epoch"]), int(a["leader_epoch"])
+            epochs = int(a["leader_epoch"]), int(b["leader_epoch"])
             self._result.add_different(np.arange(first, last + 1), epochs)
         self._result.add_differences(
             describe_batches(self._sides(), (valid_crcs[0], valid_crcs[1]))

@@ -109,8 +109,8 @@ class LookupCosts:
         header_us: each header of a scan in the page cache.
         first_us: what comes before the first.
         fault_us: a page of an index that is in the page cache and touched for the first time.
-        is_modelled: whether header_us is of the scan with one read a header: half of that of two,
-            as Kafka's own classes take (3.9.1, 4.3.1 and 4.4.0 in one run).
+        reads_once: whether header_us is of the scan with one read a header, from 4.1 on: half of
+            that of two, as Kafka's own classes take (3.9.1, 4.3.1 and 4.4.0 in one run).
         calibrated: where the machine's own measures are from, if they are.
         one_read_share: of the headers, those of magic 0 and 1, which take one read where others
             take two.
@@ -120,7 +120,7 @@ class LookupCosts:
     first_us: Range = FIRST_US
     storage: Storage = STORAGES[DEFAULT_STORAGE]
     read_ahead_bytes: int = READ_AHEAD_BYTES
-    is_modelled: bool = False
+    reads_once: bool = False
     calibrated: str | None = None
     fault_us: Range = FAULT_US
     one_read_share: float = 0.0
@@ -129,9 +129,7 @@ class LookupCosts:
     def each_us(self) -> Range:
         """A header of this log."""
         return (
-            self.header_us
-            if self.is_modelled
-            else self.header_us.times(1 - self.one_read_share / 2)
+            self.header_us if self.reads_once else self.header_us.times(1 - self.one_read_share / 2)
         )
 
     def with_one_read_share(self, one_read_share: float) -> "LookupCosts":
@@ -187,7 +185,7 @@ def lookup_costs(
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
         read_ahead_bytes=read_ahead_bytes,
-        is_modelled=by_base_offset,
+        reads_once=by_base_offset,
     )
     if calibration:
         costs = _with_calibration(costs, calibration)
@@ -204,7 +202,7 @@ def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     """The machine's own reads, one a header or two; what Java adds is a share of them."""
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
-    header_reads = small_read if costs.is_modelled else both_reads
+    header_reads = small_read if costs.reads_once else both_reads
     read_us, fault_us = calibration.get("random_read_us"), calibration.get("minor_fault_us")
     storage = (
         Storage(CALIBRATED, _range(read_us), "this machine's own disk, measured")

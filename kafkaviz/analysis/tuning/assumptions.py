@@ -42,8 +42,8 @@ def tornado(
     if not measurement.parts.batches:
         return ()
     # of what a header is priced with
-    one_read, two_reads = (1.0, 2.0) if costs.is_modelled else (0.5, 1.0)
-    reads = Range(1, 1 if costs.is_modelled else 2, 2)
+    one_read, two_reads = (1.0, 2.0) if costs.reads_once else (0.5, 1.0)
+    reads = Range(1, 1 if costs.reads_once else 2, 2)
     moves = [
         (
             message("curves.assumed_header"),

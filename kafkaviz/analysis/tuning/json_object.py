@@ -60,7 +60,7 @@ def tuning_object(
             "first_us": _range_object(costs.first_us),
             "storage": costs.storage.name,
             "read_us": _range_object(costs.storage.read_us),
-            "modelled": costs.is_modelled,
+            "modelled": costs.reads_once and not costs.calibrated,
             "calibrated": costs.calibrated,
         },
     }

@@ -127,7 +127,7 @@ def _describe_budget(values: Mapping) -> Message:
         values["missed"],
         values["costs"],
     )
-    origin = "calibrated" if costs.calibrated else "modelled" if costs.is_modelled else "measured"
+    origin = "calibrated" if costs.calibrated else "modelled" if costs.reads_once else "measured"
     lookup = {
         "headers": int(cost.row["headers_p99"]),
         "p99": format_us_range(cost.p99_us),

@@ -166,7 +166,7 @@ def find_segment(partition: Partition, offset: int) -> Segment:
     The greatest base offset not above the offset, else the first.
     """
     below = bisect_right(partition.live, offset, key=attrgetter("base_offset"))
-    return partition.live[below - 1] if below else largest_segment(partition)
+    return partition.live[max(below - 1, 0)] if partition.live else largest_segment(partition)
 
 
 def largest_segment(partition: Partition) -> Segment:

@@ -184,7 +184,7 @@ def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
     )
     each = costs.with_one_read_share(case.measurement.one_read_share).each_us
     header_cost = "header_cost"
-    if costs.is_modelled:
+    if costs.reads_once:
         header_cost = "header_cost_java" if costs.calibrated else "header_cost_half"
     elif case.measurement.one_read_share:
         header_cost = "header_cost_old"

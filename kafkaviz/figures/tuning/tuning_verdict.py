@@ -293,7 +293,7 @@ def _modelled_text(costs: LookupCosts) -> str:
     }
     if costs.calibrated:
         return say("verdict.modelled_here", **values, day=costs.calibrated)
-    return say("verdict.modelled_new" if costs.is_modelled else "verdict.modelled_old", **values)
+    return say("verdict.modelled_new" if costs.reads_once else "verdict.modelled_old", **values)
 
 
 def _storage_name(costs: LookupCosts) -> str:

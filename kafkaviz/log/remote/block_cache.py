@@ -36,6 +36,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from kafkaviz import environment
 from kafkaviz.errors import CannotOpen, translate_os_errors
 from kafkaviz.format.names import parse_file
 from kafkaviz.log import confinement
@@ -498,6 +499,7 @@ class _Eviction:
         Raises:
             CannotOpen: the disk is too full even so.
         """
+        limit_bytes = limit()
         with self._lock:
             self._fetched_bytes += count
             is_due = self._fetched_bytes > EVICTION_BYTES
@@ -505,7 +507,6 @@ class _Eviction:
                 self._fetched_bytes = 0
         if not is_due:
             return
-        limit_bytes = limit()
         evict(limit_bytes)
         root = Path(address.files_root())
         root.mkdir(parents=True, exist_ok=True)
@@ -522,9 +523,12 @@ def _is_full(folder: Path, count: int) -> bool:
 
 
 def limit() -> int:
-    """How many bytes of blocks are kept: KAFKAVIZ_REMOTE_CACHE_BYTES, else 20 GiB."""
-    text = os.environ.get(LIMIT_VARIABLE, "")
-    return int(text) if text.isdecimal() else LIMIT_BYTES
+    """How many bytes of blocks are kept: KAFKAVIZ_REMOTE_CACHE_BYTES, else 20 GiB.
+
+    Raises:
+        KafkavizError: the variable holds anything but a number above 0.
+    """
+    return environment.positive_number(LIMIT_VARIABLE, LIMIT_BYTES)
 
 
 def evict(limit_bytes: int) -> int:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, offset_index, time_index
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkaviz.format.remote_names import LEADER_EPOCHS as STORED_EPOCHS
@@ -218,7 +218,8 @@ def read_state(store: Path, local: Path | None = None) -> TieredState:
             store, message("tiered.no_store"), message("tiered.give_store"), kind="not-kafka"
         )
     stored = list_store(root)
-    local_partitions = _local_partitions(local) if local else {}
+    problems: list[KafkavizError] = []
+    local_partitions = _local_partitions(local, problems) if local else {}
     metadata = read_metadata(local_partitions.values())
     by_id = {
         (partition.directory, partition.topic_id): partition
@@ -234,10 +235,10 @@ def read_state(store: Path, local: Path | None = None) -> TieredState:
         )
         for name in names_of_all
     )
-    return TieredState(root, local, partitions, metadata.problems)
+    return TieredState(root, local, partitions, (*problems, *metadata.problems))
 
 
-def _local_partitions(local: Path) -> dict[str, Partition]:
+def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, Partition]:
     """The topic-partitions of a broker directory, with the checkpointed log starts."""
     with file.scan(local) as entries:
         partition_names = {
@@ -247,7 +248,7 @@ def _local_partitions(local: Path) -> dict[str, Partition]:
             and name.state == "current"
             and file.is_directory(entry)
         }
-    starts = _log_starts(local)
+    starts = _log_starts(local, problems)
     return {
         directory: open_partition(
             local / directory,
@@ -258,11 +259,16 @@ def _local_partitions(local: Path) -> dict[str, Partition]:
     }
 
 
-def _log_starts(local: Path) -> dict[tuple[str, int], int]:
+def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, int], int]:
+    """The checkpointed log starts; a file that is missing or unreadable says nothing."""
     path = local / names.LOG_START_CHECKPOINT
-    with suppress(KafkavizError):
+    try:
         if file.is_there(path):
-            return checkpoint.parse_offsets(file.read_text(path))
+            return checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
+    except CorruptBytes as fault:
+        problems.append(fault.in_file(path))
+    except KafkavizError as fault:
+        problems.append(fault)
     return {}
 
 

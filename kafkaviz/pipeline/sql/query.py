@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from kafkaviz import environment
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.jobs import Job, JobCancelled
 from kafkaviz.messages import Message, message
@@ -21,7 +22,6 @@ from kafkaviz.pipeline.sql.worker_pool import (
     Worker,
     WorkerEnded,
     WorkerPool,
-    env_number,
 )
 
 MAX_ROWS = 10_000  # of an answer
@@ -105,7 +105,7 @@ class Query(Job[QueryResult, None]):
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
-        info, seconds = catalog.read_info(self._path), env_number(SECONDS, MAX_S)
+        info, seconds = catalog.read_info(self._path), environment.positive_number(SECONDS, MAX_S)
         worker = POOL.take(self._end_event)
         if worker is None:
             raise self.cancellation()
@@ -157,7 +157,7 @@ class Query(Job[QueryResult, None]):
                 )
             if "too_large" in head:
                 worker.end()  # it would keep what it has taken
-                raise QueryTooLarge(env_number(MEMORY, MEMORY_MIB))
+                raise QueryTooLarge(environment.positive_number(MEMORY, MEMORY_MIB))
             if "failed" in head:
                 raise WorkerLost(message("errors.query_ended_early", reason=head["failed"]))
             return QueryResult(pa.ipc.open_stream(body).read_all(), **head)

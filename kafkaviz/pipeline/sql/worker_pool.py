@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import IO, cast
 
+from kafkaviz import environment
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
@@ -33,7 +34,7 @@ class Worker:
 
     def __init__(self) -> None:
         arguments = [
-            str(env_number(MEMORY, MEMORY_MIB)),
+            str(environment.positive_number(MEMORY, MEMORY_MIB)),
             str(max(1, (os.cpu_count() or 1) // MAX_QUERIES)),
         ]
         self._process = subprocess.Popen(
@@ -141,17 +142,3 @@ class WorkerPool:
         """Lets those that wait see whether they still have to."""
         with self._condition:
             self._condition.notify_all()
-
-
-def env_number(name: str, default: int) -> int:
-    """A whole number of the environment, above 0.
-
-    Raises:
-        KafkavizError: for anything else.
-    """
-    text = os.environ.get(name, "").strip()
-    if not text:
-        return default
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise KafkavizError(message("errors.is_no_positive_number", name=name, value=text[:40]))
-    return int(text)

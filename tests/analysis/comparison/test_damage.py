@@ -5,6 +5,7 @@ where the first bytes differ.
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kafkaviz.analysis.comparison.comparator import compare
@@ -165,6 +166,20 @@ def test_a_changed_clock_with_a_mended_checksum_is_altered(compare_damaged):
     assert partition.relation is Relation.ALTERED
     assert {index.reason for index in partition.indexes} == {IndexReason.OTHER_BATCHES}
     assert damage.start <= partition.differences[1].location.position < damage.stop
+
+
+def test_each_side_is_told_its_own_leader_epoch(broker, copies, tmp_path):
+    """Of a batch whose offset and epoch differ, neither of which a checksum covers."""
+    copy = copies[0]
+    name, data = copy.name("log"), bytearray(copy.content("log"))
+    header = np.frombuffer(data, HEADER, 1)
+    header["base_offset"] += 1_000_000
+    header["leader_epoch"] = 7
+    write(broker, copy, tmp_path / "a")
+    write(broker, copy.with_files({name: bytes(data)}), tmp_path / "b")
+    partition = compare(tmp_path / "a", tmp_path / "b").partitions[0]
+    assert partition.leader_epochs_there == (0, 7)
+    assert partition.relation is Relation.DIVERGED
 
 
 def test_both_are_damaged(broker, copies, tmp_path):

@@ -95,3 +95,14 @@ def test_another_broker_is_no_other_moment(tmp_path, cache):
     (b / "meta.properties").write_text("version=1\nnode.id=2\ncluster.id=c\n")
     assert open_broker(a).node_id != open_broker(b).node_id
     assert compare(a, b).start is None
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path):
+    """Nothing can be said of the start then, and that is no silence."""
+    name = f"{0:020d}.snapshot"
+    a = broker(tmp_path / "a", {0: DATA}, is_clean=True, files={name: b"\0\1"})
+    b = broker(tmp_path / "b", {0: DATA}, is_clean=True)
+    (b / "t-0" / name).symlink_to(name)
+    comparison = compare(a, b)
+    assert comparison.start is None
+    assert [problem.path for problem in comparison.problems]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import file
 from kafkaviz.log.remote import address, block_cache, file_system
 from kafkaviz.log.remote.block_cache import BLOCK_BYTES, CachedFile, Extent, make_file
@@ -201,6 +201,14 @@ def test_blocks_stay_below_the_limit(object_store, noise, monkeypatch):
         assert file.read(paths[-1]) == noise
     assert sum(_spread(path) for path in paths) < 45 * MIB
     assert file.read(paths[0], 5, 50) == noise[5:55]
+
+
+@pytest.mark.parametrize("text", ["5GiB", "-1", "0", "5e9"])
+def test_a_limit_that_is_none_is_refused(stored, monkeypatch, text):
+    """20 GiB in its place would fill a disk that has less."""
+    monkeypatch.setenv(block_cache.LIMIT_VARIABLE, text)
+    with pytest.raises(KafkavizError, match="KAFKAVIZ_REMOTE_CACHE_BYTES is no whole number"):
+        file.read(stored, 0, 10)
 
 
 def test_flags_of_before_a_restart_count_for_nothing(stored, object_store, noise, monkeypatch):
