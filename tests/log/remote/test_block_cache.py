@@ -204,11 +204,13 @@ def test_blocks_stay_below_the_limit(object_store, noise, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["5GiB", "-1", "0", "5e9"])
-def test_a_limit_that_is_none_is_refused(stored, monkeypatch, text):
+def test_a_limit_that_is_none_is_refused(object_store, noise, monkeypatch, text):
     """20 GiB in its place would fill a disk that has less."""
+    object_store.put("limited", noise)
+    path = file.absolute_path("s3://kafka/limited")
     monkeypatch.setenv(block_cache.LIMIT_VARIABLE, text)
     with pytest.raises(KafkavizError, match="KAFKAVIZ_REMOTE_CACHE_BYTES is no whole number"):
-        file.read(stored, 0, 10)
+        file.read(path)
 
 
 def test_flags_of_before_a_restart_count_for_nothing(stored, object_store, noise, monkeypatch):
