@@ -217,9 +217,10 @@ def test_until_when_a_segment_is_kept(clean):
     segment_anatomy = anatomy.read(partition.segment(7975))
     retention = segment_retention(planned, partition, segment_anatomy)
     fact = segment_facts.file_facts(segment_anatomy, None, "current", retention)[0][2][-1]
-    assert (fact.label, fact.value) == (
+    assert (fact.label, fact.value, fact.detail) == (
         "Kept until",
         units.moment(retention[1].gone_ms, fraction=False),
+        "(by default)",
     )
     assert (
         fact.hover.startswith("Until 2026-11-28 ")

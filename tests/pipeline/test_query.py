@@ -38,7 +38,7 @@ ENDLESS = "SELECT count(*) FROM batches a, batches b, batches c"
 TITLES = {  # of the answers on the sample broker
     "half-full": (
         "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
-        "segment.bytes"
+        "Kafka’s default, as no file names segment.bytes"
     ),
     "sparsest": "bulk-import-0 has an entry only every 792 KiB",
     "densest": "The indexes of tiny-index-0 hold 8.2 % of its log",
@@ -128,6 +128,7 @@ def half_full(tables: dict) -> dict:
             "fill": sum(row["log_bytes"] / row["segment_bytes"] for row in rows) / len(rows),
             "log_bytes": float(round(total(rows, "log_bytes") / len(rows))),
             "segment_bytes": rows[0]["segment_bytes"],
+            "by_default": rows[0]["segment_bytes_source"].startswith("default"),
         }
         for key, rows in by(small, *PARTITION, "roll_reason").items()
     }

@@ -60,6 +60,12 @@ class RetentionLimits:
     bytes_source: Message | None = None
     is_tiered: bool = False
 
+    @property
+    def is_time_assumed(self) -> bool:
+        """Whether no file tells how long records are kept: Kafka's default is taken."""
+        source = self.ms_source
+        return self.deletes and source is not None and source.key == "setting_source.default"
+
 
 @dataclass(frozen=True)
 class SegmentAge:

@@ -79,7 +79,8 @@ QUESTIONS = (
         """
         WITH closed AS (
           SELECT topic, partition, roll_reason, log_bytes,
-                 segment_bytes, log_bytes / segment_bytes AS fullness
+                 segment_bytes, log_bytes / segment_bytes AS fullness,
+                 segment_bytes_source LIKE 'default of %' AS by_default
           FROM segments
           WHERE state = 'closed'
         )
@@ -87,10 +88,11 @@ QUESTIONS = (
                count(*)                AS closed,
                round(avg(fullness), 6) AS fill,
                round(avg(log_bytes))   AS log_bytes,
-               max(segment_bytes)      AS segment_bytes
+               max(segment_bytes)      AS segment_bytes,
+               by_default
         FROM closed
         WHERE fullness < 0.5
-        GROUP BY topic, partition, roll_reason
+        GROUP BY topic, partition, roll_reason, by_default
         ORDER BY fill, log_bytes
         """,
         "fill",
@@ -100,11 +102,14 @@ QUESTIONS = (
             first=partition_name(rows[0]),
             partitions=say_count("common.n_topic_partitions", _count_partitions(rows)),
             share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
+            limit=say(f"questions.half-full_{'default' if rows[0]['by_default'] else 'known'}"),
         ),
         lambda row: say(
             "questions.half-full_tail",
             size=size(row["log_bytes"]),
-            limit=size(row["segment_bytes"]),
+            limit=say("questions.half-full_of_default", limit=size(row["segment_bytes"]))
+            if row["by_default"]
+            else size(row["segment_bytes"]),
             segments=say_count("common.n_segments", row["closed"]),
             reason=say(f"rolls.cause_{row['roll_reason']}")
             if row["roll_reason"]

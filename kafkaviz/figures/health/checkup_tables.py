@@ -226,12 +226,7 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     ]
     other_count = sum(count for _, count in commonest[3:])
     other_texts = [say_count("health.own_settings", other_count)] if other_count else []
-    if any(
-        log.limits.deletes
-        and (source := log.limits.ms_source)
-        and source.key == "setting_source.default"
-        for log in logs
-    ):
+    if any(log.limits.is_time_assumed for log in logs):
         other_texts.append(say("health.may_be_another"))
     return (*basis_texts, *other_texts, retention_text.counted_segments_text())
 

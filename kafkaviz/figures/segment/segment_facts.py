@@ -190,10 +190,12 @@ def _retention_facts(
         else retention_text.moment_text(until_ms)
     )
     rule = end_sentence(capitalize(retention_text.reason_text(log, segment)))
+    is_assumed = log.limits.is_time_assumed
     return [
         Fact(
             say("segment.kept_until"),
             until_text,
+            say("segment.by_default") if until_ms is not None and is_assumed else "",
             hover=join_sentences([rule, end_sentence(retention_text.basis_text(log))]),
         )
     ]
