@@ -46,7 +46,7 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
             (
                 folder
                 for folder in (real, *real.parents)
-                if folder in input_paths or is_kafka_directory(folder)
+                if folder in input_paths or kafka_trace(folder)
             ),
             None,
         )
@@ -57,10 +57,13 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
         )
         holds_log = kafka_directory is None and real.is_dir() and _holds_log(real)
     if kafka_directory or holds_log:
+        trace = kafka_directory and kafka_trace(kafka_directory)
         what = (
-            message("errors.in_kafka_directory", path=kafka_directory)
-            if kafka_directory not in (None, real)
-            else message("errors.is_kafka_directory")
+            message("errors.is_kafka_directory")
+            if kafka_directory in (None, real)
+            else message("errors.beside_kafka_file", path=kafka_directory, name=trace)
+            if trace
+            else message("errors.in_kafka_directory", path=kafka_directory)
         )
         raise CannotOpen(out, what, message("errors.name_another_folder"), kind="file")
     if leftovers:
@@ -73,33 +76,32 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     return out
 
 
-def is_kafka_directory(folder: Path) -> bool:
-    """Whether a new folder in this one may disturb a broker.
+def kafka_trace(folder: Path) -> str | None:
+    """The name in a folder that shows that a new one beside it may disturb a broker, if there is.
 
-    True of a broker directory, even without its meta.properties, or a topic-partition. Any of a
-    broker's own files shows it but .lock, which others use too; so does a segment's .log; so do
-    several topic-partitions and no other folder. A topic-partition that was copied by itself makes
-    no broker directory of the folder that it lies in.
+    There is in a broker directory, even without its meta.properties, and in a topic-partition. Any
+    of a broker's own files shows it but .lock, which others use too; so does a segment's .log; so
+    do several topic-partitions and no other folder. A topic-partition that was copied by itself
+    makes no broker directory of the folder that it lies in.
     """
-    if any(os.path.lexists(folder / name) for name in names.OWN_FILES if name != names.LOCK):
-        return True
+    for name in names.OWN_FILES:
+        if name != names.LOCK and os.path.lexists(folder / name):
+            return name
     try:
         with os.scandir(folder) as entries:
             directory_entries = list(entries)
     except OSError:  # not there yet, or closed to us
-        return False
-    if any(_is_log(entry.name) for entry in directory_entries):
-        return True
+        return None
+    if log_name := next((entry.name for entry in directory_entries if _is_log(entry.name)), None):
+        return log_name
     folders = [
         Path(entry.path)
         for entry in directory_entries
         if entry.is_dir() and entry.name not in names.NO_PARTITIONS
     ]
-    return (
-        len(folders) > 1
-        and all(names.parse_directory(subfolder.name) for subfolder in folders)
-        and any(map(_is_partition, folders))
-    )
+    if len(folders) > 1 and all(names.parse_directory(subfolder.name) for subfolder in folders):
+        return next((subfolder.name for subfolder in folders if _is_partition(subfolder)), None)
+    return None
 
 
 def _holds_log(folder: Path) -> bool:
