@@ -184,6 +184,12 @@ def view_folder(path: Path) -> Path | None:
     return home / path.relative_to(home).parts[0] if home and path != home else None
 
 
+def own_folders(path: Path) -> tuple[Path, ...]:
+    """Where in the cache a view lies that a path is or lies in, and what is fetched for it."""
+    home = _home_of(path)
+    return (home, fetched_folder(home)) if home else ()
+
+
 def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
     """The segments of a partition directory whose files lie in a store, by base offset."""
     home = _home_of(partition_path)
@@ -415,8 +421,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
     """A file of the block cache that has the bytes of a part, made anew where they changed."""
-    place = target.relative_to(views_folder())
-    path = Path(address.files_root(), FETCHED_FOLDER, place)
+    path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
         if (stat.st_size, stat.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns):
@@ -528,6 +533,11 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 # ---- which view
+
+
+def fetched_folder(path: Path) -> Path:
+    """Where in the block cache the bytes lie that a path of a view leads to."""
+    return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 
 def views_folder() -> Path:
