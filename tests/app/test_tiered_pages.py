@@ -5,6 +5,7 @@ import json
 import pytest
 
 from kafkaviz.app.state import access, page_location
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
@@ -76,6 +77,25 @@ def test_a_store_that_is_none_is_said(recorded, tmp_path):
     """In the words of the command line, by its own path."""
     text = page_html(open_page(dir=f"{recorded[0]} --tiered {tmp_path}"))
     assert "orders-0" not in text and str(tmp_path) in text
+
+
+@pytest.mark.parametrize("is_joined", [True, False])
+@pytest.mark.parametrize("manifest", ["encrypted", "corrupt"])
+def test_a_manifest_that_nobody_can_read_is_said(recorded, tmp_path, is_joined, manifest):
+    """With what to do where there is something."""
+    logs, store = recorded
+    bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
+    for path in bucket.rglob("*.rsm-manifest"):
+        encryption = {"encryption": {"dataKey": "k:x", "aad": "eA=="}}
+        content = json.loads(path.read_text()) | encryption if manifest == "encrypted" else {}
+        path.write_text(json.dumps(content))
+    text = page_html(open_page(dir=f"{logs} --tiered {bucket}" if is_joined else bucket))
+    if manifest == "encrypted":
+        assert to_sentence(say("tiered.encrypted")) in text
+        assert to_sentence(say("tiered.decrypt_it")) in text
+    elif is_joined:
+        assert "no manifest of a remote segment" in text
+    assert "orders-0" not in text and "kv-state" in text
 
 
 def test_the_address_of_a_store_is_shown(recorded, object_store):

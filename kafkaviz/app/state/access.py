@@ -7,15 +7,15 @@ import ipaddress
 import json
 import os
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from kafkaviz.app.state import upload_expiry
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
@@ -82,8 +82,19 @@ def resolve_typed_path(text: str | Path) -> Path:
     """
     directory, separator, store = str(text).partition(TIERED)
     if separator:
-        return join_tiered(_resolve(directory), _resolve(store))
+        with translate_corrupt_files():
+            return join_tiered(_resolve(directory), _resolve(store))
     return _resolve(text)
+
+
+@contextmanager
+def translate_corrupt_files() -> Generator[None]:
+    """Within it a file whose bytes break its format, as a manifest may be, cannot be opened."""
+    try:
+        yield
+    except CorruptFile as fault:
+        what = message("errors.at_byte", position=fault.position, problem=fault.what)
+        raise CannotOpen(fault.path, what) from None
 
 
 def _resolve(text: str | Path) -> Path:

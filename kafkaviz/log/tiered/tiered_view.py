@@ -123,6 +123,8 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
     state = read_state(store, local)
+    if local is None and not _shown_partitions(state):
+        _raise_reason(state)
     home = views_folder() / _identity(state.store, local)
     folder = home / (local or state.store).name
     folder.mkdir(parents=True, exist_ok=True)
@@ -140,6 +142,14 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     _write(home / VIEW_FILE, json.dumps(description, sort_keys=True).encode())
     _REFRESHED[home] = time.monotonic()
     return folder
+
+
+def _raise_reason(state: TieredState) -> None:
+    """Raises why nothing of a store can be shown where that is known: it is encrypted, say."""
+    problems = (problem for partition in state.partitions for problem in partition.problems)
+    for problem in problems:
+        if isinstance(problem, CannotOpen):
+            raise problem
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
