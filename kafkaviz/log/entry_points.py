@@ -14,19 +14,22 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from math import inf
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
+from kafkaviz.binary.layouts import field_start
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import batch_records, offset_index, time_index
-from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2, UNKNOWN
+from kafkaviz.format.batch import BATCH, HEADER, HEADER_BYTES, LENGTH_END, MAGIC_2, UNKNOWN
 from kafkaviz.format.walk import CHUNK_BYTES, Walk, batch_at
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.remote import address, block_cache
+from kafkaviz.log.remote import address
+from kafkaviz.log.remote.block_cache import BLOCK_BYTES, POINT_BYTES, REQUEST_BYTES, comes_whole
 from kafkaviz.log.segment import LogSegment
 
 TRIES = 16  # entries that are looked at around a place: each lookup reads so many
@@ -35,36 +38,82 @@ STEPS = 1024  # headers from an entry on, to the batch that holds an offset
 # of batches this large on average the headers alone are read, one by one; of smaller ones
 # everything
 HOP_BYTES = 4096
+SPARE_SHARE = 1.1  # of what is expected to be read, for batches that grow
+END_ENTRIES = 3  # of batches behind an offset: that which has it, the next, where that ends
 SAMPLE_BATCHES = 16  # batches that the average is of
-UNWRITTEN_KEY = float("inf")  # the key of a slot that was never written: behind all others
+LENGTH_START = field_start(HEADER, "batch_length_bytes")
+LENGTH_BYTES = LENGTH_END - LENGTH_START
+UNWRITTEN_KEY = inf  # the key of a slot that was never written: behind all others
 
 
 @contextmanager
-def entry_points(segment: LogSegment, *, is_index_needed: bool = True) -> Generator["EntryPoints"]:
+def entry_points(
+    segment: LogSegment,
+    *,
+    is_index_needed: bool = True,
+    first_offset: float = -inf,
+    last_offset: float = inf,
+) -> Generator["EntryPoints"]:
     """The entry points of a segment with a .log, while its files are open.
 
     An index that cannot be opened proves none.
 
     Args:
-        is_index_needed: False to leave out the indexes of a log that a store gives whole by one
-            request, if nothing in it is damaged: each of them would be two requests more.
+        is_index_needed: False to leave out the indexes of a log in a store, each of which would be
+            two requests more, where the log comes whole or is read from its start on, and nothing
+            in what is read is damaged.
+        first_offset: of what will be read, where that is known.
+        last_offset: the same. What lies between both by the .index comes by one request.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
-        if not is_index_needed and sound_end_offset(segment, log) is not None:
+        end = None
+        if not is_index_needed:
+            end = _sound_end(segment, log, first_offset, last_offset)
+        if end is not None:
             segment = replace(segment, index=None, timeindex=None)
-        yield EntryPoints(
+        points = EntryPoints(
             segment,
             log,
             _open_slots(stack, segment.index, offset_index),
             _open_slots(stack, segment.timeindex, time_index),
+            segment.log.size_bytes if end is None else end,
         )
+        if end is None and last_offset < inf:
+            points.fetch_offsets(first_offset, last_offset)
+        yield points
+
+
+def _sound_end(
+    segment: LogSegment, read: ReadInto, first_offset: float, last_offset: float
+) -> int | None:
+    """The byte up to which a log is read without its .index; None where that is needed.
+
+    That of a log that comes whole, if it is sound; of a larger one that is read from its start the
+    one behind the last offset, where two requests bring that: the first tells how much more.
+    """
+    size_bytes = segment.log.size_bytes
+    if sound_end_offset(segment, read) is not None:
+        return size_bytes
+    if first_offset > segment.base_offset or last_offset == inf or not _is_stored(segment):
+        return None
+    start, stop = 0, min(POINT_BYTES, size_bytes)
+    while start < stop <= REQUEST_BYTES:
+        read(start, np.empty(stop - start, np.uint8))  # by one request
+        batches, end = _sound_batches(segment, read, stop)
+        behind = batches["position"][batches["base_offset"] > last_offset]
+        if len(behind):
+            return int(behind[0])
+        if start or not end:
+            return None
+        offset_bytes = end / (int(batches["last_offset"][-1]) + 1 - segment.base_offset)
+        expected_bytes = offset_bytes * (last_offset + 1 - segment.base_offset)
+        start, stop = stop, min(size_bytes, int(SPARE_SHARE * expected_bytes) + POINT_BYTES // 4)
+    return None
 
 
 def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
     """One past the last offset of a .log that a store gives whole, if nothing in it is damaged.
-
-    Each batch begins where the one before it ends, with a larger offset and the right checksum.
 
     Args:
         read: of the .log.
@@ -72,37 +121,105 @@ def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
     Returns:
         None of any other .log.
     """
-    path, size_bytes = segment.log.path, segment.log.size_bytes
-    if not block_cache.comes_whole(path, size_bytes) or address.mirror_behind(path) is None:
+    size_bytes = segment.log.size_bytes
+    if not comes_whole(segment.log.path, size_bytes) or not _is_stored(segment):
         return None
-    walk, end_offset = Walk(read, 0, size_bytes), segment.base_offset
+    batches, end = _sound_batches(segment, read, size_bytes)
+    if end < size_bytes:
+        return None
+    return int(batches["last_offset"][-1]) + 1 if len(batches) else segment.base_offset
+
+
+def ends_before(segment: LogSegment, offset: int) -> bool:
+    """Whether a store shows by one request that this is the log end offset.
+
+    The last bytes of the .log are then a batch with the right checksum and the offset before.
+    """
+    size_bytes = segment.log.size_bytes
+    start = max(0, -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES - POINT_BYTES)
+    if not _is_stored(segment):
+        return False
+    with file.reader(segment.log.path) as read:
+        tail = np.empty(size_bytes - start, np.uint8)
+        tail = tail[: read(start, tail)]
+        if len(tail) < HEADER_BYTES:
+            return False
+        windows = np.lib.stride_tricks.sliding_window_view(tail[LENGTH_START:], LENGTH_BYTES)
+        lengths = np.ascontiguousarray(windows).view(">i4")[:, 0]
+        ends = np.arange(len(lengths)) + LENGTH_END + lengths  # of batches that began there
+        for batch_start in np.flatnonzero(ends == len(tail)).tolist():
+            batch = batch_at(read, start + batch_start, size_bytes)
+            if batch is not None and batch["last_offset"] + 1 == offset:
+                return batch_records.has_valid_crc(read, batch)
+    return False
+
+
+def _is_stored(segment: LogSegment) -> bool:
+    """Whether the bytes of a .log come from a store."""
+    return address.mirror_behind(segment.log.path) is not None
+
+
+def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.ndarray, int]:
+    """The batches from the first byte on up to damage, and the byte behind the last one.
+
+    Each begins where the one before it ends, with a larger offset and the right checksum. There are
+    none where a checksum or an offset is wrong.
+    """
+    walk, end_offset, parts = Walk(read, 0, stop), segment.base_offset, [np.empty(0, BATCH)]
     for batches in walk:
         ends = np.concatenate(([end_offset], batches["last_offset"] + 1))
         is_sound = (batches["base_offset"] >= ends[:-1]) & (ends[1:] > batches["base_offset"])
         if not is_sound.all() or not all(batch_records.has_valid_crc(read, row) for row in batches):
-            return None
+            return np.empty(0, BATCH), 0
+        parts.append(batches)
         end_offset = int(ends[-1])
-    return end_offset if walk.end.position == size_bytes else None
+    return np.concatenate(parts), walk.end.position
 
 
 class EntryPoints:
     """The proven positions of one segment; each is a byte of its .log where a batch begins."""
 
     def __init__(
-        self, segment: LogSegment, log: ReadInto, offsets: "IndexSlots", times: "IndexSlots"
+        self,
+        segment: LogSegment,
+        log: ReadInto,
+        offsets: "IndexSlots",
+        times: "IndexSlots",
+        size_bytes: int,
     ) -> None:
         """Takes the open files of the segment.
 
         Args:
             log: reads the .log.
+            size_bytes: of the .log as far as it is read.
         """
         self.read = log
         self._segment, self._size_bytes, self._offsets, self._times = (
             segment,
-            segment.log.size_bytes,
+            size_bytes,
             offsets,
             times,
         )
+
+    def fetch_offsets(self, first: float, last: float) -> None:
+        """Lets a store give what holds these offsets by one request, as far as one brings it.
+
+        What the .index says is not proven here: where it is wrong, other bytes come.
+        """
+        log = self._segment.log
+        if not _is_stored(self._segment) or comes_whole(log.path, log.size_bytes):
+            return
+        base_offset = self._segment.base_offset
+        slot = bisect_right(self._offsets, first - base_offset, key=_offset)
+        start = int(self._offsets[slot - 1]["position"]) if slot else 0
+        slot = bisect_right(self._offsets, last - base_offset, key=_offset)
+        behind = self._offsets[slot + END_ENTRIES - 1 : slot + END_ENTRIES]
+        end = _position(behind[0]) if len(behind) else inf
+        if self._segment.state == "active" and end > log.size_bytes - POINT_BYTES:
+            end = inf  # which a reader of what is committed asks for too
+        stop = int(min(end, log.size_bytes, start + REQUEST_BYTES))
+        if start < stop:
+            self.read(start, np.empty(stop - start, np.uint8))
 
     def find_first(self, start: int, stop: int) -> int | None:
         """The first proven position in [start, stop), None if no entry leads to one."""

@@ -82,6 +82,38 @@ def test_a_lookup_in_an_object_store_says_what_it_asked(stored, capsys):
     assert remote["request_ms"] * 4 == pytest.approx(remote["modelled_ms"], abs=0.01)
 
 
+@pytest.mark.parametrize("is_whole", [True, False], ids=["whole", "parts"])
+@pytest.mark.parametrize("by", ["offset", "timestamp"])
+def test_a_lookup_says_as_many_requests_as_the_server_counted(
+    stored, clean, capsys, monkeypatch, by, is_whole
+):
+    """Of each file, those of this session: of the first lookup, which the second adds none to; and
+    the next process foretells as many.
+    """
+
+    def lookup(place: Path | str, option: str, value: int) -> dict:
+        stored.requests.clear()
+        assert main(["lookup", str(place), f"--{option}", str(value), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    if not is_whole:
+        monkeypatch.setattr(block_cache, "WHOLE_BYTES", 256 << 10)
+    record = lookup(clean / "orders-0", "offset", 25000)["record"]
+    value = 25000 if by == "offset" else record["timestamp_ms"]
+    address_text = "s3://kafka/priced/orders-0"
+    first = lookup(address_text, by, value)["remote"]
+    paths = [request.path.rpartition("/")[2] for request in stored.data_requests]
+    counts = {read["file"]: read["requests"] for read in first["reads"]}
+    assert len(counts) == {"offset": 2, "timestamp": 3}[by]
+    assert counts == {name: paths.count(name) for name in counts}
+    second = lookup(address_text, by, value)["remote"]
+    assert stored.ranges == [] and second["reads"] == first["reads"]
+    file_system.forget_times()
+    third = lookup(address_text, by, value)["remote"]
+    assert {read["file"]: read["requests"] for read in third["reads"]} == counts
+    assert third["measured_ms"] is None and third["bytes"] == first["bytes"]
+
+
 def test_what_lies_here_already_is_modelled(stored, capsys):
     """By what it would take: the size and one range of a file that comes whole."""
     arguments = ["lookup", "s3://kafka/priced/orders-0", "--offset", "25000"]

@@ -117,6 +117,7 @@ def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp
         ("'/data/my kafka'", "/data/my kafka"),
         ("~", str(Path.home())),
         ("x", str(Path("x").absolute())),
+        (" '/data/a b' --tiered s3a://kafka/b ", "/data/a b --tiered s3://kafka/b"),
     ],
 )
 def test_a_path_is_cleaned(typed, path):

@@ -3,6 +3,7 @@
 import pytest
 
 from kafkaviz.app.state import access
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.log.remote import file_system
 from kafkaviz.messages import say
@@ -49,10 +50,26 @@ def test_what_changes_in_the_store_is_seen(stored, clean):
 
 
 def test_a_fault_of_the_store_is_said_on_the_page(stored):
-    """By its address."""
+    """By its address, with what to do: no directory of this machine lets the user through."""
     stored.fault = lambda request: "deny"
     text = page_html(open_page(dir="s3://kafka/denied"))
-    assert "s3://kafka/denied" in text
+    assert say("faults.unreadable", path="s3://kafka/denied") in text
+    assert to_sentence(say("remote.denied")) in text
+    assert to_sentence(say("remote.check_credentials")) in text
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("s3://no-such-bucket/x", "faults.missing_why"),
+        ("s3:///x", "remote.no_authority"),
+        ("s3://key:do-not-print-me@kafka/x", "remote.credentials_in_address"),
+    ],
+)
+def test_an_address_that_cannot_be_opened_is_said_on_the_page(stored, url, key):
+    """Why, and without what should not be seen."""
+    text = page_html(open_page(dir=url))
+    assert to_sentence(say(key)) in text and "do-not-print-me" not in text
 
 
 def test_a_server_with_a_root_opens_no_other_address(stored, monkeypatch):

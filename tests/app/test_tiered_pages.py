@@ -5,12 +5,14 @@ import json
 import pytest
 
 from kafkaviz.app.state import access, page_location
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered
+from kafkaviz.messages import say
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import assert_no_exception, open_page, page_html, query_value
-from tests.support.tiered_storage import ARCHIVE, unpack
+from tests.support.tiered_storage import ARCHIVE, unpack, write_aiven_store
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +54,48 @@ def test_the_page_shows_what_was_given_and_no_path_of_the_cache(recorded, is_arc
     assert query_value(assert_no_exception(page.run()), "dir") == str(view)
     assert "orders-0 (15 remote)" in page_html(page)
     assert page_location.recent()[0] == str(view)  # what links go by
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_what_the_command_line_takes_is_opened(recorded, is_typed):
+    """Typed into the box with quotes and blanks, or as it stands in an address; links go by the
+    path of both.
+    """
+    logs, store = recorded
+    text = f"{logs} --tiered {store}"
+    page = open_page(dir="" if is_typed else text)
+    if is_typed:
+        (box,) = (box for box in page.text_input if box.key.startswith("kv_directory"))
+        assert_no_exception(box.set_value(f" '{logs}' --tiered  {store} ").run())
+    assert "orders-0 (15 remote)" in page_html(page)
+    assert text in [box.value for box in page.text_input]
+    view = str(join_tiered(logs, store))
+    assert query_value(page.run(), "dir") == view and page_location.recent()[0] == view
+
+
+def test_a_store_that_is_none_is_said(recorded, tmp_path):
+    """In the words of the command line, by its own path."""
+    text = page_html(open_page(dir=f"{recorded[0]} --tiered {tmp_path}"))
+    assert "orders-0" not in text and str(tmp_path) in text
+
+
+@pytest.mark.parametrize("is_joined", [True, False])
+@pytest.mark.parametrize("manifest", ["encrypted", "corrupt"])
+def test_a_manifest_that_nobody_can_read_is_said(recorded, tmp_path, is_joined, manifest):
+    """With what to do where there is something."""
+    logs, store = recorded
+    bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
+    for path in bucket.rglob("*.rsm-manifest"):
+        encryption = {"encryption": {"dataKey": "k:x", "aad": "eA=="}}
+        content = json.loads(path.read_text()) | encryption if manifest == "encrypted" else {}
+        path.write_text(json.dumps(content))
+    text = page_html(open_page(dir=f"{logs} --tiered {bucket}" if is_joined else bucket))
+    if manifest == "encrypted":
+        assert to_sentence(say("tiered.encrypted")) in text
+        assert to_sentence(say("tiered.decrypt_it")) in text
+    elif is_joined:
+        assert "no manifest of a remote segment" in text
+    assert "orders-0" not in text and "kv-state" in text
 
 
 def test_the_address_of_a_store_is_shown(recorded, object_store):
@@ -122,3 +166,28 @@ def test_a_confined_server_follows_no_link_of_another_view(recorded, monkeypatch
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path))
     text = page_html(open_page(dir=view))
     assert "orders-0" not in text
+
+
+@pytest.mark.parametrize("compressed", [None, True])
+@pytest.mark.parametrize("allowed", ["both", "logs", "store"])
+def test_a_confined_server_joins_what_it_may_open(
+    recorded, monkeypatch, tmp_path, allowed, compressed
+):
+    """Both places are below a root, or nothing is opened; nor is by the path of what shows them."""
+    logs, store = recorded
+    if compressed:
+        store = write_aiven_store(store, logs, tmp_path / "aiven", compressed=True)
+    text = f"{logs} --tiered {store}"
+    roots = {"both": [logs, store], "logs": [logs], "store": [store]}[allowed]
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", json.dumps(list(map(str, roots))))
+    if allowed == "both":
+        page = open_page(dir=text)
+        assert "orders-0 (15 remote)" in page_html(page)
+        query = {"tp": "orders-0", "by": "offset", "target": "53"}
+        lookup = page_html(open_page("lookup", dir=text, **query))
+        assert "Remote: read from tiered storage" in lookup
+        return
+    refused = store if allowed == "logs" else logs
+    for directory, place in ((text, refused), (str(join_tiered(logs, store)), logs)):
+        html = page_html(open_page(dir=directory))
+        assert "orders-0" not in html and say("faults.outside", path=place) in html

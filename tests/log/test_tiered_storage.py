@@ -272,6 +272,18 @@ def test_an_encrypted_segment_is_refused(recorded, tmp_path, capsys):
     assert encrypted == [41]
 
 
+def test_a_store_of_encrypted_segments_alone_says_so(recorded, tmp_path):
+    """And not that no topic-partition is there."""
+    bucket = write_aiven_store(recorded[1], recorded[0], tmp_path / "bucket", compressed=True)
+    for path in bucket.rglob("*.rsm-manifest"):
+        manifest = json.loads(path.read_text()) | {"encryption": {"dataKey": "k:x", "aad": "eA=="}}
+        path.write_text(json.dumps(manifest))
+    for place in (bucket, bucket / "orders-0"):
+        with pytest.raises(CannotOpen) as fault:
+            open_broker(place)
+        assert fault.value.kind == "encrypted"
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "error"),
     [

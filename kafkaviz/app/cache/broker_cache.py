@@ -74,7 +74,8 @@ def open_snapshot(directory: str | Path) -> BrokerSnapshot:
     path = access.resolve_typed_path(directory)
     archive.refresh(path)  # what it is known to be the same by is the mirror of a remote one
     # Streamlit takes no text for a key that is no UTF-8
-    return _open_snapshot(os.fsencode(path))
+    with access.translate_corrupt_files():
+        return _open_snapshot(os.fsencode(path))
 
 
 @st.cache_resource(

@@ -7,16 +7,18 @@ import ipaddress
 import json
 import os
 import re
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from kafkaviz.app.state import upload_expiry
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import join_tiered
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.log.remote import address
 from kafkaviz.log.tiered import tiered_view
@@ -24,6 +26,7 @@ from kafkaviz.messages import message
 from kafkaviz.resources import SAMPLES
 
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
+TIERED = " --tiered "  # between a broker directory and the store of its remote segments
 CLASS = "KAFKAVIZ_CLASS"  # the language in which `kafkaviz app --class` speaks; else not there
 
 
@@ -37,16 +40,19 @@ def samples() -> list[Path]:
 def require_allowed(path: Path) -> Path:
     """The path, if this server may open it; links are followed before it is judged.
 
+    What shows a directory joined with its tiered storage may be opened where both may.
+
     Raises:
         CannotOpen: of kind "outside", it leads to a file that this server may not open.
     """
     allowed_roots = roots()
     if allowed_roots is None:
         return path
-    readable_roots = [*allowed_roots, SAMPLES, upload_expiry.folder()]
-    # of a loop of links the part before it; Path.resolve raises there
-    real_path = Path(os.path.realpath(path))
-    if not any(real_path.is_relative_to(os.path.realpath(root)) for root in readable_roots):
+    readable_roots = (*allowed_roots, SAMPLES, upload_expiry.folder())
+    sources = tiered_view.sources(path)
+    if sources and all(_is_below(place, readable_roots) for place in filter(None, sources)):
+        readable_roots += tiered_view.own_folders(path)
+    if not _is_below(path, readable_roots):
         displayed_roots = tuple(map(address.display, allowed_roots or [SAMPLES]))
         raise CannotOpen(
             path,
@@ -57,15 +63,42 @@ def require_allowed(path: Path) -> Path:
     return path
 
 
+def _is_below(path: Path, directories: Iterable[Path]) -> bool:
+    """Whether a path leads to somewhere in these directories."""
+    # of a loop of links the part before it; Path.resolve raises there
+    real_path = Path(os.path.realpath(path))
+    return any(real_path.is_relative_to(os.path.realpath(directory)) for directory in directories)
+
+
 def resolve_typed_path(text: str | Path) -> Path:
     """The absolute path that somebody typed, if this server may open it.
 
-    Where visitors are several people, neither the homes of this machine's users nor the directory
-    that the server runs in are shown.
+    Of `DIR --tiered STORE`, as the command line takes both, that of what shows them joined. Where
+    visitors are several people, neither the homes of this machine's users nor the directory that
+    the server runs in are shown.
 
     Raises:
-        CannotOpen: this server may not open it.
+        CannotOpen: this server may not open it, or one of both places.
     """
+    directory, separator, store = str(text).partition(TIERED)
+    if separator:
+        with translate_corrupt_files():
+            return join_tiered(_resolve(directory), _resolve(store))
+    return _resolve(text)
+
+
+@contextmanager
+def translate_corrupt_files() -> Generator[None]:
+    """Within it a file whose bytes break its format, as a manifest may be, cannot be opened."""
+    try:
+        yield
+    except CorruptFile as fault:
+        what = message("errors.at_byte", position=fault.position, problem=fault.what)
+        raise CannotOpen(fault.path, what) from None
+
+
+def _resolve(text: str | Path) -> Path:
+    """The absolute path of one place, if this server may open it."""
     if roots() is None:
         return file.absolute_path(text)
     try:

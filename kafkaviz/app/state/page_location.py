@@ -104,6 +104,9 @@ def parse_address(depth: int) -> Location:
     if not directory:
         return location
     try:
+        if access.TIERED in directory:  # from here on it goes by the path of both
+            directory = str(access.resolve_typed_path(directory))
+            st.query_params[page_state.DIRECTORY] = directory
         unpack_progress.unpack(directory)
         snapshot = broker_cache.open_snapshot(directory)
         location = BrokerLocation(directory, snapshot)
@@ -209,15 +212,19 @@ def directory_text(directory: str) -> str:
     if sources is None:
         return address.display(directory) if directory else ""
     paths = sources[1], tiered_view.given_store(Path(directory))
-    return " --tiered ".join(str(archive.display_path(path)) for path in paths if path)
+    return access.TIERED.join(str(archive.display_path(path)) for path in paths if path)
 
 
 def clean_path(text: str | None) -> str:
     """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
 
-    Of several people nobody is shown in which directory, or as which user, the server runs.
+    So are both of a directory and its tiered storage. Of several people nobody is shown in which
+    directory, or as which user, the server runs.
     """
-    path = (text or "").strip().strip("'\"")
+    directory, separator, store = (text or "").partition(access.TIERED)
+    if separator:
+        return access.TIERED.join(map(clean_path, (directory, store)))
+    path = directory.strip().strip("'\"")
     if access.is_shared():
         return path
     try:

@@ -24,6 +24,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count
 
 HOME = "app.py"
+STORE_MESSAGES = ("remote.", "tiered.")  # what a store or an address is refused for, and not a file
 MAX_NEARBY = 3  # buttons to directories one level down
 MAX_PROBLEMS = 8  # problems named one by one
 
@@ -36,7 +37,8 @@ def nothing_open() -> None:
 
 def cannot_open(fault: CannotOpen) -> None:
     """A path that is no broker directory, or may not be read."""
-    RENDERERS.get(fault.kind, _unreadable)(fault)
+    is_of_store = fault.what.key.startswith(STORE_MESSAGES)
+    (_unreadable if is_of_store else RENDERERS.get(fault.kind, _unreadable))(fault)
 
 
 def _missing(fault: CannotOpen) -> None:
@@ -116,7 +118,11 @@ def _bad_archive(fault: CannotOpen) -> None:
 
 
 def _unreadable(fault: CannotOpen) -> None:
-    reason = say("faults.unreadable_why", problem=render(fault.what))
+    if fault.what.key.startswith(STORE_MESSAGES):
+        parts = filter(None, (fault.what, fault.next_step))
+        reason = join_sentences([to_sentence(render(part)) for part in parts])
+    else:
+        reason = say("faults.unreadable_why", problem=render(fault.what))
     _render_refusal(
         "unreadable",
         "error",

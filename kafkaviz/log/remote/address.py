@@ -196,13 +196,19 @@ def _is_store(folder: str) -> bool:
 
 
 def display(path: PurePath | str) -> str:
-    """A path as a person knows it: of a file of a mirror the address."""
+    """A path as a person knows it: of a file of a mirror the address.
+
+    Of an address that is refused no more is shown than its refusal shows.
+    """
+    text = str(path)
     try:
-        remote = remote_path(Path(path))
-    except CannotOpen:
-        remote = None
+        if remote := remote_path(Path(path)):
+            return str(remote)
+        parse(text)
+    except CannotOpen as fault:
+        text = str(fault.path)
     # an address that was never opened has one slash as a Path
-    return _ONE_SLASH.sub(r"\1://", str(path)) if remote is None else str(remote)
+    return _ONE_SLASH.sub(r"\1://", text)
 
 
 def files_root() -> str:

@@ -123,6 +123,8 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
     state = read_state(store, local)
+    if local is None and not _shown_partitions(state):
+        _raise_reason(state)
     home = views_folder() / _identity(state.store, local)
     folder = home / (local or state.store).name
     folder.mkdir(parents=True, exist_ok=True)
@@ -140,6 +142,14 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     _write(home / VIEW_FILE, json.dumps(description, sort_keys=True).encode())
     _REFRESHED[home] = time.monotonic()
     return folder
+
+
+def _raise_reason(state: TieredState) -> None:
+    """Raises why nothing of a store can be shown where that is known: it is encrypted, say."""
+    problems = (problem for partition in state.partitions for problem in partition.problems)
+    for problem in problems:
+        if isinstance(problem, CannotOpen):
+            raise problem
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
@@ -182,6 +192,12 @@ def view_folder(path: Path) -> Path | None:
     """The view that a path is, or lies in."""
     home = _home_of(path)
     return home / path.relative_to(home).parts[0] if home and path != home else None
+
+
+def own_folders(path: Path) -> tuple[Path, ...]:
+    """Where in the cache a view lies that a path is or lies in, and what is fetched for it."""
+    home = _home_of(path)
+    return (home, fetched_folder(home)) if home else ()
 
 
 def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
@@ -421,8 +437,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
     """A file of the block cache that has the bytes of a part, made anew where they changed."""
-    place = target.relative_to(views_folder())
-    path = Path(address.files_root(), FETCHED_FOLDER, place)
+    path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
         if (stat.st_size, stat.st_mtime_ns) == (part.size_bytes, part.info.mtime_ns):
@@ -534,6 +549,11 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 # ---- which view
+
+
+def fetched_folder(path: Path) -> Path:
+    """Where in the block cache the bytes lie that a path of a view leads to."""
+    return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 
 def views_folder() -> Path:

@@ -190,7 +190,11 @@ def _splits(
             # a range of its own may be a small part of the segment, which its index finds
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
             is_cut = name in CUT and is_whole
-            count = max(1, ceil(segment_task.log_bytes / options.task_bytes)) if is_cut else 1
+            asked = offsets & row_bounds(name, filters).offsets
+            log_bytes = segment_task.log_bytes
+            # else each split would look for the same offsets
+            is_cut &= _expected_bytes(entry, log_bytes, last, asked) > options.task_bytes
+            count = max(1, ceil(log_bytes / options.task_bytes)) if is_cut else 1
             yield from (
                 SourceSplit(
                     segment_task=segment_task,
@@ -202,6 +206,29 @@ def _splits(
                 )
                 for part in range(count)
             )
+
+
+def _expected_bytes(
+    entry: InventoryEntry, log_bytes: int, last: float, asked: NumberRange
+) -> float:
+    """About how much of a .log holds the offsets that are asked for.
+
+    Nobody knows the end of the last segment: its records are taken to be as long as those of the
+    segment before, else as long as they can be.
+
+    Args:
+        last: offset of the segment.
+    """
+    base_offset = entry.segment.base_offset
+    first, end = max(base_offset, asked.least), min(last, asked.most) + 1
+    if end == inf:
+        return log_bytes
+    before = entry.partition.live[-2:-1] if last == inf else ()
+    if before and before[0].log and before[0].base_offset < base_offset:
+        offset_bytes = before[0].log.size_bytes / (base_offset - before[0].base_offset)
+    else:
+        offset_bytes = log_bytes / max(1, (end if last == inf else last + 1) - base_offset)
+    return min(log_bytes, offset_bytes * (end - first))
 
 
 def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:

@@ -31,7 +31,7 @@ from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource import consumer_records, records
-from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
+from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SourceSplit, row_bounds
 from kafkaviz.pipeline.datasource.source_schema import (
@@ -189,8 +189,14 @@ class SourceReader:
             origin += ("timestamp_type",)
         selection = records.RecordSelection(offsets, self._bounds.times_ms, payload, origin)
         is_index_needed = split.count > 1 or self._bounds.times_ms.is_limited
+        known_offsets = ALL if is_index_needed else offsets
         log_segment = split.segment_task.segment.with_log()
-        with entry_points(log_segment, is_index_needed=is_index_needed) as points:
+        with entry_points(
+            log_segment,
+            is_index_needed=is_index_needed,
+            first_offset=known_offsets.least,
+            last_offset=known_offsets.most,
+        ) as points:
             for batches in self._walk(split, points):
                 if isinstance(batches, Hole):
                     yield from self._hole(split, batches)

@@ -19,7 +19,12 @@ from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import chunk_bytes, entry_points, sound_end_offset
+from kafkaviz.log.entry_points import (
+    chunk_bytes,
+    ends_before,
+    entry_points,
+    sound_end_offset,
+)
 from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment, Segment
@@ -115,7 +120,8 @@ def read_transactions(
     newest = (
         None
         if problems
-        else _deciding_snapshot(partition, last_offset) or _newest_snapshot(partition)
+        else _deciding_snapshot(partition, last_offset)
+        or _newest_snapshot(partition, first_offset, last_offset)
     )
     since, open_since = newest or (-1, {})
     open_transactions = OpenTransactions(open_since)
@@ -184,20 +190,41 @@ def _deciding_snapshot(
     return None
 
 
-def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]] | None:
-    """The offset of the newest producer snapshot that can be read, and what was open there."""
-    end = _sound_end_offset(partition) or end_offset(partition) if partition.snapshots else -1
+def _newest_snapshot(
+    partition: Partition, first_offset: float, last_offset: float
+) -> tuple[int, dict[int, int]] | None:
+    """The offset of the newest producer snapshot that can be read, and what was open there.
+
+    Args:
+        first_offset: that will be read, as the last one: a store gives the end of the log by the
+            same request, where that is near.
+    """
+    end = _stored_end_offset(partition, first_offset, last_offset)
+    if end is None:
+        end = end_offset(partition) if partition.snapshots else -1
     return producer_snapshot.find_newest(
         partition.snapshots, end, partition.snapshot, passed_over=KafkavizError
     )
 
 
-def _sound_end_offset(partition: Partition) -> int | None:
-    """The log end offset where a store gives the last .log whole, without the .index."""
-    if partition.active is None:
+def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
+    """The log end offset of a log in a store, where no .index need be asked for it.
+
+    The .log comes whole, or ends at the newest snapshot, as after a clean stop.
+    """
+    active = partition.active
+    if active is None or not partition.snapshots:
         return None
-    with suppress(CannotOpen), file.reader(partition.active.log.path) as read:
-        return sound_end_offset(partition.active, read)
+    with suppress(CannotOpen):
+        with file.reader(active.log.path) as read:
+            end = sound_end_offset(active, read)
+        if end is not None:
+            return end
+        if active.base_offset < first_offset and last_offset < inf:
+            with entry_points(active, first_offset=first_offset, last_offset=last_offset):
+                pass  # they are here now
+        newest = max(partition.snapshots)
+        return newest if ends_before(active, newest) else None
     return None
 
 

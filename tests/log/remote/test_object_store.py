@@ -6,16 +6,19 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pyarrow.fs import LocalFileSystem
 
 from kafkaviz.__main__ import main
+from kafkaviz.format import producer_snapshot
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.remote import address, block_cache, file_system, mirror
 from kafkaviz.log.remote.file_system import REQUESTS
 from kafkaviz.messages import say
+from kafkaviz.units import file_stem
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import read
 
@@ -93,10 +96,10 @@ def test_the_data_source_gives_the_twins_rows(name, stored_broker, twin):
 # whole, as those of the sample broker do, and with larger ones, of which an .index finds a part
 RANGES = {
     "in the middle": ("orders-0", 25_000, (2, 4), (4, 6)),
-    "from a base offset on": ("heartbeat-0", 10_905, (2, 4), (4, 6)),
+    "from a base offset on": ("heartbeat-0", 10_905, (2, 4), (2, 4)),
     "with aborted transactions": ("payments-0", 9_459, (2, 4), (4, 6)),
     "at the end of the log": ("weblogs-0", 32_000, (2, 4), (4, 6)),
-    "in the last segment": ("weblogs-0", 24_375, (2, 4), (4, 7)),
+    "in the last segment": ("weblogs-0", 24_375, (2, 4), (2, 5)),
     "in two segments": ("orders-0", 37_736, (4, 6), (6, 8)),
 }
 
@@ -133,13 +136,85 @@ def test_a_thousand_records_take_few_requests(
     assert rows.num_rows == 1000 - aborted_records
 
 
+# where a thousand records lie in a log of three segments, each of some MiB: the first of them by the
+# records of a segment, and how many requests they take at most, by isolation
+LARGE_RANGES = {
+    "in the middle": (lambda count: count // 2, 4, 6),
+    "from a base offset on": (lambda count: count, 3, 5),
+    "in the middle of the last": (lambda count: 2 * count + count // 2 - 500, 4, 7),
+    "from the last base offset on": (lambda count: 2 * count, 3, 6),
+    "at the end": (lambda count: 3 * count - 1000, 4, 6),
+    "in two segments": (lambda count: count - 500, 7, 9),
+    "in the last two": (lambda count: 2 * count - 500, 7, 10),
+}
+LARGE_LOGS = {"small": (100, 100, 400), "large": (1000, 15, 300)}  # bytes, records, batches
+
+
+@pytest.fixture(scope="module", params=LARGE_LOGS)
+def large_broker(request, object_store_server, tmp_path_factory) -> tuple[Path, str, int]:
+    """A broker that was stopped cleanly, its address in the store, and the records of a segment."""
+    value_bytes, batch_records, batches = LARGE_LOGS[request.param]
+    directory = whole_logs.broker(tmp_path_factory.mktemp("large") / "broker")
+    count = batch_records * batches
+    for base in range(0, 3 * count, count):
+        whole_logs.write(
+            directory / "a-0",
+            [
+                whole_logs.batch(first, range(first, first + batch_records), value_bytes)
+                for first in range(base, base + count, batch_records)
+            ],
+            base,
+        )
+    producers = np.zeros(1, producer_snapshot.PRODUCER)  # idempotent, in no transaction
+    producers["current_txn_first_offset"] = -1
+    for offset in (count, 2 * count, 3 * count):
+        name = f"{file_stem(offset)}.snapshot"
+        (directory / "a-0" / name).write_bytes(producer_snapshot.build(producers))
+    object_store_server.put_directory(directory, f"large-{request.param}")
+    return directory, f"s3://kafka/large-{request.param}", count
+
+
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize("name", LARGE_RANGES)
+def test_a_thousand_records_of_large_segments(object_store, large_broker, name, isolation):
+    """However long the records are, and into however many tasks a whole segment would be cut.
+
+    The .index, the .log by one range, or by two from its start on; a producer snapshot for what is
+    committed, and in the last segment the end of the log.
+    """
+    directory, url, count = large_broker
+    find_first, *limits = LARGE_RANGES[name]
+    first = find_first(count)
+    open_broker(url)
+    file_system.forget_objects()
+    object_store.requests.clear()
+    counted_bytes = REQUESTS.read_bytes
+    options = {"isolation": isolation, "offsets": f"{first}-{first + 999}", "payload": "true"}
+    options |= {"columns": "offset,timestamp_ms,key,value,headers", "task_bytes": str(1280 << 10)}
+    rows = read("kafka_records", url, **options)
+    assert len(object_store.data_requests) <= limits[isolation == "read_committed"]
+    assert REQUESTS.read_bytes - counted_bytes < 2.6 * (1 << 20)
+    assert rows.num_rows == 1000 and rows.equals(read("kafka_records", directory, **options))
+
+
+@pytest.mark.parametrize(
+    ("isolation", "is_whole"),
+    [("read_uncommitted", True), ("read_committed", True), ("read_committed", False)],
+    ids=["uncommitted", "committed", "parts"],
+)
 @pytest.mark.parametrize("offsets", ["0-", "30-59", "150-", "-20"])
 @pytest.mark.parametrize("damage", ["none", "length", "crc", "torn", "entry", "order"])
-def test_a_damaged_log_gives_the_twins_rows(object_store, tmp_path, damage, offsets, isolation):
+def test_a_damaged_log_gives_the_twins_rows(
+    object_store, tmp_path, monkeypatch, damage, offsets, isolation, is_whole
+):
     """Without its .index a log is read that is sound alone: a length that leads past the next
     batches, a wrong checksum, a torn end, entries that lead nowhere, offsets that fall.
+
+    Nor is a producer snapshot taken whose offset the log does not reach: a transaction is open in
+    it from offset 190 on.
     """
+    if not is_whole:
+        monkeypatch.setattr(block_cache, "WHOLE_BYTES", 4096)
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(base, [base] * 10, 500) for base in range(0, 200, 10)]
     if damage == "length":
@@ -154,7 +229,11 @@ def test_a_damaged_log_gives_the_twins_rows(object_store, tmp_path, damage, offs
     if damage == "entry":
         index = stem.with_suffix(".index").read_bytes()
         stem.with_suffix(".index").write_bytes(index[:12] + b"\0\0\7\7" + index[16:])
-    key = f"hurt-{damage}-{isolation}-{offsets}"
+    producers = np.zeros(1, producer_snapshot.PRODUCER)
+    producers["current_txn_first_offset"] = 190
+    snapshot = stem.with_name(f"{file_stem(200)}.snapshot")
+    snapshot.write_bytes(producer_snapshot.build(producers))
+    key = f"hurt-{damage}-{isolation}-{offsets}-{is_whole}"
     object_store.put_directory(directory, key)
     options = {"mode": "PERMISSIVE", "offsets": offsets, "isolation": isolation}
     options["columns"] = "topic,partition,offset,timestamp_ms,batch_position,problem"
