@@ -238,9 +238,7 @@ def _render(result: dict) -> list[str]:
     lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
     if result["findings"]:
         counts = tuple(
-            message(
-                "cli_ingest.count", count=count, severity=message(f"common.severity_{severity}")
-            )
+            message(f"finding_count.{severity}s", n=count)
             for severity, count in result["findings"].items()
         )
         lines += [say("cli_ingest.found", counts=counts)]

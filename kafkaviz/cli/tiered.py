@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option
-from kafkaviz.messages import message, say
+from kafkaviz.messages import message, say, say_count
 
 if TYPE_CHECKING:
     from kafkaviz.errors import KafkavizError
@@ -136,7 +136,7 @@ def _render_partition(partition: "TieredPartition") -> Iterator[str]:
         counts=counts or (message("cli_tiered.no_segments"),),
     )
     if partition.deleted_segments:
-        yield "  " + say("cli_tiered.deleted", n=partition.deleted_segments)
+        yield "  " + say_count("cli_tiered.deleted", partition.deleted_segments)
     if partition.deletion:
         yield "  " + say("cli_tiered.deletion", state=partition.deletion)
     if partition.segments:

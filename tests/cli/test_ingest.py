@@ -65,9 +65,10 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
         ["checked", "3"],
         ["stamps", "3"],
     ]
-    assert (
-        lines[12]
-        == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    numbers = [counts["error"], counts["warning"], counts["info"]]
+    words = ["error" if numbers[0] == 1 else "errors", "warning" if numbers[1] == 1 else "warnings"]
+    assert lines[12] == "found " + ", ".join(
+        f"{number} {word}" for number, word in zip(numbers, (*words, "info"), strict=True)
     )
     assert lines[13] == "read 2 segments (1.19 KiB of .log), kept 0"
     assert lines[14].startswith("in ")
