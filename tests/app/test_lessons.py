@@ -19,6 +19,7 @@ from kafkaviz.app.lessons.reader import parse
 from tests.app.lesson_text import GOOD
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
+BIDS = {"data": "kafka-4.4.0-replica-1", "with": "kafka-4.4.0-replica-2", "tp": "bids-0"}
 SLOT = {
     "data": "kafka-4.3.1-clean",
     "tp": "orders-0",
@@ -340,6 +341,7 @@ def test_every_sort_of_task_is_worked_out():
         "cause": ({"workload": "day", "segment": 0}, "size", "time"),
         "entries": ({"batch_bytes": 1000, "interval": 4096, "batches": 20}, "3", "4"),
         "ceiling": ({"keys": (6, 14, 22, 26, 31)}, exercise.RIGHT, "slot + 1"),
+        "drops": (BIDS | {"leader": "b"}, "70", "40"),
     }
     assert set(answers) == set(TASK_KEYS) == set(tasks.TASKS)
     for kind, (keys, right, wrong) in answers.items():

@@ -18,9 +18,9 @@ SIDES = ("a", "b")
 SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
 
-def render_key() -> None:
+def key_html() -> str:
     """What the marks of the axis are."""
-    st.html(elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items()))
+    return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
 def render_steps(walk: "TruncationWalk", step: int) -> None:

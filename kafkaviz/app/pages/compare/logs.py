@@ -111,7 +111,7 @@ def _render_axis(comparison: "PartitionComparison") -> None:
             "kv_logs",
             say("common.titled", title=view.title, below=view.caption),
         )
-        replica_logs.render_key()
+        st.html(replica_logs.key_html())
         st.space(8)
         left, right = st.columns((1.7, 1), gap=24)
         with left, st.container(gap=None):
