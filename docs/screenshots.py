@@ -212,14 +212,13 @@ def settle(page: Page) -> None:
 
 @contextmanager
 def samples() -> Iterator[Path]:
-    """The sample archives and two replicas in a folder that is named the same at every run: pages
-    show where a directory lies.
+    """The sample archives in a folder that is named the same at every run: pages show where a
+    directory lies.
     """
     folder = Path(tempfile.gettempdir()) / "kafka"
     folder.mkdir()
     try:
-        replicas = (ROOT / "tests" / "data").glob("kafka-*-replica-?.tar.gz")
-        for archive in (*(ROOT / "sample_data").glob("*.tar.gz"), *replicas):
+        for archive in (ROOT / "sample_data").glob("*.tar.gz"):
             shutil.copy2(archive, folder)
         yield folder
     finally:

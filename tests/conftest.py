@@ -31,6 +31,7 @@ gc.set_threshold(50_000, 20, 100)
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
+REPLICAS = [SAMPLES / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2)]
 ROOMS = ("browser", "Spark", "")
 
 

@@ -1,7 +1,7 @@
 """A lesson without a fault, which a test may spoil."""
 
 GOOD = """---
-title: A ninth lesson
+title: A tenth lesson
 about: Written without Python.
 minutes: 2
 ---

@@ -113,9 +113,9 @@ def test_what_an_address_cannot_mean_is_passed_over(answers):
 
 def test_a_lesson_without_a_lab_has_none(tmp_path, monkeypatch):
     """The address leads to its step."""
-    (tmp_path / "ninth.en.md").write_text(GOOD)
+    (tmp_path / "tenth.en.md").write_text(GOOD)
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
-    at = open_page("workshop", lesson="ninth", at="3", **{"break": "1"})
+    at = open_page("workshop", lesson="tenth", at="3", **{"break": "1"})
     assert "<h1>Third</h1>" in page_html(at)
 
 
@@ -137,7 +137,7 @@ def test_start_again_forgets_the_labs():
 def test_a_lab_that_cannot_be(keys, words):
     """Said with its line; empty-room-1 was never written to."""
     text = f"{GOOD}\n```kafkaviz break-it\ndata: kafka-4.3.1-clean\n{keys}\n```\n"
-    lesson, faults = parse(text, "ninth.en.md", KINDS)
+    lesson, faults = parse(text, "tenth.en.md", KINDS)
     assert faults == [] and lesson is not None
     lab_faults = check.check_lesson(lesson)
     assert [fault.line for fault in lab_faults] == [text.count("\n", 0, text.index("break-it")) + 1]

@@ -2,16 +2,15 @@
 sides exchanged; no error in the console.
 """
 
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.conftest import REPLICAS
 from tests.support.browser import heading
 
 pytestmark = pytest.mark.browser
-DATA = Path(__file__).parents[1] / "data"
-A, B = (str(DATA / f"kafka-4.4.0-replica-{number}.tar.gz") for number in (1, 2))
+A, B = map(str, REPLICAS)
 
 
 def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,6 +15,7 @@ from kafkaviz.analysis.comparison.comparison import BrokerComparison
 from kafkaviz.app.pages.compare import head
 from kafkaviz.app.pages.compare.batches import offsets_of_interest
 from kafkaviz.app.state.comparisons import comparisons
+from tests.conftest import DATA, REPLICAS
 from tests.support.pages import (
     assert_no_exception,
     box,
@@ -25,8 +25,7 @@ from tests.support.pages import (
     select_option,
 )
 
-DATA = Path(__file__).parents[1] / "data"
-A, B = (DATA / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2))
+A, B = REPLICAS
 with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
     STORY = json.load(file)["partitions"]
 pytestmark = pytest.mark.usefixtures("starts")

@@ -19,6 +19,7 @@ from kafkaviz.app.lessons.reader import parse
 from tests.app.lesson_text import GOOD
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
+BIDS = {"data": "kafka-4.4.0-replica-1", "with": "kafka-4.4.0-replica-2", "tp": "bids-0"}
 SLOT = {
     "data": "kafka-4.3.1-clean",
     "tp": "orders-0",
@@ -37,7 +38,7 @@ def quiet() -> None:
     logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
 
 
-def faults(text: str, file: str = "ninth.en.md") -> list[str]:
+def faults(text: str, file: str = "tenth.en.md") -> list[str]:
     """All that is wrong with a text, as line: what."""
     return [f"{fault.line}: {fault.what}" for fault in parse(text, file, KINDS)[1]]
 
@@ -47,11 +48,11 @@ def faults(text: str, file: str = "ninth.en.md") -> list[str]:
 
 def test_a_lesson_is_steps_of_text_and_blocks():
     """Title, order, values as they are meant, lines that go on, lists."""
-    lesson, wrong = parse(GOOD, "ninth.en.md", KINDS)
+    lesson, wrong = parse(GOOD, "tenth.en.md", KINDS)
     assert wrong == [] and (lesson.name, lesson.language, lesson.short, lesson.order) == (
-        "ninth",
+        "tenth",
         "en",
-        "A ninth lesson",
+        "A tenth lesson",
         1000,
     )
     first, second, third = lesson.steps
@@ -71,7 +72,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
     [
         ("---\ntitle", "title", "1: a lesson begins with a line ---"),
         ("minutes: 2\n---", "minutes: 2", "1: the head of the lesson does not end"),
-        ("title: A ninth lesson\n", "", "1: the head of a lesson needs the key title"),
+        ("title: A tenth lesson\n", "", "1: the head of a lesson needs the key title"),
         (
             "minutes: 2\n---",
             "minutes: soon\n---",
@@ -109,7 +110,7 @@ def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
     """Whatever is wrong, there is no lesson, and the first fault names the line."""
     assert before in GOOD
     text = GOOD.replace(before, after, 1)
-    assert parse(text, "ninth.en.md", KINDS)[0] is None
+    assert parse(text, "tenth.en.md", KINDS)[0] is None
     assert any(text.startswith(fault) for text in faults(text)), faults(text)
 
 
@@ -123,8 +124,8 @@ def test_lines_are_those_of_an_editor(inside):
 def test_a_file_has_the_name_of_a_lesson():
     """Its language is part of it."""
     assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
-    assert str(parse(GOOD.replace("five", "six"), "x/ninth.en.md", KINDS)[1][0]).startswith(
-        "x/ninth.en.md:12: set is five or twenty"
+    assert str(parse(GOOD.replace("five", "six"), "x/tenth.en.md", KINDS)[1][0]).startswith(
+        "x/tenth.en.md:12: set is five or twenty"
     )
 
 
@@ -154,20 +155,20 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
     the place of ours.
     """
     before, _ = lessons.lessons("en")
-    (tmp_path / "ninth.zh.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "tenth.zh.md").write_text(GOOD, encoding="utf-8")
     (tmp_path / "time.en.md").write_text(
-        GOOD.replace("A ninth lesson", "My own lesson on time"), encoding="utf-8"
+        GOOD.replace("A tenth lesson", "My own lesson on time"), encoding="utf-8"
     )
     (tmp_path / "README.md").write_text("no lesson")
     monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
     known, wrong = lessons.lessons("en")
     assert wrong == [] and len(known) == len(before) + 1
-    assert [lesson.language for lesson in known if lesson.name == "ninth"] == ["zh"]
+    assert [lesson.language for lesson in known if lesson.name == "tenth"] == ["zh"]
     assert "My own lesson on time" in [lesson.title for lesson in known]
-    (tmp_path / "ninth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
+    (tmp_path / "tenth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
     known, wrong = lessons.lessons("en")
     assert len(known) == len(before) and [str(fault)[:30] for fault in wrong] == [
-        "ninth.zh.md:12: set is five or"
+        "tenth.zh.md:12: set is five or"
     ]
 
 
@@ -218,7 +219,7 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
 )
 def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
     """The check makes each figure and works out each answer, and names the line of the block."""
-    path = tmp_path / "ninth.en.md"
+    path = tmp_path / "tenth.en.md"
     path.write_text(GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8")
     count, wrong = check.faults([tmp_path])
     assert count == 1 and [fault.line for fault in wrong] == [28] and fault in str(wrong[0].what), (
@@ -228,12 +229,12 @@ def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
 
 def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
     """A number that was changed in one of them is told."""
-    (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
-    (tmp_path / "ninth.zh.md").write_text(
+    (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "tenth.zh.md").write_text(
         GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
     )
     assert [str(fault) for fault in check.faults([tmp_path])[1]] == [
-        "ninth.zh.md:11: this block is not that of ninth.en.md, line 11"
+        "tenth.zh.md:11: this block is not that of tenth.en.md, line 11"
     ]
 
 
@@ -242,20 +243,20 @@ def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
 
 @pytest.mark.slow
 def test_every_lesson_can_be_taught():
-    """Eight lessons in two languages: each figure is made, each answer worked out, the blocks are
+    """Nine lessons in two languages: each figure is made, each answer worked out, the blocks are
     the same.
     """
     count, wrong = check.faults([lessons.LESSONS_FOLDER])
-    assert wrong == [] and count == 16
+    assert wrong == [] and count == 18
 
 
-def test_a_session_takes_90_minutes():
-    """Eight lessons of three to six steps; every step has notes, every lesson a task and what
+def test_a_session_takes_100_minutes():
+    """Nine lessons of three to six steps; every step has notes, every lesson a task and what
     misleads.
     """
     known, _ = lessons.lessons("en")
-    assert len(known) == 8
-    assert sum(lesson.minutes for lesson in known) == 90
+    assert len(known) == 9
+    assert sum(lesson.minutes for lesson in known) == 100
     for lesson in known:
         assert all(step.minutes > 0 for step in lesson.steps), lesson.name
         assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (
@@ -290,6 +291,7 @@ ANSWERS = {  # as a person works them out
     ("binary-search", 2): (0,), ("binary-search", 3): (6, 14, 22, 26, 31), ("warm-section", 3):
     (15,), ("warm-section", 4): (0,), ("time", 2): ("no",), ("time", 3): (23,), ("rolls", 1):
     ("time-index-full",), ("rolls", 3): (10485756,), ("after-a-crash", 5): (980,),
+    ("two-replicas", 4): (40,),
 }  # fmt: skip
 
 
@@ -340,6 +342,7 @@ def test_every_sort_of_task_is_worked_out():
         "cause": ({"workload": "day", "segment": 0}, "size", "time"),
         "entries": ({"batch_bytes": 1000, "interval": 4096, "batches": 20}, "3", "4"),
         "ceiling": ({"keys": (6, 14, 22, 26, 31)}, exercise.RIGHT, "slot + 1"),
+        "drops": (BIDS | {"leader": "b"}, "70", "40"),
     }
     assert set(answers) == set(TASK_KEYS) == set(tasks.TASKS)
     for kind, (keys, right, wrong) in answers.items():
@@ -400,7 +403,7 @@ def test_a_release_of_a_block_is_read_as_it_is_written():
 
 def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):
     """With the line where it stops being text; one that is too large or gone is not read."""
-    path = tmp_path / "ninth.en.md"
+    path = tmp_path / "tenth.en.md"
     path.write_bytes(GOOD.encode() + b"caf\xe9\n")
     _, (fault,) = lessons.read(path)
     assert (fault.what.key, fault.line) == ("lesson_file.no_utf8", GOOD.count("\n") + 1)
@@ -427,17 +430,17 @@ def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):
 )
 def test_two_languages_of_a_lesson_have_the_same_shape(tmp_path, before, after, key, line):
     """The same head, and as many blocks in each step."""
-    (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
     other = GOOD.replace("this", "这个").replace(before, after)
-    (tmp_path / "ninth.zh.md").write_text(other, encoding="utf-8")
+    (tmp_path / "tenth.zh.md").write_text(other, encoding="utf-8")
     _, (fault,) = check.faults([tmp_path])
-    assert (fault.file, fault.line, fault.what.key) == ("ninth.zh.md", line, key)
+    assert (fault.file, fault.line, fault.what.key) == ("tenth.zh.md", line, key)
 
 
 def test_an_exercise_on_a_rule_has_one(tmp_path):
     """Else nobody could see that the answer which is shown is right."""
     block = "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nask: a\nsolution: b\n```"
-    (tmp_path / "ninth.en.md").write_text(
+    (tmp_path / "tenth.en.md").write_text(
         GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8"
     )
     assert [fault.what.key for fault in check.faults([tmp_path])[1]] == [
@@ -457,12 +460,12 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, 
         statuses.append(stop.value.code)
         return capsys.readouterr().out.splitlines()
 
-    path = tmp_path / "ninth.en.md"
+    path = tmp_path / "tenth.en.md"
     path.write_text(GOOD, encoding="utf-8")
     assert check_folder(tmp_path) == ["1 files, 0 faults"]
     path.write_text(GOOD.replace("five", "six"), encoding="utf-8")
     fault, count = check_folder(tmp_path)
-    assert fault.startswith("ninth.en.md:12: set is five") and count == "1 files, 1 faults"
+    assert fault.startswith("tenth.en.md:12: set is five") and count == "1 files, 1 faults"
     (line,) = check_folder(tmp_path / "nothing")
     assert line.startswith("no lesson found")
     assert statuses == [0, 1, 1]
@@ -491,7 +494,7 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, 
 def test_a_figure_says_what_it_lacks(block, key):
     """To who wrote the lesson: a figure is made of what is there."""
     text = GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {block}\n```\n")
-    lesson, wrong = parse(text, "ninth.en.md", KINDS)
+    lesson, wrong = parse(text, "tenth.en.md", KINDS)
     assert wrong == []
     (made,) = (each for each in lesson.steps[2].blocks() if each.kind in LIVE)
     with pytest.raises(NoValue) as refusal:

@@ -249,7 +249,7 @@ def test_the_pdf_of_the_hand_outs_holds_every_lesson_and_its_answers(language):
     assert printed.path.name == f"kafkaviz-handouts.{language}.pdf"
     data = printed.path.read_bytes()
     assert 0 < len(data) < MAX_PDF_BYTES
-    assert {int(number) for number in re.findall(rb"/lesson-(\d)", data)} == set(range(1, 9))
+    assert {int(number) for number in re.findall(rb"/lesson-(\d)", data)} == set(range(1, 10))
     assert b"/answers-1" in data
     assert 8 < printed.question_pages < data.count(b"/Type /Page\n")
 

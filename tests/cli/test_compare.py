@@ -1,7 +1,6 @@
 """kafkaviz compare as an operator runs it: words, JSON, exit status."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,9 @@ from kafkaviz.analysis.comparison.index_differences import IndexReason
 from kafkaviz.analysis.comparison.leader_epochs import TruncationRule
 from kafkaviz.analysis.comparison.start_changes import ChangeKind
 from kafkaviz.messages import LANGUAGES, catalogue
+from tests import conftest
 
-DATA = Path(__file__).parents[1] / "data"
-REPLICAS = [str(DATA / f"kafka-4.4.0-replica-{number}.tar.gz") for number in (1, 2)]
+REPLICAS = [*map(str, conftest.REPLICAS)]
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,16 @@
 """The map of a comparison and the two logs on one axis, value by value."""
 
-from pathlib import Path
-
 import pytest
 
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
 from kafkaviz.figures.comparison import partition_map, replica_axis
-
-DATA = Path(__file__).parents[1] / "data"
+from tests.conftest import DATA, REPLICAS
 
 
 @pytest.fixture(scope="module")
 def comparison(cache) -> BrokerComparison:
-    return compare(*(DATA / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2)))
+    return compare(*REPLICAS)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +49,7 @@ def test_a_row_is_to_scale(comparison, partitions):
 
 def test_what_one_side_has_is_there_alone(comparison):
     """Also where its cleaner has left gaps: nothing of it is on both sides."""
-    view = partition_map.view(compare(DATA / "kafka-4.4.0-replica-1.tar.gz", DATA / "kafka-4.3.1"))
+    view = partition_map.view(compare(REPLICAS[0], DATA / "kafka-4.3.1"))
     lanes = {view.rows[bar.row].directory: bar for bar in view.bars}
     assert lanes["deposits-0"].kind == "alone"
     kinds = {bar.kind for bar in view.bars if view.rows[bar.row].directory == "deposits-0"}

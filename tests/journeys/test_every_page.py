@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import REPLICAS
 from tests.journeys.walk import SETTLED
 from tests.support.browser import SPARK_PATIENCE_MS, sync_api, watched
 
@@ -55,11 +56,7 @@ class State:
 
 
 FIGURE, TABLE_ROW = ".js-plotly-plot .main-svg", "tbody tr"
-REPLICAS = Path(__file__).parents[1] / "data"
-COMPARE = "compare?" + "&".join(
-    f"{name}={REPLICAS}/kafka-4.4.0-replica-{number}.tar.gz"
-    for name, number in (("dir", 1), ("with", 2))
-)
+COMPARE = "compare?dir={}&with={}".format(*REPLICAS)
 SEGMENT = "segment?tp=payments-0&segment=7975"
 STATES = {
     "Broker": State("?", FIGURE),

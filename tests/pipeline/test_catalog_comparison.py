@@ -12,10 +12,10 @@ from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import Relation
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.sql.catalog_comparison import compare_catalogs, compare_on_spark
+from tests.conftest import REPLICAS
 from tests.support.ingest import ingest_in_process
 
-DATA = Path(__file__).parents[1] / "data"
-A, B = (DATA / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2))
+A, B = REPLICAS
 # what a catalog can say of each relation that the logs themselves tell
 BY_CHECKSUMS = {
     Relation.IDENTICAL: {"same-batches"},

@@ -137,6 +137,11 @@ class TruncationWalk:
     follower_log_start: int
     follower_loses: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def drop_count(self) -> int:
+        """How many records the follower drops."""
+        return sum(last - first + 1 for first, last in self.follower_loses)
+
 
 def walk_truncation(
     leader: EpochHistory, follower: EpochHistory, *, is_request: bool = False

@@ -91,12 +91,15 @@ TERMS = (
     GlossaryTerm("high_watermark", "Health", "after-a-crash"),
     GlossaryTerm("last_stable_offset", "Lookup", "batches"),
     GlossaryTerm("control_batch", "Segment", "batches"),
-    GlossaryTerm("leader_epoch", "Segment", "batches"),
     GlossaryTerm("retention", "Health", "rolls"),
     GlossaryTerm("clean_stop", "Health", "after-a-crash"),
     GlossaryTerm("recovery_point", "Health", "after-a-crash"),
     GlossaryTerm("recovery", "Health", "after-a-crash"),
     GlossaryTerm("torn_tail", "Health", "after-a-crash"),
+    GlossaryTerm("replica", "Compare", "two-replicas"),
+    GlossaryTerm("leader_epoch", "Compare", "two-replicas"),
+    GlossaryTerm("unclean_election", "Compare", "two-replicas"),
+    GlossaryTerm("doomed_tail", "Compare", "two-replicas"),
 )
 
 

@@ -39,6 +39,7 @@ TASKS = (
     "cause",
     "entries",
     "ceiling",
+    "drops",
 )
 CAUSES = (
     RollCause.SIZE,
@@ -113,6 +114,8 @@ LOOKUP_KEYS = {
     "search": Key(parse_release, default=versions.NEWEST),
     "warm": Key(parse_natural),
 }
+# a topic-partition of two sample directories, a and b, and which side leads
+REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
 WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
 # shown once the step's question is answered, or its task solved; where a stepper begins
 FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
@@ -130,6 +133,7 @@ TASK_KEYS = {  # what an exercise of each sort must say besides
     "cause": ("workload", "segment"),
     "entries": ("batch-bytes", "interval", "batches"),
     "ceiling": ("keys",),
+    "drops": ("data", "with", "tp", "leader"),
 }
 
 
@@ -275,6 +279,10 @@ KINDS = MappingProxyType(
             "what looking up takes of an answer, beside sending it",
             SEGMENT_KEYS,
         ),
+        "replicas": _figure_kind(
+            "two replicas of a real topic-partition by leader epoch, and what a follower drops",
+            {**SEGMENT_KEYS, **REPLICA_KEYS},
+        ),
         "settings": _figure_kind(
             "what a broker calls a topic's settings, and which name counts",
             {
@@ -319,6 +327,7 @@ KINDS = MappingProxyType(
                     "batches": Key(parse_natural),
                     "keys": Key(parse_naturals),
                     "rule": Key(parse_rule),
+                    **REPLICA_KEYS,
                 }
             ),
             setting_key=None,

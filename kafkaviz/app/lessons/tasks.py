@@ -11,13 +11,15 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.kinds import CAUSES, TASK_KEYS
-from kafkaviz.app.lessons.live import block_location, growth_story, limit_race
+from kafkaviz.app.lessons.live import block_location, growth_story, limit_race, replicas
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.figures.comparison import replica_axis
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.sentence_text import capitalize
@@ -204,6 +206,14 @@ def _ceiling(block: LessonBlock) -> LessonTask:
     return LessonTask(RULE, block["keys"])
 
 
+# ---- replicas
+
+
+def _drops(block: LessonBlock) -> LessonTask:
+    walk = replica_axis.walk_of(replicas.compare(block), SIDES.index(block["leader"]))
+    return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
+
+
 TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
     "probe": _probe,
     "floor": _floor,
@@ -217,6 +227,7 @@ TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
     "cause": _cause,
     "entries": _entries,
     "ceiling": _ceiling,
+    "drops": _drops,
 }
 
 

@@ -160,13 +160,12 @@ def _title(comparison: PartitionComparison, leader: int | None, parting: int | N
     walk = walk_of(comparison, leader)
     if walk is not None and leader is not None:
         values = {"leader": SIDES[leader], "follower": SIDES[1 - leader]}
-        count = sum(last - first + 1 for first, last in walk.follower_loses)
-        if not count:
+        if not walk.drop_count:
             return say("compare.drops_nothing", **values)
         first, last = walk.follower_loses[0][0], walk.follower_loses[-1][1]
         return say_count(
             "compare.drops",
-            count,
+            walk.drop_count,
             first=units.group(first),
             last=units.group(last),
             **values,

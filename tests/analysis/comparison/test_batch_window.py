@@ -1,20 +1,17 @@
 """Batches around an offset, held against a plain walk of both logs."""
 
-from pathlib import Path
-
 import pytest
 
 from kafkaviz.analysis.comparison.batch_window import BEFORE, BEHIND, describe_pair, find_batches
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
+from tests.conftest import REPLICAS
 from tests.support.cases import all_cases
-
-DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module")
 def brokers(cache) -> tuple[Broker, Broker]:
-    a, b = (open_broker(DATA / f"kafka-4.4.0-replica-{number}.tar.gz") for number in (1, 2))
+    a, b = (open_broker(archive) for archive in REPLICAS)
     return a, b
 
 

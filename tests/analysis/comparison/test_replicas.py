@@ -4,7 +4,6 @@ what 4.4.0 itself truncated when both were started again.
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,9 @@ from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
 from kafkaviz.analysis.comparison.index_differences import IndexReason
 from kafkaviz.analysis.comparison.leader_epochs import TruncationRule
+from tests.conftest import DATA, REPLICAS
 from tests.support.cases import all_cases
 
-DATA = Path(__file__).parents[2] / "data"
 with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
     STORY = json.load(file)
 PARTITIONS = STORY["partitions"]
@@ -27,13 +26,9 @@ WORDS = {
 }
 
 
-def replica_archive(number: int) -> Path:
-    return DATA / f"kafka-4.4.0-replica-{number}.tar.gz"
-
-
 @pytest.fixture(scope="module")
 def comparison(cache) -> BrokerComparison:
-    return compare(replica_archive(1), replica_archive(2))
+    return compare(*REPLICAS)
 
 
 @pytest.fixture(scope="module")
@@ -162,10 +157,10 @@ def test_a_deleted_topic_names_its_directory(partitions):
     assert partitions[renamed].other_directory == "surveys-0"
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_a_directory_is_identical_to_itself(number):
+@pytest.mark.parametrize("archive", REPLICAS)
+def test_a_directory_is_identical_to_itself(archive):
     """Damaged batches and entries included: nothing differs."""
-    comparison = compare(replica_archive(number), replica_archive(number))
+    comparison = compare(archive, archive)
     assert set(comparison.counts) == {Relation.IDENTICAL} and comparison.has_equal_records
     assert comparison.start is not None and not comparison.start.is_started
 

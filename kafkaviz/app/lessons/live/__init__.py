@@ -22,6 +22,7 @@ from kafkaviz.app.lessons.live.index_size import INDEX_SIZE
 from kafkaviz.app.lessons.live.interval_costs import TUNING
 from kafkaviz.app.lessons.live.limit_race import RACE
 from kafkaviz.app.lessons.live.lookups import STEPPER
+from kafkaviz.app.lessons.live.replicas import REPLICAS
 from kafkaviz.app.lessons.live.retention_check import RETENTION
 from kafkaviz.app.lessons.live.roll_clock import CLOCK
 from kafkaviz.app.lessons.live.segments import RULER, SEGMENTS, TABLE
@@ -56,4 +57,5 @@ LIVE = {
     "index-size": INDEX_SIZE,
     "fetch-share": FETCH_SHARE,
     "settings": SETTINGS,
+    "replicas": REPLICAS,
 }

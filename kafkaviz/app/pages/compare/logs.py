@@ -10,17 +10,16 @@ from kafkaviz.app.pages.compare.batches import render_batches, render_indexes
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, elements, tables
+from kafkaviz.app.widgets import charts, elements, replica_logs
+from kafkaviz.app.widgets.replica_logs import SIDES
 from kafkaviz.figures.comparison import partition_map, replica_axis
-from kafkaviz.figures.text.comparison_text import describe_facts, describe_step, relation_key
+from kafkaviz.figures.text.comparison_text import describe_facts, relation_key
 from kafkaviz.figures.text.sentence_text import end_sentence, to_sentence
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
-    from kafkaviz.analysis.comparison.leader_epochs import TruncationWalk
 
-SIDES = ("a", "b")
 NOBODY, FULL, AROUND = "none", "all", "parting"  # as values in the address
 
 
@@ -112,38 +111,17 @@ def _render_axis(comparison: "PartitionComparison") -> None:
             "kv_logs",
             say("common.titled", title=view.title, below=view.caption),
         )
-        st.html(
-            elements.key(
-                (swatch, say(f"compare.key_{kind}"))
-                for kind, swatch in (
-                    ("alone", "scan"),
-                    ("other", "torn"),
-                    ("watermark", "watermark"),
-                )
-            )
-        )
+        st.html(replica_logs.key_html())
         st.space(8)
         left, right = st.columns((1.7, 1), gap=24)
         with left, st.container(gap=None):
-            _render_walk(walk, step)
+            if walk:
+                replica_logs.render_steps(walk, step)
+            else:
+                hint = elements.escape(say("compare.leader_hint"))
+                st.html(f'<p class="kv-sm kv-fnt">{hint}</p>')
         with right, st.container(gap=None):
-            _render_epochs(comparison)
-
-
-def _render_walk(walk: "TruncationWalk | None", step: int) -> None:
-    """What the follower asks and does, step by step; where none leads, what the switch is for."""
-    if walk is None:
-        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(say("compare.leader_hint"))}</p>')
-        return
-    rows = "".join(
-        f"<li{' class=on' if number == step else ''}>"
-        f"{elements.escape(to_sentence(render(describe_step(walk_step))))}</li>"
-        for number, walk_step in enumerate(walk.steps, start=1)
-    )
-    st.html(
-        f'<div class="kv-lab">{elements.escape(say("compare.step_list"))}</div>'
-        f'<ol class="kv-list">{rows}</ol>'
-    )
+            replica_logs.render_epochs(comparison)
 
 
 def _fact_sentence(text: str) -> str:
@@ -209,27 +187,3 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
         **widget_options,
     )
     return word == AROUND
-
-
-def _render_epochs(comparison: "PartitionComparison") -> None:
-    """The table beside the figure: each leader epoch, and where it starts on either side."""
-    entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
-    epochs = sorted(entries[0].keys() | entries[1].keys())
-    if not epochs:
-        return
-    st.html(f'<div class="kv-lab">{elements.escape(say("compare.epochs"))}</div>')
-    st.space(4)
-    tables.table(
-        [
-            say("segment.head_epoch"),
-            *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),
-        ],
-        (
-            [
-                units.group(epoch),
-                *(units.group(side.get(epoch)) for side in entries),
-            ]
-            for epoch in epochs
-        ),
-        "lrr",
-    )

@@ -108,10 +108,7 @@ def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
         else None
         for replica in comparison.replicas
     ]
-    drops = [
-        sum(last - first + 1 for first, last in walk.follower_loses)
-        for walk in comparison.truncations or ()
-    ] or [None, None]
+    drops = [walk.drop_count for walk in comparison.truncations or ()] or [None, None]
     return [
         units.escape_controls(comparison.partition),
         partition_map.describe_row(comparison),

@@ -1,0 +1,60 @@
+"""What stands below two logs on one axis: its colours, the follower's steps, the leader epochs."""
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.app.widgets import elements, tables
+from kafkaviz.figures.text.comparison_text import describe_step
+from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.messages import render, say
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import PartitionComparison
+    from kafkaviz.analysis.comparison.leader_epochs import TruncationWalk
+
+SIDES = ("a", "b")
+SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
+
+
+def key_html() -> str:
+    """What the marks of the axis are."""
+    return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
+
+
+def render_steps(walk: "TruncationWalk", step: int) -> None:
+    """What the follower asks and does; the step behind which its log is shown stands out."""
+    rows = "".join(
+        f"<li{' class=on' if number == step else ''}>"
+        f"{elements.escape(to_sentence(render(describe_step(walk_step))))}</li>"
+        for number, walk_step in enumerate(walk.steps, start=1)
+    )
+    st.html(
+        f'<div class="kv-lab">{elements.escape(say("compare.step_list"))}</div>'
+        f'<ol class="kv-list">{rows}</ol>'
+    )
+
+
+def render_epochs(comparison: "PartitionComparison") -> None:
+    """Each leader epoch, and where it starts on either side."""
+    entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
+    epochs = sorted(entries[0].keys() | entries[1].keys())
+    if not epochs:
+        return
+    st.html(f'<div class="kv-lab">{elements.escape(say("compare.epochs"))}</div>')
+    st.space(4)
+    tables.table(
+        [
+            say("segment.head_epoch"),
+            *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),
+        ],
+        (
+            [
+                units.group(epoch),
+                *(units.group(side.get(epoch)) for side in entries),
+            ]
+            for epoch in epochs
+        ),
+        "lrr",
+    )
