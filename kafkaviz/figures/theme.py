@@ -12,7 +12,7 @@ from kafkaviz.figures.tokens import LIGHT_DARK, MODES, colours
 
 _TEMPLATE = (Path(__file__).parent / "plotly-template.json").read_text(encoding="utf-8")
 # an axis without a line, and not to be dragged; what names it stands in the chart
-PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True, "title": None}
+PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True}
 
 
 @cache
@@ -23,6 +23,12 @@ def template(mode: str) -> go.layout.Template:
         r"var\(--kv-([\w-]+)\)", lambda match: colours(mode)[match[1].replace("-", "_")], text
     )
     return go.layout.Template(json.loads(text))
+
+
+@cache
+def plain_template(mode: str) -> dict:
+    """The same as plain values, not to be changed."""
+    return template(mode).to_plotly_json()
 
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:

@@ -2,11 +2,13 @@
 language.
 """
 
+import plotly.graph_objects as go
 import pytest
 import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app.widgets import charts
+from kafkaviz.figures.plain_figure import PlainFigure
 
 
 @pytest.fixture
@@ -22,18 +24,22 @@ def test_a_figure_is_drawn_once(drawn):
 
     def lines(view, mode):
         drawn.append((view, mode))
-        return "lines"
+        return PlainFigure({"data": [], "layout": {"title": {"text": "lines"}}})
 
     def bars(view, mode):
-        return "bars"
+        return go.Figure(go.Bar(y=[1]))
 
-    assert [charts.figure(("log", 1), lines, "view") for _ in range(2)] == [
-        "lines",
-        "lines",
-    ] and drawn == [("view", "dark")]
-    assert charts.figure(("log", 1), bars, "view") == "bars"
+    first, again = (charts.figure(("log", 1), lines, "view") for _ in range(2))
+    assert first is again and drawn == [("view", "dark")]
+    assert charts.figure(("log", 1), bars, "view").data[0].type == "bar"
     charts.figure(("log", 2), lines, "other")
     assert drawn[1:] == [("other", "dark")]
+
+
+def test_a_figure_is_kept_as_it_is_sent(drawn):
+    """Not as Plotly's objects, which are copied for each reader and each rerun."""
+    figure = charts.figure("bars", lambda view, mode: go.Figure(go.Bar(y=[1])), "view")
+    assert figure.to_dict() is figure.to_dict()
 
 
 def test_a_view_is_worked_out_again_in_another_language(drawn, monkeypatch):

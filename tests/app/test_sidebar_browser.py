@@ -37,6 +37,19 @@ def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     assert page.locator(CURRENT).inner_text().endswith("Health")
 
 
+def test_a_click_on_the_broker_page_stays_there(server, page):
+    """Streamlit's link to it names no page."""
+    page.goto(f"{server}/health")
+    heading(page, "Health")
+    page.wait_for_function(LISTENS)
+    page.locator(".st-key-kv_nav a", has_text="Broker").click()
+    heading(page, "37 topic-partitions")
+    page.locator(SETTLED).wait_for()
+    page.wait_for_timeout(SETTLED_MS)
+    heading(page, "37 topic-partitions")
+    assert page.evaluate("location.pathname") == "/"
+
+
 @pytest.mark.nightly
 def test_a_press_holds_while_there_is_no_sidebar(server, page):
     """It counts where the link was and will be."""

@@ -2,14 +2,17 @@
 that.
 """
 
+import json
 from itertools import pairwise
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.figures import theme
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
@@ -439,3 +442,30 @@ def test_few_batches_are_one_stretch():
     history, appended = written(LogConfig(segment_bytes=1000), stream(12))
     (only,) = roll_timeline.view(history, 0, appended).write_spans
     assert only.batch_bytes == 1000 and only.bytes_per_s == pytest.approx(10_000, rel=0.2)
+
+
+# ---- both, as they are sent
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("segment_ms", [1000, 60_000, 10**12])
+@pytest.mark.parametrize("segment_index_bytes", [12, 24, 10_000])
+@pytest.mark.parametrize("bytes_per_s", [0, 5000])
+def test_they_are_sent_as_plotly_would_send_them(
+    bytes_per_s, segment_index_bytes, segment_ms, mode
+):
+    """Plain values: the JSON is that of the same figure when Plotly has checked it."""
+    config = LogConfig(
+        segment_bytes=20_000, segment_ms=segment_ms, segment_index_bytes=segment_index_bytes
+    )
+    history, appended = written(config, stream(150))
+    curves = limit_curves.view(config, WriteLoad(1000), bytes_per_s)
+    for figure in (
+        roll_timeline.figure(roll_timeline.view(history, 0, appended), mode),
+        roll_timeline.figure(roll_timeline.view(history, 3), mode),
+        limit_curves.figure(curves, mode),
+    ):
+        sent = figure.to_dict()
+        layout = sent["layout"] | {"template": theme.template(mode)}  # which takes its place as one
+        checked = go.Figure(sent["data"]).update_layout(layout)
+        assert json.loads(figure.to_json()) == json.loads(checked.to_json())

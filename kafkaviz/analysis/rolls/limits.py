@@ -15,10 +15,9 @@ As LogSegment.shouldRoll of Kafka 4.3.1. The sums hold for a leader, whose appen
 batches.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -181,32 +180,19 @@ def speed_ranges(
     The speeds between are found by halving.
     """
 
-    def deciding_limit(speed: float) -> int:
-        return int(first_limit(seconds_until_roll(config, load, speed))[0][0])
+    def deciding_limits(speeds: np.ndarray) -> np.ndarray:
+        return first_limit(seconds_until_roll(config, load, speeds))[0]
 
-    limit_numbers = [deciding_limit(float(speed)) for speed in speeds]
-    edges, causes = [float(speeds[0])], [limit_numbers[0]]
-    for (low, high), (limit_before, limit_after) in zip(
-        pairwise(speeds.tolist()), pairwise(limit_numbers), strict=True
-    ):
-        if limit_before != limit_after:
-            edges.append(
-                _bisect(
-                    lambda speed, own_limit=limit_before: deciding_limit(speed) == own_limit,
-                    low,
-                    high,
-                )
-            )
-            causes.append(limit_after)
+    limit_numbers = deciding_limits(speeds)
+    changes = np.flatnonzero(np.diff(limit_numbers))
+    low, high = speeds[changes], speeds[changes + 1]
+    for _ in range(HALVINGS):
+        middle = (low * high) ** 0.5
+        is_before = deciding_limits(middle) == limit_numbers[changes]
+        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
+    edges = [float(speeds[0]), *high.tolist()]
+    causes = limit_numbers[[0, *(changes + 1)]]
     return tuple(
         SpeedRange(CAUSES[cause], first, last)
         for cause, first, last in zip(causes, edges, [*edges[1:], float(speeds[-1])], strict=True)
     )
-
-
-def _bisect(is_before: Callable[[float], bool], low: float, high: float) -> float:
-    """The speed at which something ends that holds at the low one and not at the high one."""
-    for _ in range(HALVINGS):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if is_before(middle) else (low, middle)
-    return high

@@ -15,6 +15,7 @@ from kafkaviz import messages
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app.cache.broker_cache import HashFuncs
 from kafkaviz.app.workloads import config_of
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
@@ -33,6 +34,8 @@ MAX_BATCHES = 400_000  # of a workload
 # what is compressed must be made to know its size
 MAX_BYTES, MAX_COMPRESSED_BYTES = 64 << 30, 64 << 20
 MAX_SEGMENTS = 1000  # of a log
+# of both all values are in it; to look into each takes Streamlit longer than all else of a rerun
+HASH_FUNCS: HashFuncs = {Workload: repr, LogConfig: repr}
 PIECE_BATCHES, FEW_ROLLS = (
     512,
     16,
@@ -77,7 +80,7 @@ class WorkloadBatches(NamedTuple):
     is_cut: bool
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     """A workload written to a log with these settings."""
     rows, appends, load, is_cut = stream(workload)
@@ -111,7 +114,7 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     )
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def stream(workload: Workload) -> WorkloadBatches:
     """What a workload writes, whatever the settings of the log."""
     row_arrays, count, size_bytes, is_cut = [], 0, 0, False
@@ -171,7 +174,7 @@ def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
     return WriteLoad(mean, max(float(counts.mean()), 1e-9), float(sizes.std()) / mean)
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=HASH_FUNCS)
 def archive(workload: Workload, config: LogConfig) -> bytes:
     """The simulated directory as a .tar.gz, with every record.
 
@@ -216,7 +219,7 @@ def simulated_story(workload: Workload, config: LogConfig) -> GrowthView:
     return _simulated_story(workload, config, messages.language())
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _simulated_story(workload: Workload, config: LogConfig, language: str) -> GrowthView:
     rows = stream(workload).rows
     steps = growth.grow_by_rows(config, rows[:STORY_APPENDS].copy(), workload.start_ms)

@@ -4,13 +4,16 @@ Its title above it, drawn once for a view and a mode, and in words for who does 
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import streamlit as st
 
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import language, say
+
+if TYPE_CHECKING:
+    from kafkaviz.figures.plain_figure import PlainFigure
 
 MAX_FIGURES = 256
 View = TypeVar("View")
@@ -22,8 +25,8 @@ class Draw(Protocol):
     __module__: str
     __qualname__: str
 
-    def __call__(self, figure_view: Any, mode: str, /) -> object:
-        """The figure."""
+    def __call__(self, figure_view: Any, mode: str, /) -> Any:
+        """The figure, Plotly's or plain."""
 
 
 def mode() -> str:
@@ -45,7 +48,7 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
     return _make()
 
 
-def figure(view_key: Hashable, draw: Draw, figure_view: object) -> object:
+def figure(view_key: Hashable, draw: Draw, figure_view: object) -> "PlainFigure":
     """A view as it is drawn in this mode.
 
     Args:
@@ -65,8 +68,11 @@ def _figure(
     language_code: str,
     _draw: Draw,
     _figure_view: object,
-) -> object:
-    return _draw(_figure_view, mode)
+) -> "PlainFigure":
+    # plotly takes half a second to import: what stands above a chart need not wait
+    from kafkaviz.figures.plain_figure import PlainFigure
+
+    return PlainFigure.from_plotly(_draw(_figure_view, mode))
 
 
 def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:

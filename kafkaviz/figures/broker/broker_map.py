@@ -28,6 +28,7 @@ from kafkaviz.figures.broker import map_badges, map_rows
 from kafkaviz.figures.broker.density_strip import CELLS, build_strip
 from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
 from kafkaviz.figures.broker.map_rows import LARGEST, ORDERS
+from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, number_word
 from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.messages import say, say_count
@@ -406,12 +407,12 @@ class MapFigure(NamedTuple):
     """A figure, and the view it was drawn from."""
 
     view: BrokerMapView
-    figure: go.Figure
+    figure: PlainFigure
 
 
 def draw(map_view: BrokerMapView, mode: str) -> MapFigure:
     """The view with its figure."""
-    return MapFigure(map_view, figure(map_view, mode))
+    return MapFigure(map_view, PlainFigure.from_plotly(figure(map_view, mode)))
 
 
 def figure(map_view: BrokerMapView, mode: str) -> go.Figure:

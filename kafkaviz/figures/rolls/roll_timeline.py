@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, fill_limits
 from kafkaviz.figures import theme
+from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
@@ -340,39 +340,37 @@ def _write_span(
 # ---- the figure
 
 
-def figure(timeline: RollTimelineView, mode: str) -> go.Figure:
+def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
     """The view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     top_px = STRIP_PX if timeline.write_spans else TOP_PX
     height_px = top_px + ROW_PX * max(1, len(timeline.rows))
-    chart = go.Figure(
-        [
-            *_fill_traces(timeline, top_px, colours),
-            *_dot_traces(timeline, top_px, colours),
-            *_hover_traces(timeline, top_px),
-        ]
-    )
-    chart.update_layout(
-        template=theme.template(mode),
-        height=height_px + BOTTOM_PX,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
-        showlegend=False,
-        barmode="overlay",
-        hovermode="closest",
-        xaxis=_x_axis(timeline),
-        yaxis={"range": [height_px, 0], "visible": False, "fixedrange": True},
-        shapes=[
+    traces = [
+        *_fill_traces(timeline, top_px, colours),
+        *_dot_traces(timeline, top_px, colours),
+        *_hover_traces(timeline, top_px),
+    ]
+    layout = {
+        "template": theme.plain_template(mode),
+        "height": height_px + BOTTOM_PX,
+        "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 0, "b": BOTTOM_PX},
+        "showlegend": False,
+        "barmode": "overlay",
+        "hovermode": "closest",
+        "xaxis": _x_axis(timeline),
+        "yaxis": {"range": [height_px, 0], "visible": False, "fixedrange": True},
+        "shapes": [
             *_grid(timeline, top_px, height_px, colours),
             *_write_shapes(timeline, colours),
             *_row_boxes(timeline, top_px, colours),
         ],
-        annotations=[
+        "annotations": [
             *_write_annotations(timeline, colours),
             *_name_annotations(timeline, top_px, colours),
             *_cause_annotations(timeline, top_px, colours),
         ],
-    )
-    return chart
+    }
+    return PlainFigure({"data": traces, "layout": layout})
 
 
 def _box_top(row_number: int, top: int) -> float:
@@ -413,7 +411,6 @@ def _x_axis(timeline: RollTimelineView) -> dict:
         "zeroline": False,
         "ticks": "",
         "fixedrange": True,
-        "title": None,
         "ticklabelstandoff": 4,
     }
 
@@ -531,7 +528,7 @@ def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
     return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 
-def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[go.Scatter]:
+def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
     """The size as an area, time and the indexes as lines: a trace each, for all rows."""
     xs, ys, area_x, area_y = [], [[], [], [], []], [], []
     for row_number, row in enumerate(timeline.rows):
@@ -541,7 +538,7 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
             ys[column] += [*(bottom - BOX_PX * row.lines[:, column + 1]).tolist(), None]
         area_x += [*row.lines[:, 0].tolist(), row.ended_ms, row.opened_ms, None]
         area_y += [*(bottom - BOX_PX * row.lines[:, 1]).tolist(), bottom, bottom, None]
-    line_style = {"mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
+    line_style = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "cliponaxis": False}
     area = {
         "fill": "toself",
         "fillcolor": _pale_colour(colours["log"]),
@@ -554,15 +551,15 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
         ("time index", 3, colours["time"], 1.7, "solid"),
     )
     return [
-        go.Scatter(x=area_x, y=area_y, **line_style, **area),
+        line_style | area | {"x": area_x, "y": area_y},
         *(
-            go.Scatter(
-                x=xs,
-                y=ys[line_number],
-                **line_style,
-                name=name,
-                line={"color": colour, "width": width_px, "dash": dash},
-            )
+            line_style
+            | {
+                "x": xs,
+                "y": ys[line_number],
+                "name": name,
+                "line": {"color": colour, "width": width_px, "dash": dash},
+            }
             for name, line_number, colour, width_px, dash in lines
         ),
     ]
@@ -574,7 +571,7 @@ def _pale_colour(colour: str) -> str:
     return f"rgba({red},{green},{blue},.4)"
 
 
-def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[go.Scatter]:
+def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
     rows_tops = [
         (row, _box_top(row_number, top))
         for row_number, row in enumerate(timeline.rows)
@@ -588,33 +585,37 @@ def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -
         "line": {"color": colours["raised"], "width": 1.2},
     }
     return [
-        go.Scatter(
-            x=[_row_end(row, timeline) for row, _ in rows_tops],
-            y=[y for _, y in rows_tops],
-            mode="markers",
-            marker=marker,
-            name="roll",
-            hoverinfo="skip",
-            cliponaxis=False,
-        )
+        {
+            "type": "scatter",
+            "x": [_row_end(row, timeline) for row, _ in rows_tops],
+            "y": [y for _, y in rows_tops],
+            "mode": "markers",
+            "marker": marker,
+            "name": "roll",
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+        }
     ]
 
 
-def _hover_traces(timeline: RollTimelineView, top: int) -> list[go.Bar]:
+def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
     """Nothing to be seen: what answers the pointer over a row."""
     widths = [_row_end(row, timeline) - row.opened_ms for row in timeline.rows]
     return [
-        go.Bar(
-            orientation="h",
-            base=[row.opened_ms for row in timeline.rows],
-            x=widths,
-            opacity=0,
-            width=BOX_PX,
-            name="segments",
-            y=[_box_top(row_number, top) + BOX_PX / 2 for row_number in range(len(timeline.rows))],
-            customdata=["<br>".join(row.hover_lines) for row in timeline.rows],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
+        {
+            "type": "bar",
+            "orientation": "h",
+            "base": [row.opened_ms for row in timeline.rows],
+            "x": widths,
+            "opacity": 0,
+            "width": BOX_PX,
+            "name": "segments",
+            "y": [
+                _box_top(row_number, top) + BOX_PX / 2 for row_number in range(len(timeline.rows))
+            ],
+            "customdata": ["<br>".join(row.hover_lines) for row in timeline.rows],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
     ]
 
 

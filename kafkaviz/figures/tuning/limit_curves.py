@@ -4,16 +4,17 @@ The time until a roll by each alone, and the lowest of them.
 """
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
+from kafkaviz.figures.plain_figure import PlainFigure, typed_array
 from kafkaviz.figures.text import roll_text
-from kafkaviz.messages import say
+from kafkaviz.messages import language, say, text_in
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.units import duration, rate
@@ -121,26 +122,23 @@ def _deciding_cause(curves: LimitCurvesView, index: int) -> str:
 
 
 def _span_text(seconds: float) -> str:
-    return say("rolls.never") if not np.isfinite(seconds) else duration(1000 * seconds)
+    return say("rolls.never") if not isfinite(seconds) else duration(1000 * seconds)
 
 
-def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
+def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
     """The view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
-    chart = go.Figure(
-        [
-            _lowest_trace(curves, colours),
-            *_curve_traces(curves, colours),
-            *_log_point_trace(curves, colours),
-        ]
-    )
-    chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT,
-        margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
-        showlegend=False,
-        hovermode="closest",
-        xaxis={
+    traces = [
+        *_curve_traces(curves, colours),
+        *_log_point_trace(curves, colours),
+    ]
+    layout = {
+        "template": theme.plain_template(mode),
+        "height": HEIGHT,
+        "margin": {"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        "showlegend": False,
+        "hovermode": "closest",
+        "xaxis": {
             "type": "log",
             "range": np.log10([SPEEDS[0], SPEEDS[-1]]).tolist(),
             "tickvals": list(ROUND_SPEEDS.values()),
@@ -148,7 +146,7 @@ def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
             **theme.outside_ticks(colours),
             **theme.PLAIN_AXIS,
         },
-        yaxis={
+        "yaxis": {
             "type": "log",
             "range": np.log10([MIN_S, MAX_S]).tolist(),
             "tickvals": list(TICKS_S),
@@ -156,74 +154,74 @@ def figure(curves: LimitCurvesView, mode: str) -> go.Figure:
             **theme.grid_lines(colours),
             **theme.PLAIN_AXIS,
         },
-        annotations=[
+        "annotations": [
             *_name_annotations(curves, colours),
             theme.axis_name(say("rolls.speed_axis"), colours, shift_px=-24),
             *_log_point_annotation(curves, colours),
         ],
-        shapes=_log_point_line(curves, colours),
-    )
-    return chart
+        **_log_point_shapes(curves, colours),
+    }
+    return PlainFigure({"data": traces, "layout": layout})
 
 
 def _tick_texts() -> list[str]:
     return ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
 
 
-def _lowest_trace(curves: LimitCurvesView, colours: dict[str, str]) -> go.Scatter:
-    line = {"color": colours["probe_soft"], "width": 12}
-    return go.Scatter(
-        x=curves.speeds,
-        y=_drawable(curves.lowest),
-        mode="lines",
-        line=line,
-        hoverinfo="skip",
-        name="lowest",
-        opacity=0.95,
-    )
+def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
+    """The lowest as a broad line, and on it a line for each limit."""
+    speeds, speed_texts = typed_array(curves.speeds), [rate(speed) for speed in curves.speeds]
+    lowest = {
+        "type": "scatter",
+        "x": speeds,
+        "y": _drawable(curves.lowest),
+        "mode": "lines",
+        "line": {"color": colours["probe_soft"], "width": 12},
+        "hoverinfo": "skip",
+        "name": "lowest",
+        "opacity": 0.95,
+    }
+    return [
+        lowest,
+        *(
+            {
+                "type": "scatter",
+                "x": speeds,
+                "y": _drawable(times),
+                "mode": "lines",
+                "line": _line_style(cause, colours),
+                "name": roll_text.cause_name(cause),
+                "customdata": _hover_texts(cause, times, speed_texts),
+                "hovertemplate": "%{customdata}<extra></extra>",
+            }
+            for cause, times in curves.seconds.items()
+        ),
+    ]
 
 
-def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
-    traces = []
-    for cause, times in curves.seconds.items():
-        is_time = cause == RollCause.TIME
-        colour = colours["ink_2" if is_time else roll_text.COLOUR_NAMES[cause]]
-        line = {
-            "color": colour,
-            "width": 1.6 if is_time else 2.4,
-            "dash": "5px,4px" if is_time else "solid",
-        }
-        hover_texts = [
-            say(
-                "rolls.curve_hover",
-                cause=roll_text.cause_name(cause),
-                span=_span_text(float(seconds)),
-                speed=rate(float(speed)),
-            )
-            for seconds, speed in zip(times, curves.speeds, strict=True)
-        ]
-        traces.append(
-            go.Scatter(
-                x=curves.speeds,
-                y=_drawable(times),
-                mode="lines",
-                line=line,
-                name=roll_text.cause_name(cause),
-                customdata=hover_texts,
-                hovertemplate="%{customdata}<extra></extra>",
-            )
-        )
-    return traces
+def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
+    is_time = cause == RollCause.TIME
+    return {
+        "color": colours["ink_2" if is_time else roll_text.COLOUR_NAMES[cause]],
+        "width": 1.6 if is_time else 2.4,
+        "dash": "5px,4px" if is_time else "solid",
+    }
+
+
+def _hover_texts(cause: RollCause, times: np.ndarray, speed_texts: list[str]) -> list[str]:
+    name, code = roll_text.cause_name(cause), language()
+    return [
+        text_in(code, "rolls.curve_hover", cause=name, span=_span_text(seconds), speed=speed_text)
+        for seconds, speed_text in zip(times.tolist(), speed_texts, strict=True)
+    ]
 
 
 def _drawable(times: np.ndarray) -> list[float | None]:
     """What a log axis can show: a zero lies far below it, what never comes is no line."""
-    return [
-        None if not np.isfinite(seconds) else max(float(seconds), MIN_S / 100) for seconds in times
-    ]
+    return [max(seconds, MIN_S / 100) if isfinite(seconds) else None for seconds in times.tolist()]
 
 
-def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[go.Scatter]:
+def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
     if not curves.log_point:
         return []
     speed, span_s = curves.log_point
@@ -234,32 +232,33 @@ def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[g
         "line": {"color": colours["raised"], "width": 2},
     }
     return [
-        go.Scatter(
-            x=[speed],
-            y=[max(MIN_S, span_s)],
-            mode="markers",
-            marker=marker,
-            name="here",
-            cliponaxis=False,
-            hovertemplate=f"{hover_text}<extra></extra>",
-        )
-    ]
-
-
-def _log_point_line(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    if not curves.log_point:
-        return []
-    return [
         {
-            "type": "line",
-            "x0": curves.log_point[0],
-            "x1": curves.log_point[0],
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": colours["ink"], "width": 1.5},
+            "type": "scatter",
+            "x": [speed],
+            "y": [max(MIN_S, span_s)],
+            "mode": "markers",
+            "marker": marker,
+            "name": "here",
+            "cliponaxis": False,
+            "hovertemplate": f"{hover_text}<extra></extra>",
         }
     ]
+
+
+def _log_point_shapes(curves: LimitCurvesView, colours: dict[str, str]) -> dict:
+    """The line at this log's speed, where it has one, as a part of the layout."""
+    if not curves.log_point:
+        return {}
+    line = {
+        "type": "line",
+        "x0": curves.log_point[0],
+        "x1": curves.log_point[0],
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": colours["ink"], "width": 1.5},
+    }
+    return {"shapes": [line]}
 
 
 def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:

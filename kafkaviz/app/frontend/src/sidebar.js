@@ -10,7 +10,8 @@ export default function () {
   const links = () => [
     .../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.st-key-kv_nav a')),
   ];
-  const path = a => new URL(a.href).pathname,
+  // Streamlit's link to the Broker page is "?dir=…", which means the page that is shown: its own place is the folder of all pages
+  const path = a => new URL(a.getAttribute('href') ?? '', new URL('.', location.href)).pathname,
     directory = address => new URL(address).searchParams.get('dir');
   const running = () =>
     document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') ===

@@ -1,0 +1,186 @@
+"""What each page takes until its first figure is painted, after a click in the sidebar, against the
+same page in a browser that was never here.
+
+A server that has read its sample broker, and has shown each page to somebody else; Chromium without
+a window. The click is the first one of its tab. What is blank is the time in which the page shows
+neither its head nor a figure nor a skeleton of one.
+"""
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import row
+from docs import browsing
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from playwright.sync_api import Page
+
+    Server = tuple[str, subprocess.Popen]  # its address and its process
+
+RUNS = 3
+CATALOG_S, PATIENCE_MS = 300.0, 60_000
+PAGES = {  # by the sidebar: the path, and what is there with the page's first figure
+    "Broker": ("", ".js-plotly-plot .main-svg"),
+    "Segment": ("segment", ".detail svg"),
+    "Lookup": ("lookup", ".say"),
+    "Page cache": ("page_cache", ".lane svg"),
+    "Rolls": ("rolls", ".js-plotly-plot .main-svg"),
+    "Tuning": ("tuning", ".kv-verdict"),
+    "Health": ("health", ".verdict h2"),
+    "Compare": ("compare", ".st-key-kv_empty_compare"),
+    "Explore": ("explore", ".st-key-kv_answer_rows tbody tr"),
+    "Workshop": ("workshop", ".kv-lesson h1"),
+}
+START, START_OF_IT = "Health", "Compare"  # where the click is, and where that on the first is
+# Frame by frame until the page of this name has its figure: after how many seconds, and the longest
+# time in between without head, figure or skeleton. A click is the start, or else the navigation.
+WATCH = """([name, figure, clicks]) => new Promise(painted => {
+  const find = (root, selector) => {
+    for (const element of root.querySelectorAll(selector))
+      if (element.getClientRects().length) return element;
+    for (const { shadowRoot } of root.querySelectorAll('*')) {
+      const element = shadowRoot && find(shadowRoot, selector);
+      if (element) return element;
+    }
+  };
+  const start = clicks ? performance.now() : 0;
+  let shown = start, blank = 0;
+  const look = () => {
+    const now = performance.now(), main = document.querySelector('[data-testid=stMain]');
+    const current = document.querySelector('.st-key-kv_nav_current')?.textContent.includes(name);
+    const figured = current && main && find(main, figure);
+    if (figured || (main && find(main, 'h1, [data-testid=stSkeleton]'))) {
+      blank = Math.max(blank, now - shown);
+      shown = now;
+    }
+    if (figured) painted([(now - start) / 1000, blank / 1000]);
+    else requestAnimationFrame(look);
+  };
+  const links = [...document.querySelectorAll('.st-key-kv_nav a')];
+  if (clicks) links.find(link => link.textContent.includes(name)).click();
+  requestAnimationFrame(look);
+})"""
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Seconds until a page's first figure, the longest time in it with nothing to see, and what of
+    the processor the server and the page's process in the browser took for it.
+    """
+
+    seconds: float
+    blank_s: float
+    server_s: float
+    browser_s: float
+
+    def text(self) -> str:
+        """As a cell of a table has it."""
+        return (
+            f"{self.seconds:.2f} s, {self.blank_s:.2f} s of it blank; of a processor the server "
+            f"{self.server_s:.2f} s, the browser {self.browser_s:.2f} s"
+        )
+
+
+def run() -> list[str]:
+    """A row a page, the median of some runs each; and the first page that a server ever shows."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        browsing.started(Path(folder)) as server,
+    ):
+        first = opened(server, "Broker")
+        wait_for_catalog(Path(folder))
+        for name in PAGES:
+            opened(server, name)
+        rows = [measured(server, name) for name in PAGES]
+    return [
+        *rows,
+        row("Broker page, the first of a server that has just answered", first.text(), "–", "–"),
+    ]
+
+
+def wait_for_catalog(folder: Path) -> None:
+    """Until the server has read its sample; TimeoutError where it does not."""
+    deadline = time.monotonic() + CATALOG_S
+    while not any(folder.glob("catalogs/*/_catalog.json")):
+        if time.monotonic() > deadline:
+            raise TimeoutError("the ingest of the sample has no end")
+        time.sleep(0.5)
+
+
+def measured(server: "Server", name: str) -> str:
+    """The row of a page."""
+    click = median([clicked(server, name) for _ in range(RUNS)])
+    opening = median([opened(server, name) for _ in range(RUNS)])
+    return row(
+        f"{name} page after a click, load {os.getloadavg()[0]:.1f}",
+        click.text(),
+        f"in a new browser, {opening.text()}",
+        f"{opening.seconds / click.seconds:.1f} ×",
+    )
+
+
+def median(paints: list[Paint]) -> Paint:
+    """Of each of their numbers."""
+    return Paint(*map(statistics.median, zip(*map(astuple, paints), strict=True)))
+
+
+@contextmanager
+def new_tab() -> Iterator["Page"]:
+    """The one tab of a new browser."""
+    with browsing.chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.set_default_timeout(PATIENCE_MS)
+        yield page
+
+
+def opened(server: "Server", name: str) -> Paint:
+    """A page opened by its address in a new browser, whose process has done nothing before."""
+    with new_tab() as page:
+        page.goto(f"{server[0]}/{PAGES[name][0]}", wait_until="commit")
+        return watched(server, page, name, clicks=False)
+
+
+def clicked(server: "Server", name: str) -> Paint:
+    """A page after a click on its link, in a tab that shows another page and has come to rest."""
+    path, figure = PAGES[START_OF_IT if name == START else START]
+    with new_tab() as page:
+        page.goto(f"{server[0]}/{path}")
+        page.locator(figure).first.wait_for()
+        page.locator(".st-key-kv_nav a", has_text=name).wait_for()
+        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        page.wait_for_load_state("networkidle")
+        return watched(server, page, name, clicks=True)
+
+
+def watched(server: "Server", page: "Page", name: str, *, clicks: bool) -> Paint:
+    """A page until its figure is painted, from a click on its link or from its opening."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def browser_s() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "ProcessTime")
+
+    server_before_s, browser_before_s = processor_s(server[1].pid), browser_s() if clicks else 0.0
+    seconds, blank_s = page.evaluate(WATCH, [name, PAGES[name][1], clicks])
+    return Paint(
+        seconds,
+        blank_s,
+        processor_s(server[1].pid) - server_before_s,
+        browser_s() - browser_before_s,
+    )
+
+
+def processor_s(process: int) -> float:
+    """What a process has taken so far, as Linux tells it."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
