@@ -10,15 +10,16 @@ combined: the sum of a block followed by 256 more bytes is what the block's sum 
 zeros (a table), xor the sum of those bytes.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from crc32c import crc32c
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
 
-from kafkaviz.binary.words import intrinsic, load_64
+from kafkaviz.binary.lazy_njit import intrinsic, njit
+from kafkaviz.binary.words import load_64
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 __all__ = ["checksum_range", "checksum_ranges", "crc32c"]
 
@@ -157,6 +158,8 @@ def _instructions(context) -> tuple | None:
 @intrinsic
 def _has_instruction(typing_context):
     """Whether _step_word and _step_byte work; a constant once compiled."""
+    from numba import types
+    from numba.core import cgutils
 
     def code(context, builder, signature, arguments):
         return cgutils.true_bit if _instructions(context) else cgutils.false_bit
@@ -164,8 +167,11 @@ def _has_instruction(typing_context):
     return types.boolean(), code
 
 
-def _step(builder: ir.IRBuilder, context, place: int, crc: Any, word: Any) -> Any:
+def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> Any:
     """Emits one instruction; without one the sum as it is, which is never used."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
     instructions = _instructions(context)
     if not instructions:
         return crc
@@ -183,6 +189,7 @@ def _step(builder: ir.IRBuilder, context, place: int, crc: Any, word: Any) -> An
 @intrinsic
 def _step_word(typing_context, crc, word):
     """The sum after 8 more bytes."""
+    from numba import types
 
     def code(context, builder, signature, arguments):
         return _step(builder, context, 0, *arguments)
@@ -193,6 +200,7 @@ def _step_word(typing_context, crc, word):
 @intrinsic
 def _step_byte(typing_context, crc, byte):
     """The sum after one more byte."""
+    from numba import types
 
     def code(context, builder, signature, arguments):
         return _step(builder, context, 1, *arguments)

@@ -1,4 +1,4 @@
-"""numba's njit for modules that must import fast: the compiler is loaded at the first call.
+"""numba's njit and intrinsic for modules that must import fast: the compiler is loaded at a call.
 
 A command that looks up one offset calls no compiled function, and is done before numba alone would
 have been imported.
@@ -7,7 +7,8 @@ have been imported.
 import functools
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Generic, ParamSpec, TypeVar
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -61,3 +62,29 @@ def njit(
 ) -> Callable[[Callable[Parameters, Result]], CompiledFunction[Parameters, Result]]:
     """As numba.njit, called with options alone; the types of parameters and result are kept."""
     return lambda function: CompiledFunction(function, options)
+
+
+class Intrinsic:
+    """A function of numba.extending.intrinsic, for compiled functions alone."""
+
+    def __init__(self, definition: FunctionType) -> None:
+        """Wraps what types a call, and gives the code for it."""
+        functools.update_wrapper(self, definition)
+        self._definition = definition
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise NotImplementedError(f"{self._definition.__qualname__} is for compiled functions")
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        """The attribute that numba reads of a global that a compiled function uses."""
+        from numba import types
+        from numba.core.typing.templates import make_intrinsic_template
+
+        name = self._definition.__name__
+        return types.Function(make_intrinsic_template(self, self._definition, name, kwargs={}))
+
+
+def intrinsic(definition: Callable) -> Callable[..., Any]:
+    """As numba.extending.intrinsic."""
+    return Intrinsic(cast("FunctionType", definition))

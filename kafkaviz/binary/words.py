@@ -7,17 +7,14 @@ boundscheck=True, or where NUMBA_BOUNDSCHECK is 1, they check it themselves and 
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic as numba_intrinsic
-from numba.np.arrayobj import make_array
 
-# numba's stubs keep the typing context among the arguments of what intrinsic returns
-intrinsic = cast("Callable[[Callable], Callable[..., Any]]", numba_intrinsic)
+from kafkaviz.binary.lazy_njit import intrinsic
+
+if TYPE_CHECKING:
+    from llvmlite import ir
 
 # numba's int; to a type checker numpy's is another than Python's
 to_int: Any = np.int64
@@ -26,9 +23,13 @@ COPY_BYTES = 16  # what copy_16 reads and writes
 
 
 def _pointer(
-    context, builder: ir.IRBuilder, array_type: Any, array: Any, position: Any, bits: int
+    context, builder: "ir.IRBuilder", array_type: Any, array: Any, position: Any, bits: int
 ) -> Any:
     """The address of so many bits of an array of uint8, checked where bounds are."""
+    from llvmlite import ir
+    from numba.core import cgutils
+    from numba.np.arrayobj import make_array
+
     values = make_array(array_type)(context, builder, array)
     if context.enable_boundscheck:
         size = cgutils.unpack_tuple(builder, values.shape, 1)[0]
@@ -40,9 +41,13 @@ def _pointer(
 
 def _loader(bits: int) -> Callable[..., Any]:
     """An intrinsic that loads so many bits, the lowest byte first: a uint64, or fewer as an int."""
-    result_type = types.uint64 if bits == 64 else types.int64
 
     def load(typing_context, data, position):
+        from llvmlite import ir
+        from numba import types
+
+        result_type = types.uint64 if bits == 64 else types.int64
+
         def code(context, builder, signature, arguments):
             pointer = _pointer(context, builder, signature.args[0], *arguments, bits)
             number = builder.load(pointer, align=1)
@@ -59,6 +64,7 @@ load_8, load_16, load_32, load_64 = (_loader(bits) for bits in (8, 16, 32, 64))
 @intrinsic
 def store_64(typing_context, data, position, word):
     """Writes the 8 bytes of a uint64, the lowest first."""
+    from numba import types
 
     def code(context, builder, signature, arguments):
         array, position, word = arguments
@@ -73,6 +79,7 @@ def store_64(typing_context, data, position, word):
 @intrinsic
 def copy_16(typing_context, target, target_position, source, source_position):
     """Copies 16 bytes; where source and target are one array, those 16 do not overlap."""
+    from numba import types
 
     def code(context, builder, signature, arguments):
         target, target_position, source, source_position = arguments
@@ -87,6 +94,8 @@ def copy_16(typing_context, target, target_position, source, source_position):
 @intrinsic
 def trailing_zeros(typing_context, word):
     """How many of a uint64's lowest bits are 0; 64 of 0."""
+    from llvmlite import ir
+    from numba import types
 
     def code(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))

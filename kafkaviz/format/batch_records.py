@@ -473,6 +473,38 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
         yield record.part(body, position, value_bytes)
 
 
+def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
+    """Offset and value of each record of a sound batch, as most of a metadata log are.
+
+    It is complete, of magic 2 and not compressed, and no record has headers.
+
+    Returns:
+        None for any other: `iterate` reads it, and says what is wrong with it.
+    """
+    if len(data) < HEADER_BYTES or not MAGIC_2 <= data[_MAGIC_AT] < 128:
+        return None
+    header, body = split_header(data)
+    if header["attributes"] & CODEC_MASK:
+        return None
+    base_offset, count, end = int(header["base_offset"]), int(header["record_count"]), 0
+    records: list[tuple[int, bytes | None]] = []
+    try:
+        for _ in range(count):
+            start, end = content_range(body, end)
+            _, position = varint.read_varlong(body, start + 1)
+            offset_delta, position = varint.read_varint(body, position)
+            key_bytes, position = varint.read_varint(body, position)
+            value_bytes, value_at = varint.read_varint(body, position + max(0, key_bytes))
+            header_count, position = varint.read_varint(body, value_at + max(0, value_bytes))
+            if header_count or position != end:
+                return None
+            offset = wrap_long(base_offset + offset_delta)
+            records.append((offset, record.part(body, value_at, value_bytes)))
+    except CorruptBytes:
+        return None
+    return records if count >= 0 and end == len(body) else None
+
+
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
     """The range of a record's content, behind its length.
 

@@ -6,8 +6,8 @@ damaged, or larger than three bytes of a size say, is left to take_record.
 """
 
 import numpy as np
-from numba import njit
 
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import load_8, load_32, load_64, trailing_zeros
 
 SLACK_BYTES = 16  # what may be read behind the records

@@ -26,6 +26,7 @@ from kafkaviz.format.batch import (
 
 CHUNK_BYTES = 1 << 20  # fits the processor's cache: a chunk is walked while it is still there
 MAX_ROWS = 16_384
+FEW_BYTES = 1 << 16  # of a log that is read sooner than the compiler's library
 LENGTH_AT = field_start(HEADER, "batch_length_bytes")
 MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_HEADER_BYTES = LEGACY_HEADER.itemsize
@@ -118,6 +119,31 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
     steps = Walk(reader(data), 0, len(data))
     parts = list(steps)
     return np.concatenate(parts) if parts else np.empty(0, BATCH), steps.end
+
+
+def few_batches(data: bytes) -> tuple[np.ndarray, int]:
+    """What walk gives of a few batches, without any compiled code.
+
+    They are stepped over before the compiler's library would be loaded.
+
+    Returns:
+        An array of BATCH, and where it ends.
+    """
+    positions, headers, position = [], [], 0
+    while position + MAGIC_END < len(data):
+        end = position + LENGTH_END
+        batch_length = int.from_bytes(data[position + LENGTH_AT : end], "big", signed=True)
+        is_magic_2 = 2 <= data[position + MAGIC_AT] < 128
+        header_bytes = HEADER_BYTES if is_magic_2 else LEGACY_HEADER_BYTES
+        if batch_length < MIN_LENGTH or max(end + batch_length, position + header_bytes) > len(
+            data
+        ):
+            break
+        positions.append(position)
+        headers.append(data[position : position + header_bytes].ljust(HEADER_BYTES, b"\0"))
+        position = end + batch_length
+    table = np.frombuffer(b"".join(headers), np.uint8).reshape(-1, HEADER_BYTES)
+    return rows(np.array(positions, np.int64), table), position
 
 
 def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:

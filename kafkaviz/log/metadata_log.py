@@ -5,7 +5,7 @@ snapshot's end offset on; a later record replaces an earlier one, a null value t
 and a removed topic loses all it had.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,11 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import batch, batch_records, metadata, names
-from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.message import Values
 from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, ReplicaAssignment
+from kafkaviz.format.walk import FEW_BYTES, few_batches
 from kafkaviz.log.broker import Broker, Problem
-from kafkaviz.log.file import FileInfo
+from kafkaviz.log.file import FileInfo, read
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
@@ -136,9 +136,9 @@ def build_image(partition: Partition) -> MetadataImage:
         try:
             for records, next_offset in _batches(segment, budget):
                 if next_offset > state.end_offset:
-                    for record in records:
-                        if record.offset >= state.end_offset:
-                            replay.apply(record, segment.log)
+                    for offset, value in records:
+                        if offset >= state.end_offset:
+                            replay.apply(offset, value, segment.log)
                     state.end_offset = next_offset
         # a broker recovers this log at every start, and cuts it there
         except KafkavizError as fault:
@@ -174,8 +174,8 @@ def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget")
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state)
     for records, _ in _batches(LogSegment(base_offset=0, state="closed", log=snapshot), budget):
-        for record in records:
-            replay.apply(record, snapshot)
+        for offset, value in records:
+            replay.apply(offset, value, snapshot)
     return state
 
 
@@ -199,17 +199,19 @@ class _RecordBudget:
 
 def _batches(
     segment: LogSegment, budget: _RecordBudget
-) -> Iterator[tuple[Iterator[BatchRecord], int]]:
+) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
     """The batches of a .log or .checkpoint that are not control batches.
 
     Yields:
-        The records that are applied, and one past the last offset.
+        Offset and value of the records that are applied, and one past the last offset.
 
     Raises:
         CorruptFile: the checksum of a batch is wrong, or no broker writes such a batch.
     """
-    walk = segment.walk()
-    for row in walk.batches[~batch.is_control(walk.batches)]:
+    log = segment.log
+    is_small = log.size_bytes <= FEW_BYTES
+    batches = few_batches(read(log.path, 0, log.size_bytes))[0] if is_small else segment.batches()
+    for row in batches[~batch.is_control(batches)]:
         position = int(row["position"])
         data = segment.batch_bytes(position)
         if not batch_records.is_crc_valid(data):
@@ -221,12 +223,29 @@ def _batches(
                 message("corrupt.metadata_magic", magic=int(row["magic"])),
             )
         budget.spend(row, segment.log.path)
-        yield _applied_records(data, segment.log.path, position), int(row["last_offset"]) + 1
+        few_records = batch_records.few_records(data) if is_small else None
+        yield (
+            _applied_records(data, segment.log.path, position)
+            if few_records is None
+            else _few_applied_records(few_records),
+            int(row["last_offset"]) + 1,
+        )
 
 
-def _applied_records(data: bytes, path: Path, position: int) -> Iterator[BatchRecord]:
+def _few_applied_records(
+    records: Iterable[tuple[int, bytes | None]],
+) -> Iterator[tuple[int, bytes]]:
+    return (
+        (offset, value)
+        for offset, value in records
+        if value and len(value) > 1 and value[1] in _APPLIED_NUMBERS
+    )
+
+
+def _applied_records(data: bytes, path: Path, position: int) -> Iterator[tuple[int, bytes]]:
     try:
-        yield from batch_records.iterate(data, BATCH_BYTES, _select_applied)
+        for record in batch_records.iterate(data, BATCH_BYTES, _select_applied):
+            yield record.offset, cast("bytes", record.value)  # as _select_applied has it: not null
     except CorruptBytes as fault:
         raise fault.in_file(path, position) from None
 
@@ -254,10 +273,9 @@ class _Replay:
         for name, topic_id in state.topic_ids.items():
             self._names_by_id.setdefault(topic_id, set()).add(name)
 
-    def apply(self, record: BatchRecord, file: FileInfo) -> None:
+    def apply(self, offset: int, value: bytes, file: FileInfo) -> None:
         """Applies a record of a type that is used; one that cannot be read is passed over."""
         try:
-            value = cast("bytes", record.value)  # as _of_use chose it: not null
             if value[1] in PARTITION_NUMBERS:
                 if assignment := metadata.assignment(value):
                     self._apply_or_defer(partial(self._assign, assignment))
@@ -268,14 +286,14 @@ class _Replay:
                 self._state.problems.append(
                     Problem(
                         file.path,
-                        message("corrupt.at_record", offset=record.offset, problem=fault.what),
+                        message("corrupt.at_record", offset=offset, problem=fault.what),
                     )
                 )
             return
         name = metadata_record.type.name
         if name in self._handlers:
             self._apply_or_defer(
-                partial(self._handlers[name], metadata_record.values, file.name, record.offset)
+                partial(self._handlers[name], metadata_record.values, file.name, offset)
             )
             return
         changes, self._pending = self._pending or [], [] if name == BEGIN else None

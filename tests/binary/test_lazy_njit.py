@@ -43,10 +43,10 @@ def test_it_is_sent_by_name():
 
 
 def test_importing_a_module_of_compiled_functions_loads_no_compiler():
-    """The modules that a lookup imports."""
+    """The modules that a lookup imports, and those of an ingest's driver."""
     names = (
         "kafkaviz.binary.varint, kafkaviz.format.walk, kafkaviz.format.batch_records, "
-        "kafkaviz.log.broker, kafkaviz.search.lookup"
+        "kafkaviz.log.broker, kafkaviz.search.lookup, kafkaviz.pipeline.ingest.job"
     )
     code = f"import sys, {names}\nprint('numba' in sys.modules)"
     assert (

@@ -316,3 +316,36 @@ def test_records_before_the_fault_come_out():
     assert [record.offset for record in records] == [7] and str(fault.what).endswith(
         "records still remaining in file"
     )
+
+
+SOUND = [line for line in lines("batches.jsonl.gz") if line.get("valid") and "header" in line]
+
+
+def test_few_records_are_those_of_the_iterator():
+    """Of each batch that Kafka takes; none of one that is compressed, older or has headers."""
+    answered = 0
+    for line in SOUND:
+        data = bytes.fromhex(line["hex"])
+        few = batch_records.few_records(data)
+        if few is not None:
+            answered += 1
+            records, fault = records_until_fault(data)
+            assert fault is None, line["name"]
+            assert few == [(read.offset, read.value) for read in records], line["name"]
+    assert answered > 20
+
+
+def test_few_records_believe_no_batch_that_the_iterator_refuses():
+    """Each bit of the records flipped in turn, and of the count."""
+    data = next(
+        data
+        for line in SOUND
+        if len(batch_records.few_records(data := bytes.fromhex(line["hex"])) or ()) > 2
+    )
+    for bit in range(8 * 57, 8 * len(data)):
+        flipped = bytearray(data)
+        flipped[bit >> 3] ^= 1 << (bit & 7)
+        few = batch_records.few_records(bytes(flipped))
+        records, fault = records_until_fault(bytes(flipped))
+        if few is not None:
+            assert fault is None and few == [(read.offset, read.value) for read in records], bit

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.format.batch import BATCH, HEADER, is_control, is_log_append_time, is_transactional
-from kafkaviz.format.walk import Walk, WalkEnd, walk
+from kafkaviz.format.walk import Walk, WalkEnd, few_batches, walk
 from tests.format.plain_walk import walk as plain_walk
 from tests.support.bytes_reader import reader
 from tests.support.cases import all_cases
@@ -39,10 +39,12 @@ def as_dicts(batches: np.ndarray) -> list[dict]:
 
 
 def same(data: bytes) -> tuple[list[dict], tuple[int, str]]:
-    """The walk's answer, once it was held against the twin's."""
+    """The walk's answer, once it was held against the twin's, and against few_batches."""
     batches, end = walk(data)
     answer = as_dicts(batches), (end.position, end.reason)
     assert answer == plain_walk(data)
+    few, end_position = few_batches(data)
+    assert (as_dicts(few), end_position) == (answer[0], end.position)
     return answer
 
 

@@ -77,6 +77,13 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
     return header.tobytes() + body
 
 
+@pytest.fixture(params=["few bytes", "compiled"], autouse=True)
+def both_ways(request, monkeypatch):
+    """A small log is read without compiled code; here it is also read as a large one."""
+    if request.param == "compiled":
+        monkeypatch.setattr(metadata_log, "FEW_BYTES", -1)
+
+
 def replay_image(path, log: bytes, **snapshots: bytes) -> MetadataImage:
     """The state of a directory of these files."""
     directory = path / metadata_log.DIRECTORY

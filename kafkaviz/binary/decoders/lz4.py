@@ -6,9 +6,9 @@ says that more bytes follow, each added, up to one below 255. The last sequence 
 """
 
 import numpy as np
-from numba import njit
 
 from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import load_8, load_16, load_32, to_int
 
 _MAGIC = 0x184D2204

@@ -14,8 +14,8 @@ beginning of out, until one does not fit or is refused, and fills out_ends.
 """
 
 import numpy as np
-from numba import njit
 
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import COPY_BYTES, copy_16, load_64, store_64
 
 REFUSED, FULL = -1, -2

@@ -10,9 +10,9 @@ of an element's first byte say which it is:
 """
 
 import numpy as np
-from numba import njit
 
 from kafkaviz.binary.decoders.output import FULL, REFUSED, SLACK_BYTES, copy_input, copy_match
+from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import first_word, load_8, load_32, load_64, to_int
 
 _MAGIC = first_word(b"\x82SNAPPY\x00")

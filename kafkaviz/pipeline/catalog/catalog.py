@@ -13,6 +13,7 @@ once, and both change at the same instant. Nothing here needs Spark.
 """
 
 import json
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -152,8 +153,12 @@ class Catalog:
 
     def severities(self) -> dict[str, int]:
         """How many findings there are of each severity."""
-        names = self.table("findings", columns=["severity"])["severity"].to_pylist()
-        return {severity: names.count(severity) for severity in SEVERITIES}
+        counts = Counter(
+            severity
+            for batch in self.batches("findings", ["severity"])
+            for severity in batch["severity"].to_pylist()
+        )
+        return {severity: counts[severity] for severity in SEVERITIES}
 
     def _read(
         self, name: str, columns: Sequence[str] | None = None, filters: Any = None

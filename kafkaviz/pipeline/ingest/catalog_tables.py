@@ -35,9 +35,10 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog.arrow_columns import column
 from kafkaviz.pipeline.catalog.catalog import FULL_INGEST
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, SourceCheck
-from kafkaviz.pipeline.catalog.schema import SEGMENTS
+from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
 from kafkaviz.pipeline.catalog.stamps import (
     StoredSegment,
     move_segment,
@@ -202,7 +203,7 @@ class _TablePass:
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()
         moved = [move_segment(text, self._transaction.moved, stored.info) for text in texts[1:]]
-        json_column = pa.array([texts[0], *(segment.text for segment in moved)], pa.string())
+        json_column = column([texts[0], *(segment.text for segment in moved)], STRING)
         self._writers["stamps"].add_table(set_column(tables.stamps, "json", json_column))
         self._writers["partitions"].add_table(tables.partitions)
         self._writers["segments"].add_table(tables.segments)
@@ -212,10 +213,10 @@ class _TablePass:
         if health is None:
             return
         self._writers["checked"].add_table(tables.checked)
-        times = pa.repeat(pa.scalar(health.plan.now_ms, pa.int64()), tables.retention.num_rows)
+        times = column([health.plan.now_ms] * tables.retention.num_rows, LONG)
         self._writers["retention"].add_table(set_column(tables.retention, "now_ms", times))
         for offset, text in zip(
-            *(tables.checked[column].to_pylist() for column in ("base_offset", "json")), strict=True
+            *(tables.checked[key].to_pylist() for key in ("base_offset", "json")), strict=True
         ):
             if offset is None:
                 health.add_steps(directory, text)
@@ -229,12 +230,12 @@ class _TablePass:
         stored = self._inputs.stored
         directories = frozenset(copied)
         for rows in stored.findings() if stored and copied else ():
-            columns = (rows[column].to_pylist() for column in ("broker", "directory", "code"))
+            columns = (rows[key].to_pylist() for key in ("broker", "directory", "code"))
             is_kept = [
                 broker == name and directory in directories and code not in RESTART_CODES
                 for broker, directory, code in zip(*columns, strict=True)
             ]
-            copied_rows = rows.filter(pa.array(is_kept, pa.bool_()))
+            copied_rows = rows.filter(column(is_kept, BOOL))
             row = 0
             while finding is not None:
                 place = bisect_left(
@@ -419,6 +420,5 @@ def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
             ]
             for place, name in enumerate(LIMIT_COLUMNS):
                 values_of_rows = [value[place] for value in columns]
-                column = pa.array(values_of_rows, SEGMENTS.field(name).type)
-                rows = set_column(rows, name, column)
+                rows = set_column(rows, name, column(values_of_rows, SEGMENTS.field(name).type))
             yield rows

@@ -36,6 +36,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import translate_os_errors
 from kafkaviz.messages import message
+from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.catalog import NAME, Catalog, read
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogInfo,
@@ -104,7 +105,7 @@ class RowWriter:
 
     def _take_dicts(self) -> None:
         if self._dicts:
-            rows, self._dicts = pa.Table.from_pylist(self._dicts, self._schema), []
+            rows, self._dicts = arrow_columns.table(self._dicts, self._schema), []
             self._append(rows)
 
     def _flush(self) -> None:

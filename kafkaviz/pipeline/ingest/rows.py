@@ -16,12 +16,14 @@ from kafkaviz.format.batch import (
     is_log_append_time,
     is_transactional,
 )
+from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.schema import BATCHES
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.units import replace_surrogates
 
-CODEC_NAMES = pa.array([*CODECS, "5", "6", "7"])  # Kafka keeps a batch whose id no codec has
-TIMESTAMP_TYPES = pa.array(["CreateTime", "LogAppendTime"])
+CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka keeps a batch whose id no codec has
+TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime", None)  # the last where the format has no time
+UNTIMED = 2
 Columns = Mapping[str, pa.Array | np.ndarray]
 
 
@@ -33,7 +35,7 @@ def table(
     Of the n-th, owners[n], there are counts[n].
     """
     columns = {**_owner_columns(owners, counts), **columns}
-    return pa.table([_cast(columns[field.name], field.type) for field in schema], schema=schema)
+    return pa.table([_convert(columns[field.name], field.type) for field in schema], schema=schema)
 
 
 def entry_columns(entries: np.ndarray) -> Columns:
@@ -54,25 +56,26 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
     names = field_names(batches.dtype)
     columns = {name: batches[name] for name in BATCHES.names if name in names}
     columns |= {
-        name: _mask_where(legacy, batches[name])
-        for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence")
-    }
-    columns |= {
-        name: _mask_where(wrapped, batches[name]) for name in ("base_offset", "record_count")
-    }
-    return columns | {
-        "codec": CODEC_NAMES.take(pa.array(codec(batches))),
-        "timestamp_type": TIMESTAMP_TYPES.take(
-            _mask_where(untimed, is_log_append_time(batches).astype(np.int8))
+        "codec": _texts(codec(batches), CODEC_NAMES),
+        "timestamp_type": _texts(
+            np.where(untimed, UNTIMED, is_log_append_time(batches)), TIMESTAMP_TYPES
         ),
         "is_transactional": is_transactional(batches),
         "is_control": is_control(batches),
-        "delete_horizon_ms": _mask_where(
-            ~has_delete_horizon(batches), batches["base_timestamp_ms"]
-        ),
-        "base_timestamp_ms": _mask_where(untimed | wrapped, batches["base_timestamp_ms"]),
-        "max_timestamp_ms": _mask_where(untimed, batches["max_timestamp_ms"]),
-        "entry_slot": _mask_where(slots == NONE, slots),
+        "delete_horizon_ms": batches["base_timestamp_ms"],
+        "entry_slot": slots,
+    }
+    is_absent = {
+        **dict.fromkeys(("leader_epoch", "producer_id", "producer_epoch", "base_sequence"), legacy),
+        **dict.fromkeys(("base_offset", "record_count"), wrapped),
+        "delete_horizon_ms": ~has_delete_horizon(batches),
+        "base_timestamp_ms": untimed | wrapped,
+        "max_timestamp_ms": untimed,
+        "entry_slot": slots == NONE,
+    }
+    return columns | {
+        name: numpy_column(columns[name], BATCHES.field(name).type, absent)
+        for name, absent in is_absent.items()
     }
 
 
@@ -94,9 +97,7 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 def codec_names(mask: int) -> tuple[str, ...]:
     """The codecs of BatchStatistics.codecs, as table batches names them."""
-    return tuple(
-        name for codec_id, name in enumerate(CODEC_NAMES.to_pylist()) if mask >> codec_id & 1
-    )
+    return tuple(name for codec_id, name in enumerate(CODEC_NAMES) if mask >> codec_id & 1)
 
 
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
@@ -105,24 +106,24 @@ def no_timestamp(batches: np.ndarray) -> np.ndarray:
 
 
 def _owner_columns(owners: Sequence[SegmentTask], counts: Sequence[int]) -> Columns:
-    owner_rows = pa.array(np.repeat(np.arange(len(owners)), counts))
     return {
-        "broker": pa.array([owner.broker for owner in owners], pa.string()).take(owner_rows),
-        "topic": pa.array([replace_surrogates(owner.topic) for owner in owners], pa.string()).take(
-            owner_rows
+        "broker": repeated_texts([owner.broker for owner in owners], counts),
+        "topic": repeated_texts([replace_surrogates(owner.topic) for owner in owners], counts),
+        "partition": np.repeat(np.array([owner.partition for owner in owners], "i4"), counts),
+        "segment_base_offset": np.repeat(
+            np.array([owner.segment.base_offset for owner in owners], "i8"), counts
         ),
-        "partition": pa.array([owner.partition for owner in owners], pa.int32()).take(owner_rows),
-        "segment_base_offset": pa.array(
-            [owner.segment.base_offset for owner in owners], pa.int64()
-        ).take(owner_rows),
     }
 
 
-def _mask_where(absent: np.ndarray, values: np.ndarray) -> pa.Array:
-    return pa.array(np.ascontiguousarray(values), mask=absent)
+def _texts(codes: np.ndarray, texts: Sequence[str | None]) -> pa.Array:
+    """The text of each row, by its place among the texts; mostly many rows have the same."""
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    counts = np.diff(starts, append=len(codes))
+    return repeated_texts([texts[code] for code in codes[starts]], counts.tolist())
 
 
-def _cast(column: pa.Array | np.ndarray, kind: pa.DataType) -> pa.Array:
-    return (
-        column if isinstance(column, pa.Array) else pa.array(np.ascontiguousarray(column))
-    ).cast(kind)
+def _convert(column: pa.Array | np.ndarray, kind: pa.DataType) -> pa.Array:
+    if isinstance(column, np.ndarray):
+        return numpy_column(column, kind)
+    return column if column.type == kind else column.cast(kind)

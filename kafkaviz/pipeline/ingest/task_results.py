@@ -35,6 +35,7 @@ from kafkaviz.analysis.inference import IntervalEvidence
 from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message
+from kafkaviz.pipeline.catalog import arrow_columns
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, RowRange, version
 from kafkaviz.pipeline.catalog.schema import TASK_TABLES
 from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics
@@ -131,7 +132,7 @@ def write(
         }
         for summary in sorted(summaries, key=attrgetter("number", "start"))
     ]
-    name = _write_file(pa.Table.from_pylist(rows, RESULTS), staging / FOLDER)
+    name = _write_file(arrow_columns.table(rows, RESULTS), staging / FOLDER)
     return ResultFile(name, rows[0]["number"] if rows else 0, is_partial)
 
 
@@ -140,7 +141,7 @@ def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
     rows: list[dict[str, Any]] = [
         {"number": result.number, "text": result.text} for result in results
     ]
-    name = _write_file(pa.Table.from_pylist(rows, LOADS), staging / LOADS_FOLDER)
+    name = _write_file(arrow_columns.table(rows, LOADS), staging / LOADS_FOLDER)
     return LoadFile(name, rows[0]["number"])
 
 

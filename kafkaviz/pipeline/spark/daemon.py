@@ -12,7 +12,7 @@ import traceback
 from types import SimpleNamespace
 
 import numpy as np
-from pyspark import daemon
+from pyspark import daemon, worker  # noqa: F401  a worker imports the latter first
 
 from kafkaviz.analysis import sweep
 from kafkaviz.binary.file_view import in_memory
