@@ -16,26 +16,25 @@ from typing import Any, TypeVar
 
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
 from kafkaviz.analysis.serialization import Plain, from_plain, to_plain
-from kafkaviz.messages import ENGLISH
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
 LOCATION = ("code", "severity", "partition", "file", "position", "length")
 T = TypeVar("T")
 
 
-def to_object(finding: Finding, language: str = ENGLISH) -> dict[str, Any]:
-    """Plain values as JSON takes them, worded in a language."""
+def to_object(finding: Finding) -> dict[str, Any]:
+    """Plain values as JSON takes them, in English."""
     evidence = finding.evidence
     return {name: getattr(finding, name) for name in LOCATION} | {
-        "message": finding.message.render(language),
+        "message": str(finding.message),
         "evidence": {
-            "found": evidence.found.render(language),
-            "expected": evidence.expected.render(language) if evidence.expected else "",
+            "found": str(evidence.found),
+            "expected": str(evidence.expected) if evidence.expected else "",
             "found_hex": evidence.found_hex,
             "expected_hex": evidence.expected_hex,
         },
-        "consequence": finding.consequence.render(language),
-        "next_step": finding.next_step.render(language),
+        "consequence": str(finding.consequence),
+        "next_step": str(finding.next_step),
         "reference": finding.reference,
     }
 
