@@ -125,8 +125,8 @@ class WorkerPool:
     def give_back(self, worker: Worker | None) -> None:
         """It may be asked again, unless it has ended.
 
-        Returns:
-            None for one that did not start.
+        Args:
+            worker: None for one that did not start.
         """
         with self._condition:
             self._busy -= 1
