@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from kafkaviz.analysis.segment.links import NONE, row_at_position
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import (
-    CODECS,
     UNKNOWN,
     codec,
     has_delete_horizon,
@@ -16,12 +16,13 @@ from kafkaviz.format.batch import (
     is_log_append_time,
     is_transactional,
 )
+from kafkaviz.format.legacy_messages import APPEND_TIME, CREATE_TIME, TIMESTAMP_TYPES
 from kafkaviz.pipeline.catalog.schema import BATCHES
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.units import replace_surrogates
 
 CODEC_NAMES = pa.array([*CODECS, "5", "6", "7"])  # Kafka keeps a batch whose id no codec has
-TIMESTAMP_TYPES = pa.array(["CreateTime", "LogAppendTime"])
+TIMESTAMP_TYPE_NAMES = pa.array(TIMESTAMP_TYPES)
 Columns = Mapping[str, pa.Array | np.ndarray]
 
 
@@ -62,8 +63,8 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
     }
     return columns | {
         "codec": CODEC_NAMES.take(pa.array(codec(batches))),
-        "timestamp_type": TIMESTAMP_TYPES.take(
-            _mask_where(untimed, is_log_append_time(batches).astype(np.int8))
+        "timestamp_type": TIMESTAMP_TYPE_NAMES.take(
+            _mask_where(untimed, np.where(is_log_append_time(batches), APPEND_TIME, CREATE_TIME))
         ),
         "is_transactional": is_transactional(batches),
         "is_control": is_control(batches),
