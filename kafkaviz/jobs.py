@@ -18,7 +18,7 @@ end before its threads do.
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -241,9 +241,10 @@ class JobRegistry(Generic[KeyT, JobT]):
             job = self._jobs.pop(key, None)
             if job is None or (job.is_over and is_stale(job)):
                 job = start()
-            self._forget_unused()
+            forgotten = self._forget_unused()
             self._jobs[key] = job
-            return job
+        _cancel(forgotten)
+        return job
 
     def restart(self, key: KeyT, start: Callable[[], JobT]) -> JobT:
         """The job of this key, started anew where it is over."""
@@ -252,16 +253,28 @@ class JobRegistry(Generic[KeyT, JobT]):
     def forget(self, matches: Callable[[KeyT], bool]) -> None:
         """Cancels and forgets the jobs of such keys."""
         with self._lock:
-            for key in list(filter(matches, self._jobs)):
-                self._jobs.pop(key).cancel()
+            forgotten = [self._jobs.pop(key) for key in list(filter(matches, self._jobs))]
+        _cancel(forgotten)
 
-    def _forget_unused(self) -> None:
-        """Frees a place for one more job."""
+    def _forget_unused(self) -> list[JobT]:
+        """Frees a place for one more job.
+
+        Returns:
+            The jobs that had it, to be cancelled once the lock is released.
+        """
+        forgotten = []
         for key, job in list(self._jobs.items()):
             if len(self._jobs) < self._limit and self._total_bytes() <= self._limit_bytes:
-                return
+                break
             if self._forgets_running or job.is_over:
-                self._jobs.pop(key).cancel()
+                forgotten.append(self._jobs.pop(key))
+        return forgotten
 
     def _total_bytes(self) -> int:
         return sum(map(self._size_bytes, self._jobs.values()))
+
+
+def _cancel(forgotten: Iterable[Job]) -> None:
+    """Without the registry's lock: an on_stop may take its time."""
+    for job in forgotten:
+        job.cancel()

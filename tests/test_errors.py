@@ -1,7 +1,9 @@
 """What is raised: errors that cross processes, and what the system says."""
 
+import ast
 import copy
 import errno
+import importlib
 import os
 import pickle
 from pathlib import Path
@@ -17,32 +19,66 @@ from kafkaviz.errors import (
     RefusedSetting,
     system_problem,
 )
+from kafkaviz.extras import MissingPackages
 from kafkaviz.format.checkpoint import UncaughtRefusal
 from kafkaviz.format.message import KafkaParseError
 from kafkaviz.messages import message, verbatim
+from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong
+from kafkaviz.pipeline.sql.sql import QueryError
 
+ROOT = Path(__file__).parents[1]
 WHAT = message("corrupt.no_batch", size=3)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        CorruptBytes(7, WHAT),
-        CorruptFile(Path("a-0/0.log"), 7, WHAT),
-        CannotOpen(
-            Path("/x"),
-            WHAT,
-            message("errors.check_the_path"),
-            kind="missing",
-            nearby=(Path("/y"),),
-        ),
-        RefusedSetting("segment.bytes", "5", WHAT),
-        UncaughtRefusal(7, WHAT, ("java.lang.RuntimeException", "x")),
-        KafkaParseError(7, WHAT, "java.lang.RuntimeException", "x"),
-        InvalidMagic(3),
-    ],
-    ids=lambda error: type(error).__name__,
+# of each class that is made of more than its message
+ERRORS = (
+    CorruptBytes(7, WHAT),
+    CorruptFile(Path("a-0/0.log"), 7, WHAT),
+    CannotOpen(
+        Path("/x"),
+        WHAT,
+        message("errors.check_the_path"),
+        kind="missing",
+        nearby=(Path("/y"),),
+    ),
+    RefusedSetting("segment.bytes", "5", WHAT),
+    MissingPackages("spark", ("pyspark",)),
+    UncaughtRefusal(7, WHAT, ("java.lang.RuntimeException", "x")),
+    KafkaParseError(7, WHAT, "java.lang.RuntimeException", "x"),
+    InvalidMagic(3),
+    QueryError(WHAT, message("errors.check_the_path"), 3, 5),
+    QueryTooLarge(512),
+    QueryTooLong(60),
 )
+
+
+def error_classes() -> set[type[KafkavizError]]:
+    """KafkavizError and every class of the package that is one."""
+    bases = {
+        (path, node.name): {base.id for base in node.bases if isinstance(base, ast.Name)}
+        for path in sorted((ROOT / "kafkaviz").rglob("*.py"))
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    }
+    names, count = {KafkavizError.__name__}, 0
+    while count < len(names):
+        count = len(names)
+        names |= {name for (_, name), its_bases in bases.items() if its_bases & names}
+    return {
+        getattr(
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), name
+        )
+        for path, name in bases
+        if name in names
+    }
+
+
+def test_an_error_of_each_class_with_arguments_of_its_own_is_sent():
+    with_arguments = {
+        error_class for error_class in error_classes() if "__init__" in vars(error_class)
+    }
+    assert with_arguments - {KafkavizError} == set(map(type, ERRORS))
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize(
     "send", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy], ids=["pickle", "copy"]
 )

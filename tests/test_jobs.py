@@ -307,6 +307,28 @@ def test_keys_are_forgotten_by_what_they_are_of(gate):
     assert running.state == "cancelled" and registry.jobs() == [other]
 
 
+def test_stopping_what_is_forgotten_keeps_no_one_waiting(gate):
+    """Its on_stop may take long: other jobs are found and started meanwhile."""
+    registry = JobRegistry(1, forgets_running=True)
+    found = []
+
+    class SlowlyStopped(Job):
+        def on_stop(self) -> None:
+            finder = threading.Thread(target=lambda: found.append(registry.get("other")))
+            finder.start()
+            finder.join(5)
+
+    def start() -> Job:
+        return SlowlyStopped(gate.work, ReadProgress())
+
+    registry.get_or_start("job", start)
+    registry.forget(lambda key: key == "job")
+    assert found == [None]
+    registry.get_or_start("job", start)
+    other = registry.get_or_start("other", ended)
+    assert found == [None, other]
+
+
 def test_a_start_that_fails_leaves_nothing():
     """The next one tries again."""
     registry = JobRegistry(8)

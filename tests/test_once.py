@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.format import names
+from kafkaviz.format import exception_names, names
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES
 
 ROOT = Path(__file__).parents[1] / "kafkaviz"
@@ -62,12 +62,18 @@ def test_the_commands_are_looked_at(cli_trees):
 @pytest.mark.parametrize(
     "constant",
     [
+        "CODECS",
         "CORRUPT_RECORD",
         "EXPECTED_CAUSES",
         "HOUR_MS",
+        "ILLEGAL_ARGUMENT",
+        "INVALID_RECORD",
+        "MAPS_A_SEGMENT",
+        "MAX_MAP_COUNT",
         "MAX_RELATIVE_OFFSET",
         "METADATA_TOPIC",
         "NO_PARTITIONS",
+        "TIMESTAMP_TYPES",
     ],
 )
 def test_a_constant_is_defined_once(constant, trees):
@@ -84,6 +90,20 @@ def test_a_constant_is_defined_once(constant, trees):
             ]
             counts[path] += sum(node.id == constant for node in loop_names)
     assert sum(counts.values()) == 1, [path for path, count in counts.items() if count]
+
+
+@pytest.mark.parametrize(
+    "class_name", [exception_names.ILLEGAL_ARGUMENT, exception_names.INVALID_RECORD]
+)
+def test_a_class_of_what_kafka_throws_is_typed_once(class_name, trees):
+    """Where it has its name."""
+    places = [
+        str(path.relative_to(ROOT))
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value == class_name
+    ]
+    assert places == ["format/exception_names.py"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ JSON and no pickle, since a stored value may come from anywhere: the worst that 
 to be refused.
 """
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
@@ -40,6 +41,11 @@ def to_plain(value: Any) -> Plain:
     if isinstance(value, dict):
         return {key: to_plain(item) for key, item in value.items()}
     return value.item() if isinstance(value, np.generic) else value
+
+
+def to_json(value: Any) -> str:
+    """The same as text."""
+    return json.dumps(to_plain(value), separators=(",", ":"))
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:

@@ -124,9 +124,9 @@ def _join(pieces: Iterator[bytes | memoryview], limit_bytes: int) -> bytes:
     return b"".join(buffers)
 
 
-def _check_limit(size_bytes: int, limit_bytes: int, position: int = 0) -> None:
+def _check_limit(size_bytes: int, limit_bytes: int) -> None:
     if size_bytes > limit_bytes:
-        raise CorruptBytes(position, message("codec.expands_past_limit", limit=limit_bytes))
+        raise CorruptBytes(0, message("codec.expands_past_limit", limit=limit_bytes))
 
 
 # ---- gzip and zstd

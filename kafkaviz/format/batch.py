@@ -67,7 +67,6 @@ UNKNOWN = -1
 # what Kafka throws for a batch that is not what its length or its checksum says
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
@@ -129,7 +128,7 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 def codec(batches: np.ndarray | np.void) -> np.ndarray:
     """The codec id of each batch, 0 to 7.
 
-    CODECS names 0 to 4; Kafka refuses the others when it reads records.
+    binary.codec.CODECS names 0 to 4; Kafka refuses the others when it reads records.
     """
     return batches["attributes"] & CODEC_MASK
 

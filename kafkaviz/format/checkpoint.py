@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import excerpt
 
 VERSION = 0
 LONG_CHARACTERS = 20  # of the least long: a sign and 19 digits
-ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 _SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 _NUMBER = re.compile(r"[+-]?\d+")  # Unicode's decimal digits, as Java's parseInt and parseLong

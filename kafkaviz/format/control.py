@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from kafkaviz.format import message, notation
+from kafkaviz.format.exception_names import INVALID_RECORD
 from kafkaviz.format.message import Structure, Values
 
 KEY_BYTES = 4
@@ -23,7 +24,6 @@ _NO_VALUE = {  # by the form of the value
     False: 'Cannot invoke "java.nio.ByteBuffer.getShort()" because "value" is null',
     True: 'Cannot invoke "java.nio.ByteBuffer.slice()" because "data" is null',
 }
-INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 NULL_POINTER = "java.lang.NullPointerException"
 
 

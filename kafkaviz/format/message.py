@@ -20,6 +20,7 @@ from typing import Any, cast
 
 from kafkaviz.binary import java_text, varint
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.messages import Message, message, verbatim
 
 Values = dict[str, Any]
@@ -123,9 +124,7 @@ class Reader:
         except CorruptBytes as fault:
             if len(self.data) - self.at < varint.VARINT_BYTES:
                 raise KafkaParseError(self.at, fault.what, UNDERFLOW, None) from None
-            raise kafka_error(
-                self.at, str(fault.what), "java.lang.IllegalArgumentException"
-            ) from None
+            raise kafka_error(self.at, str(fault.what), ILLEGAL_ARGUMENT) from None
         return _signed32(number)
 
     def read_length(self, plain: str) -> int:

@@ -16,6 +16,7 @@ from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control, record, txn_index
 from kafkaviz.format.control import ControlType
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 
 TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, behind its version
 EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
@@ -165,7 +166,7 @@ class OpenTransactions:
             )
             raise TransactionFault(
                 batch_number,
-                "java.lang.IllegalArgumentException",
+                ILLEGAL_ARGUMENT,
                 f"{words} current last offset {last} of index {stem}.txnindex",
             )
         stable = self.first_offset()

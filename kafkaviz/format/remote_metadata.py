@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from kafkaviz import messages
 from kafkaviz.format import message, metadata, notation
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 SEGMENT_STATES = (
@@ -143,7 +144,7 @@ def _epochs(values: Values) -> str:
 
 def _refusal(java_message: str) -> KafkaParseError:
     """The error of a class of Kafka's for values that it does not take."""
-    return message.kafka_error(0, java_message, "java.lang.IllegalArgumentException")
+    return message.kafka_error(0, java_message, ILLEGAL_ARGUMENT)
 
 
 def _state(

@@ -12,6 +12,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.binary import codec as codecs
 from kafkaviz.binary import spans
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.binary.spans import (
@@ -29,7 +30,6 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, legacy_messages, spans_record
 from kafkaviz.format.batch import (
     CODEC_MASK,
-    CODECS,
     CONTROL,
     CRC_START,
     DELETE_HORIZON,

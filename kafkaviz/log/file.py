@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from stat import S_ISLNK, S_ISREG
+from stat import S_ISDIR, S_ISREG
 
 import numpy as np
 
@@ -124,14 +124,15 @@ def is_directory(entry: os.DirEntry) -> bool:
 def list_files(directory: Path) -> list[FileInfo]:
     """The files of a directory by name, with size and time.
 
-    Links that cannot be followed are included; a file that vanishes is left out.
+    Links that cannot be followed are included, and pipes and devices, since what has the name of a
+    segment's file is not absent: open_file refuses them. A file that vanishes is left out.
     """
     files, may_be_mirrored = [], address.may_hold_mirrored(directory)
     with scan(directory) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
                 stat = _stat(entry)
-                if S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode):
+                if not S_ISDIR(stat.st_mode):
                     files.append(
                         _info(directory, entry.name, stat, may_be_mirrored=may_be_mirrored)
                     )

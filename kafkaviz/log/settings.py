@@ -198,24 +198,20 @@ def open_settings(
     broker: Broker,
     release: Release = versions.NEWEST_RELEASE,
     overrides: Mapping[str, str] | None = None,
-    server_properties: Path | None = None,
 ) -> Settings:
     """The settings of a broker directory.
 
     Args:
         overrides: by a topic's or a broker's name.
-        server_properties: without it the file is looked for in the directory and beside it; one
-            that names another node is passed over.
 
     Raises:
-        CannotOpen: the server.properties that was given cannot be read.
         RefusedSetting: an override's name is neither a topic's nor a broker's.
     """
     for name in overrides or {}:
         config_def.setting(name)
     image = metadata_log.read_image(broker)
     problems = list(image.problems)
-    path = server_properties or _find_server_properties(broker, problems)
+    path = _find_server_properties(broker, problems)
     properties = _properties(path) if path else {}
     return Settings(
         release=release,
@@ -229,7 +225,10 @@ def open_settings(
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
-    """A server.properties in the directory or beside it that may be this broker's."""
+    """A server.properties in the directory or beside it that may be this broker's.
+
+    One that names another node is passed over.
+    """
     for path in (broker.path / SERVER_PROPERTIES, broker.path.parent / SERVER_PROPERTIES):
         try:
             if path.is_file() and _belongs_to(broker, _properties(path)):

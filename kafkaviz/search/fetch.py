@@ -154,7 +154,8 @@ class Fetch:
         segment: where the bytes begin.
         position: where the bytes begin.
         metadata_offset: the offset that goes with the result.
-        is_incomplete: whether the bytes end within their first batch.
+        is_incomplete: whether the bytes end within their first batch, as Kafka's FetchDataInfo has
+            it; for the answers that Kafka's own classes gave, which tests hold this to.
     """
 
     offset: int
@@ -181,7 +182,8 @@ def fetch_offset(
 
     Args:
         bounds: where the log starts and ends, and up to which offset records may be seen.
-        at_least_one: give all of the first batch even if it is larger than max_bytes.
+        at_least_one: give all of the first batch even if it is larger than max_bytes; Kafka's
+            minOneMessage, without which its recorded answers are held to too.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log; with Kafka's words.

@@ -193,8 +193,4 @@ def test_rolls_leave_maps_behind_until_java_collects_them():
 def test_ranges():
     """Sums take the low ends together, and the high ones."""
     lower, other = Range(1, 2, 4), Range(10, 20, 30)
-    assert (lower.plus(other), other.less(lower), lower.times(3)) == (
-        Range(11, 22, 34),
-        Range(9, 18, 26),
-        Range(3, 6, 12),
-    )
+    assert (lower.plus(other), lower.times(3)) == (Range(11, 22, 34), Range(3, 6, 12))

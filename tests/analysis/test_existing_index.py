@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.analysis import sweep, tuning
 from kafkaviz.analysis.cost import cold_reads
-from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, lookup_costs
+from kafkaviz.analysis.cost.cost_model import lookup_costs
 from kafkaviz.analysis.segment import existing_index
 from kafkaviz.analysis.sweep import sweep_times
 from kafkaviz.analysis.tuning import Budgets, CurrentConfig, TuningVerdict
@@ -50,7 +50,7 @@ def existing(batches, offsets, times, interval: int = 4096, by_base_offset: bool
     observe_scan((batches[:middle], batches[middle:]), there)
     swept = there.result()
     columns = sweep.Columns.from_batches(batches)
-    return again, swept and swept.cost(columns, again, READ_AHEAD_BYTES)
+    return again, swept and swept.cost(columns, again)
 
 
 def counted(parts) -> list[int]:

@@ -24,13 +24,13 @@ from kafkaviz.app.lessons.live import (
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.figures.lookup import skip_list
 from kafkaviz.figures.tuning import index_size_curve
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition, view_segment
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.lessons.growth import Append, StepKind, Truncate
 from kafkaviz.simulate.recovery.recovery import (
-    ILLEGAL_ARGUMENT,
     INVALID_OFFSET,
     OFFSET_OVERFLOW,
 )

@@ -81,6 +81,10 @@ BROKEN = (
         '{"pread_17_us": {"min": 1, "median": 2, "p90": 3}, "pread_61_us": {"min": 1, "median": 2, '
         '"p90": null}, "measured_at": ""}'
     ),
+    (
+        '{"pread_17_us": {"min": 1, "median": 2, "p90": 3}, "pread_61_us": {"min": 1, "median": 2, '
+        '"p90": 3}, "minor_fault_us": {"min": 1}, "measured_at": ""}'
+    ),
 )
 
 

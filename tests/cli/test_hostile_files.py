@@ -1,5 +1,6 @@
 """What a few bytes in a directory must not take: memory, processor time, or a wait without end."""
 
+import json
 import os
 import signal
 import subprocess
@@ -157,6 +158,30 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
         == "Move it away: a broker keeps regular files alone"
     )
     assert ("timeindex-empty", f"t-0/{NAME}.timeindex") in by_file
+
+
+@pytest.mark.parametrize(
+    ("suffix", "make_file"),
+    [
+        ("log", os.mkfifo),
+        ("index", lambda path: os.symlink("/dev/zero", path)),
+        ("txnindex", os.mkfifo),
+    ],
+    ids=["pipe-log", "device-index", "pipe-txnindex"],
+)
+def test_a_pipe_or_device_in_a_segment_is_not_taken_for_absent(tmp_path, suffix, make_file):
+    """Nothing is said of orphans or of a missing file, and no comparison is made of the rest."""
+    root, other = broker(tmp_path / "a"), broker(tmp_path / "b")
+    path = root / "t-0" / f"{NAME}.{suffix}"
+    path.unlink(missing_ok=True)
+    make_file(path)
+    by_file = findings(root)
+    assert {code for code, name in by_file if name == f"t-0/{path.name}"} == {"unreadable-file"}
+    assert not {code for code, _ in by_file} & {"orphan-index", "index-missing"}
+    done = run("compare", root, other, "--json")
+    assert done.returncode == 1 and json.loads(done.stdout)["problems"] == [
+        {"path": str(root / "t-0"), "message": "is no regular file"}
+    ]
 
 
 def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, record
-from kafkaviz.format.batch import CODECS, CONTROL
+from kafkaviz.format.batch import CONTROL
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker

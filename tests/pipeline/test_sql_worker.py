@@ -266,9 +266,12 @@ def test_a_worker_that_fails_is_told_from_a_wrong_query(catalogs, monkeypatch, a
     assert dict(fault.value.message.values) == {"reason": reason}
 
 
-@pytest.mark.parametrize("output", [b"", b"no JSON\n", b'{"bytes": 7}\nshort'], ids=repr)
-def test_a_reply_that_is_cut_ends_its_worker(output):
-    """Whatever it said before: it is none to ask again."""
+@pytest.mark.parametrize(
+    "output", [b"", b"no JSON\n", b'{"bytes": 7}\nshort', b'{"bytes": 11}\nabcdefghijk'], ids=repr
+)
+def test_a_reply_that_is_cut_or_too_large_ends_its_worker(output, monkeypatch):
+    """Whatever it said before: it is none to ask again, and no rest is read as the next reply."""
+    monkeypatch.setattr(worker_pool, "MAX_BYTES", 10)
     steps = []
     worker = object.__new__(worker_pool.Worker)
     worker._process = SimpleNamespace(

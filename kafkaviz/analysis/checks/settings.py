@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
+from kafkaviz.analysis.cost.cost_model import MAPS_A_SEGMENT, MAX_MAP_COUNT
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.format import offset_index, time_index
@@ -15,8 +16,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
 from kafkaviz.versions import Release
 
-MAX_MAP_COUNT = 65_530  # vm.max_map_count, the default of Linux
-MAPS_A_SEGMENT, MAPS_OF_JVM = 2, 1500
+MAPS_OF_JVM = 1500  # at most, before the first index
 NEAR = 0.8  # of the limit
 MIN_SEGMENT_BYTES = 1 << 20  # what segment.bytes may not fall below from 4.0 on (KIP-1030)
 FEW_SEGMENTS = 20

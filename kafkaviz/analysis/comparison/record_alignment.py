@@ -57,7 +57,7 @@ class RecordAlignment:
         different: offsets that both have with another content or another leader epoch.
         diverged, altered: of these, those with another epoch, and with the same one.
         unreadable: offsets of one side of which the other side's batch cannot be read.
-        first_divergent_epochs: the leader epochs at the lowest of them.
+        leader_epochs_there: the leader epochs at the lowest of them.
         damaged_batches: of each side, with a wrong checksum or without a readable record.
         lag_bytes: of the batches that each side has behind the end of the other.
         end_offsets: behind the last batch that was read of each side.

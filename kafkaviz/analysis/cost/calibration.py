@@ -37,6 +37,7 @@ IN_MEMORY_US = 8.0  # a read that is quicker was answered by memory, whatever th
 BUSY_P90_FACTOR = 3.0  # times the median
 NAME = "calibration.json"
 CACHED_READ_NAMES = ("pread_17_us", "pread_61_us")
+OPTIONAL_NAMES = ("random_read_us", "minor_fault_us")
 
 
 def calibration_path() -> Path:
@@ -69,16 +70,8 @@ def _is_calibration(calibration: object) -> bool:
     """Whether it has what costs consist of."""
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
-    random_read = calibration.get("random_read_us")
-    return all(
-        map(
-            _is_measure,
-            [
-                *(calibration.get(name) for name in CACHED_READ_NAMES),
-                *([] if random_read is None else [random_read]),
-            ],
-        )
-    )
+    optional = [name for name in OPTIONAL_NAMES if calibration.get(name) is not None]
+    return all(_is_measure(calibration.get(name)) for name in (*CACHED_READ_NAMES, *optional))
 
 
 def _is_measure(measure: object) -> bool:

@@ -68,11 +68,6 @@ class ColdReads:
         """(k,), NaN of no lookup."""
         return np.array([sweep.mean(counts) for counts in self.counts])
 
-    @property
-    def p99(self) -> np.ndarray:
-        """(k,)."""
-        return np.array([sweep.quantile(counts, 0.99) for counts in self.counts], np.int64)
-
 
 class ColdSweeper(BatchObserver[ColdReads]):
     """One segment while it is read, chunk by chunk.

@@ -53,10 +53,6 @@ class Range(NamedTuple):
         """Both, the low ends together and the high ends: the widest that can come."""
         return Range(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
-    def less(self, other: "Range") -> "Range":
-        """The difference where both err in the same direction, as two lookups on one machine do."""
-        return Range(*(ours - theirs for ours, theirs in zip(self, other, strict=True)))
-
 
 HDD, OBJECT_STORE, CALIBRATED = "hdd", "object-store", "calibrated"
 
@@ -171,7 +167,6 @@ def lookup_costs(
     *,
     by_base_offset: bool,
     storage: str | None = None,
-    read_ahead_bytes: int = READ_AHEAD_BYTES,
     calibration: Mapping | None = None,
 ) -> LookupCosts:
     """The costs for a release.
@@ -184,7 +179,6 @@ def lookup_costs(
     """
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
-        read_ahead_bytes=read_ahead_bytes,
         reads_once=by_base_offset,
     )
     if calibration:
@@ -265,13 +259,13 @@ class Footprint:
         """The warm pages of the active segments' indexes."""
         return 2 * WARM_PAGES * PAGE_BYTES * self.partitions
 
-    def maps_left(self, max_map_count: int = MAX_MAP_COUNT) -> int:
+    def maps_left(self) -> int:
         """What vm.max_map_count leaves.
 
         Returns:
             A number below 0 where a broker with these alone would end with "Map failed".
         """
-        return max_map_count - JVM_MAPS - self.maps - self.stale_maps
+        return MAX_MAP_COUNT - JVM_MAPS - self.maps - self.stale_maps
 
 
 def footprint(

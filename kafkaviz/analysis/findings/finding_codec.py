@@ -15,27 +15,26 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
-from kafkaviz.analysis.serialization import Plain, from_plain, to_plain
-from kafkaviz.messages import ENGLISH
+from kafkaviz.analysis.serialization import Plain, from_plain, to_json, to_plain
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
 LOCATION = ("code", "severity", "partition", "file", "position", "length")
 T = TypeVar("T")
 
 
-def to_object(finding: Finding, language: str = ENGLISH) -> dict[str, Any]:
-    """Plain values as JSON takes them, worded in a language."""
+def to_object(finding: Finding) -> dict[str, Any]:
+    """Plain values as JSON takes them, in English."""
     evidence = finding.evidence
     return {name: getattr(finding, name) for name in LOCATION} | {
-        "message": finding.message.render(language),
+        "message": str(finding.message),
         "evidence": {
-            "found": evidence.found.render(language),
-            "expected": evidence.expected.render(language) if evidence.expected else "",
+            "found": str(evidence.found),
+            "expected": str(evidence.expected) if evidence.expected else "",
             "found_hex": evidence.found_hex,
             "expected_hex": evidence.expected_hex,
         },
-        "consequence": finding.consequence.render(language),
-        "next_step": finding.next_step.render(language),
+        "consequence": str(finding.consequence),
+        "next_step": str(finding.next_step),
         "reference": finding.reference,
     }
 
@@ -51,7 +50,7 @@ def to_row(finding: Finding) -> dict[str, Any]:
         "evidence_expected": evidence["expected"],
         "found_hex": evidence["found_hex"],
         "expected_hex": evidence["expected_hex"],
-        "json": _to_json(finding),
+        "json": to_json(finding),
     }
 
 
@@ -100,7 +99,7 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
         "directory": row.pop("partition"),
         "segment_base_offset": row.pop("segment"),
         "cause": step.cause,
-        "json": _to_json(step),
+        "json": to_json(step),
     }
 
 
@@ -115,7 +114,7 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
 
 def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
     """What a start does to one partition directory, as text."""
-    return _to_json(steps)
+    return to_json(steps)
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
@@ -137,10 +136,6 @@ def _require_step(step: StartupStep) -> StartupStep:
     if step.action not in ACTIONS or step.cause not in CAUSES:
         raise ValueError(f"{step.action}, {step.cause} is no step of a start")
     return step
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(to_plain(value), separators=(",", ":"))
 
 
 def _from_json(value_type: type[T], text: object) -> T:

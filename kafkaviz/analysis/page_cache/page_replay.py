@@ -406,14 +406,12 @@ def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     return faults
 
 
-def tail_search(
-    entries: int, warm_bytes: int | None = WARM_BYTES, entry_bytes: int = ENTRY_BYTES
-) -> slots.SlotSearch:
+def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
     """The search of a reader at the end: for a key above the last one."""
     return slots.floor(
         np.arange(entries),
         entries,
-        entry_bytes,
+        ENTRY_BYTES,
         warm=warm_bytes is not None,
         warm_bytes=warm_bytes or 0,
     )

@@ -65,7 +65,6 @@ def predict_restart(
     find_config: ConfigLookup | None = None,
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
-    image: MetadataImage | None = None,
 ) -> Restart:
     """What a start does to a broker directory; nothing in it is changed.
 
@@ -76,13 +75,12 @@ def predict_restart(
             says.
         on_recovered: called with directory, base offset and RecoveredSegment of each recovered
             segment.
-        image: what its metadata log says, where that was read already.
 
     Raises:
         CannotOpen: a file may not be read.
     """
     settings = open_settings(broker, release) if find_config is None else None
-    metadata_image = image or (settings.image if settings else metadata_log.read_image(broker))
+    metadata_image = settings.image if settings else metadata_log.read_image(broker)
     logs = all_logs(
         broker, find_config or config_lookup(cast(Settings, settings)), release, metadata_image
     )

@@ -156,9 +156,7 @@ class ExistingIndexSweep:
     gaps: EntryGaps
     by_base_offset: bool
 
-    def cost(
-        self, columns: Columns, replay_cost: ExistingIndexCost, read_ahead_bytes: int
-    ) -> ExistingIndexCost:
+    def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
         """What lookups in the index cost, of the batches that the pass read.
 
         Args:
@@ -175,15 +173,11 @@ class ExistingIndexSweep:
             replace(self.base_counter.replace_in(replay_cost.parts), **count),
             replace(self.every_counter.replace_in(replay_cost.every_offset), **count),
             replace(time_counter.replace_in(replay_cost.timestamps), **count),
-            self._count_cold_reads(
-                columns.sizes["size_bytes"], replay_cost.cold.intervals, read_ahead_bytes
-            ),
+            self._count_cold_reads(columns.sizes["size_bytes"], replay_cost.cold.intervals),
             self.gaps,
         )
 
-    def _count_cold_reads(
-        self, sizes: np.ndarray, intervals: np.ndarray, read_ahead_bytes: int
-    ) -> ColdReads:
+    def _count_cold_reads(self, sizes: np.ndarray, intervals: np.ndarray) -> ColdReads:
         positions = np.cumsum(sizes, dtype=np.int64)
         positions -= sizes
         return cold_reads.cold_reads_from_starts(
@@ -191,7 +185,6 @@ class ExistingIndexSweep:
             self.starts,
             intervals,
             by_base_offset=self.by_base_offset,
-            read_ahead_bytes=read_ahead_bytes,
         )
 
     def _count_times(self, columns: Columns) -> "_HeaderCounter":

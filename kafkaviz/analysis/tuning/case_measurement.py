@@ -37,7 +37,6 @@ def measure_cases(
     settings: Settings,
     version: str,
     *,
-    read_ahead_bytes: int,
     on_progress: MeasureProgress,
     extra_intervals: Iterable[int] = (),
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
@@ -62,7 +61,6 @@ def measure_cases(
                         logs,
                         settings,
                         version=version,
-                        read_ahead_bytes=read_ahead_bytes,
                         on_progress=on_progress,
                         estimated_interval=intervals[name],
                         all_intervals={*extra_intervals, *intervals.values()},
@@ -82,7 +80,6 @@ def _measure_case(
     settings: Settings,
     *,
     version: str,
-    read_ahead_bytes: int,
     on_progress: MeasureProgress,
     estimated_interval: int,
     all_intervals: Collection[int],
@@ -112,7 +109,6 @@ def _measure_case(
         MeasurementBuilder(
             extra_intervals=all_intervals,
             by_base_offset=by_base_offset,
-            read_ahead_bytes=read_ahead_bytes,
             per_append=behaviour.per_append,
             current_interval_bytes=estimated_interval,
         ),

@@ -6,7 +6,7 @@ When segments end, how large an index is safe, files and memory, remote storage.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT, footprint
+from kafkaviz.analysis.cost.cost_model import footprint
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning.interval_cost import IntervalCost
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
@@ -91,7 +91,6 @@ def footprint_at(
     measurement: LogMeasurement,
     today: CurrentConfig,
     interval_bytes: int,
-    max_map_count: int = MAX_MAP_COUNT,
 ) -> dict[str, int]:
     """Files, maps, memory and what is preallocated, with the indexes of a swept interval.
 
@@ -112,7 +111,7 @@ def footprint_at(
         "files": total.files,
         "maps": total.maps,
         "stale_maps": total.stale_maps,
-        "maps_left": total.maps_left(max_map_count),
+        "maps_left": total.maps_left(),
         "index_bytes": total.index_bytes,
         "preallocated_bytes": total.preallocated_bytes,
         "resident_bytes": total.resident_bytes,

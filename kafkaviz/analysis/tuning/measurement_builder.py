@@ -13,7 +13,6 @@ import numpy as np
 
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cold_reads import ColdReads
-from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analysis.segment.existing_index import ExistingIndexSweeper
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurementBuilder
@@ -37,7 +36,6 @@ class MeasurementBuilder:
 
     extra_intervals: Collection[int]
     by_base_offset: bool
-    read_ahead_bytes: int = READ_AHEAD_BYTES
     per_append: bool = False
     by_append: bool = False
     current_interval_bytes: int | None = None
@@ -72,7 +70,6 @@ class MeasurementBuilder:
             self._intervals,
             followers,
             by_base_offset=self.by_base_offset,
-            read_ahead_bytes=self.read_ahead_bytes,
             by_append=self.by_append,
             current_interval_bytes=self.current_interval_bytes,
             index_sweeper=index_sweeper,

@@ -27,7 +27,6 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         follower_intervals: Collection[int],
         *,
         by_base_offset: bool,
-        read_ahead_bytes: int,
         by_append: bool,
         current_interval_bytes: int | None,
         index_sweeper: ExistingIndexSweeper | None,
@@ -59,10 +58,8 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
             if follower_intervals
             else None
         )
-        self._cold = ColdSweeper(
-            intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
-        )
-        self._index_sweeper, self._read_ahead_bytes = index_sweeper, read_ahead_bytes
+        self._cold = ColdSweeper(intervals, by_base_offset=by_base_offset)
+        self._index_sweeper = index_sweeper
         self._columns, self._statistics = sweep.ColumnsBuilder(), _StatisticsBuilder()
         self._current_interval_bytes, self._report_share = current_interval_bytes, report_share
         observers: tuple[BatchObserver[Any] | None, ...] = (
@@ -110,7 +107,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
             )
             index_sweep = self._index_sweeper.result() if self._index_sweeper else None
             if index_sweep:
-                index_cost = index_sweep.cost(columns, index_cost, self._read_ahead_bytes)
+                index_cost = index_sweep.cost(columns, index_cost)
         columns.forget_times()
         self._report_share(0.95)
         sizes = columns.sizes["size_bytes"]

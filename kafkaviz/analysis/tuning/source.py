@@ -12,7 +12,6 @@ from typing import Any
 
 from kafkaviz import config_def
 from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, inactive_segments
-from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.tuning.case_measurement import MeasureProgress, measure_cases
@@ -45,7 +44,6 @@ def open_source(
     target: str | Path,
     version: str | None = None,
     overrides: Mapping[str, str] | None = None,
-    read_ahead_bytes: int = READ_AHEAD_BYTES,
     on_progress: MeasureProgress = lambda _name, _share: None,
 ) -> TuningSource:
     """A path, or the name of a workload that comes along.
@@ -62,18 +60,17 @@ def open_source(
     """
     overrides = dict(overrides or {})
     if str(target) in PRESETS or str(target).endswith(".toml"):
-        return open_workload(str(target), version, overrides, read_ahead_bytes)
+        return open_workload(str(target), version, overrides)
     path, topic = _split_topic(Path(target))
     if topic is None and str(target) == path.name and not path.suffix and not path.exists():
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
-        return _open_partition(path, version, overrides, read_ahead_bytes, on_progress)
+        return _open_partition(path, version, overrides, on_progress)
     return _open_broker(
         open_broker(path),
         topic,
         version,
         overrides=overrides,
-        read_ahead_bytes=read_ahead_bytes,
         on_progress=on_progress,
     )
 
@@ -121,7 +118,6 @@ def _open_partition(
     path: Path,
     version: str | None,
     overrides: dict[str, str],
-    read_ahead_bytes: int,
     on_progress: MeasureProgress,
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
@@ -135,7 +131,6 @@ def _open_partition(
         logs,
         _open_settings(partition, release, overrides),
         kafka_version,
-        read_ahead_bytes=read_ahead_bytes,
         on_progress=on_progress,
     )
     if faults:
@@ -166,7 +161,6 @@ def _open_broker(
     version: str | None,
     *,
     overrides: dict[str, str],
-    read_ahead_bytes: int,
     on_progress: MeasureProgress,
 ) -> TuningSource:
     assumed_release = assume_release(broker, version)
@@ -183,7 +177,6 @@ def _open_broker(
         by_topic,
         settings,
         assumed_release.version,
-        read_ahead_bytes=read_ahead_bytes,
         on_progress=on_progress,
         extra_intervals={int(default_interval.value)} if default_interval else set(),
     )

@@ -20,9 +20,7 @@ from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 
-def open_workload(
-    target: str, version: str | None, overrides: dict[str, str], read_ahead_bytes: int
-) -> TuningSource:
+def open_workload(target: str, version: str | None, overrides: dict[str, str]) -> TuningSource:
     """The log that the workload's batches become with its settings.
 
     The sweep holds its segments.
@@ -48,7 +46,6 @@ def open_workload(
     builder = MeasurementBuilder(
         extra_intervals={plan.config.index_interval_bytes},
         by_base_offset=by_base_offset,
-        read_ahead_bytes=read_ahead_bytes,
         per_append=per_append,
         by_append=per_append,
     )

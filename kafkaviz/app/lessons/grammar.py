@@ -77,14 +77,12 @@ class BlockKind:
     """A kind of block.
 
     Attributes:
-        is_figure: it is drawn beside or below the text.
-        is_wide: it is drawn below.
+        is_wide: its figure is drawn below the text, not beside it.
         setting_key: of keys that are settings of a log.
     """
 
     about: str
     keys: Mapping[str, Key]
-    is_figure: bool = False
     is_wide: bool = False
     setting_key: Key | None = None
 

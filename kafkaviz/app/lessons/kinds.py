@@ -143,7 +143,6 @@ def _figure_kind(
     return BlockKind(
         about,
         MappingProxyType({**keys, **FIGURE_KEYS}),
-        is_figure=True,
         is_wide=is_wide,
         setting_key=setting_key,
     )

@@ -150,7 +150,7 @@ def roots() -> tuple[Path, ...] | None:
     if not (is_reached_by_others() or os.environ.get(CLASS)):
         return None
     return (
-        *(_root(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path),
+        *(address.local_path(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path),
         *_tiered_sources(),
     )
 
@@ -172,7 +172,7 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
     """
     try:
         return (
-            tuple(map(_root, json.loads(variable)))
+            tuple(map(address.local_path, json.loads(variable)))
             if variable.startswith("[")
             else _split_path_variable(variable)
         )
@@ -182,13 +182,7 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
 
 def _split_path_variable(variable: str) -> tuple[Path, ...]:
     parts = re.split(f"{os.pathsep}(?!//)", variable)  # not within s3://bucket
-    return tuple(_root(directory) for directory in parts if directory)
-
-
-def _root(directory: str) -> Path:
-    """A directory; of a remote address its mirror, below which the mirrors of all it holds lie."""
-    remote = address.parse(directory)
-    return address.mirror_path(remote) if remote else Path(directory)
+    return tuple(address.local_path(directory) for directory in parts if directory)
 
 
 def takes_uploads() -> bool:

@@ -4,14 +4,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkaviz.cli.dumping import java_exception
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.dumping.java_exception import JavaException
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word, flag, render_lines
 from kafkaviz.format import batch
-from kafkaviz.format.batch import CODECS, MAGIC_2
-
-NO_TIME, CREATE_TIME, APPEND_TIME = range(3)
-TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.legacy_messages import (
+    APPEND_TIME,
+    CREATE_TIME,
+    NO_TIMESTAMP,
+    TIMESTAMP_TYPES,
+)
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,9 +59,7 @@ def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
         if magic < 0
         else f"Unknown compression type id: {batch.codec(row)[0]}"
     )
-    return render_lines(*head)[0], JavaException(
-        java_exception.ILLEGAL_ARGUMENT, what, position=position
-    )
+    return render_lines(*head)[0], JavaException(ILLEGAL_ARGUMENT, what, position=position)
 
 
 def last_sequence(batches: np.ndarray) -> np.ndarray:
@@ -77,7 +79,7 @@ def timestamp_type(batches: np.ndarray) -> np.ndarray:
     """The place of each batch's type in TIMESTAMP_TYPES."""
     return np.where(
         batches["magic"] == 0,
-        NO_TIME,
+        NO_TIMESTAMP,
         np.where(batch.is_log_append_time(batches), APPEND_TIME, CREATE_TIME),
     )
 

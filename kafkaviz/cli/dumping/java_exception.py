@@ -3,11 +3,10 @@
 import re
 
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_RECORD
 
-INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 KAFKA = "org.apache.kafka.common.KafkaException"
 CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"
-ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
 RUNTIME = "java.lang.RuntimeException"
 

@@ -12,7 +12,7 @@ from kafkaviz.analysis.checks.log_scan import UnreadRange
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.dumping import java_exception, records_file
-from kafkaviz.cli.dumping.batch_lines import TIMESTAMP_TYPES, last_sequence, timestamp_type
+from kafkaviz.cli.dumping.batch_lines import last_sequence, timestamp_type
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.cli.dumping.file_findings import FileChecker
 from kafkaviz.cli.dumping.json_parts import (
@@ -31,6 +31,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control, legacy_messages
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate
+from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 
 _CODEC_WORDS = tuple(f'"{name}"' for name in CODECS) + ("null",) * 3
 _TYPE_WORDS = tuple(f'"{name}"' for name in TIMESTAMP_TYPES)

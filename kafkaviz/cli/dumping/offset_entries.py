@@ -13,6 +13,7 @@ from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.cli.dumping.records_file import RecordsFile
 from kafkaviz.cli.dumping.report import Report
 from kafkaviz.format import offset_index
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.log.archives import archive
 
 
@@ -108,9 +109,7 @@ def index_content(path: str) -> bytes:
     except JavaException as fault:
         missing = fault.java_class.endswith("NoSuchFileException")
         raise (
-            JavaException(java_exception.ILLEGAL_ARGUMENT, "Invalid max index size: -1")
-            if missing
-            else fault
+            JavaException(ILLEGAL_ARGUMENT, "Invalid max index size: -1") if missing else fault
         ) from None
 
 

@@ -15,7 +15,7 @@ from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
 from kafkaviz.cli.dumping import java_exception
-from kafkaviz.cli.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
+from kafkaviz.cli.dumping.batch_lines import timestamp_type
 from kafkaviz.cli.dumping.compiled_records import (
     DONE,
     NEEDS_ROOM,
@@ -33,6 +33,8 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, legacy_messages, record
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate, iterate_messages
+from kafkaviz.format.exception_names import INVALID_RECORD
+from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 
 _GZIP_HEADER_BYTES = 10  # of a member without a name, as Java writes it
 _TRAILER = "java.util.zip.ZipException: Corrupt GZIP trailer"
@@ -67,9 +69,7 @@ def exception_of(
     if first_fault and any(words in str(first_fault.what) for words in _END_FAULTS):
         return None
     if first_fault:
-        return JavaException(
-            java_exception.INVALID_RECORD, str(first_fault.what), position=position
-        )
+        return JavaException(INVALID_RECORD, str(first_fault.what), position=position)
     return JavaException(
         java_exception.KAFKA,
         "Error checking for remaining bytes after reading batch",

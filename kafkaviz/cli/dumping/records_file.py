@@ -34,6 +34,7 @@ from kafkaviz.format.batch import (
     MIN_LENGTH,
     rows,
 )
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
 
@@ -64,19 +65,19 @@ class RecordsFile:
         )
         if position < 0:
             raise JavaException(
-                java_exception.ILLEGAL_ARGUMENT,
+                ILLEGAL_ARGUMENT,
                 f"Invalid position: {position} in read from {description}",
                 position=position,
             )
         if position > self.size_bytes:
             raise JavaException(
-                java_exception.ILLEGAL_ARGUMENT,
+                ILLEGAL_ARGUMENT,
                 f"Slice from position {position} exceeds end position of {description}",
                 position=position,
             )
         if length_bytes < 0:
             raise JavaException(
-                java_exception.ILLEGAL_ARGUMENT,
+                ILLEGAL_ARGUMENT,
                 f"Invalid size: {length_bytes} in read from {description}",
             )
         return min(self.size_bytes, position + length_bytes)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import Any
 
+from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT
 from kafkaviz.analysis.retention.policy import DUE_STATES, KEPT_STATES
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.join_text import join_details
@@ -18,7 +19,6 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.units import duration, group, share, size
 
 AnswerRow = Mapping[str, Any]
-MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
 
 
 @dataclass(frozen=True)

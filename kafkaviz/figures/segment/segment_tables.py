@@ -14,10 +14,11 @@ import pyarrow.csv
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE, Aim
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.format.batch import CODECS, codec
+from kafkaviz.format.batch import codec
 from kafkaviz.messages import say
 
 ROWS_A_TABLE = 11

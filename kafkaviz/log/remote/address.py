@@ -138,6 +138,16 @@ def mirror_path(remote: RemotePath) -> Path:
     return Path(files_root(), remote.store.folder_name, *filter(None, remote.key.split("/")))
 
 
+def local_path(text: str) -> Path:
+    """A path as it was written; of a remote address that of its mirror on this machine.
+
+    Raises:
+        CannotOpen: it is an address that cannot be used.
+    """
+    remote = parse(text)
+    return mirror_path(remote) if remote else Path(text)
+
+
 def views_root() -> str:
     """The folder of the views of tiered storage, whose links may lead into a mirror."""
     return _roots()[1]

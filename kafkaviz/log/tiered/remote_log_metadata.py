@@ -54,7 +54,6 @@ class RemoteLogSegment:
     state: str
     max_timestamp_ms: int = -1
     size_bytes: int | None = None
-    has_txn_index: bool = True
 
     def epoch_end_offset(self, epoch: int) -> int:
         """The last offset of an epoch in this segment."""
@@ -214,5 +213,4 @@ def _segment(segment_id: str, state: str, values: Mapping[str, Any]) -> RemoteLo
         state=state,
         max_timestamp_ms=values["maxTimestampMs"],
         size_bytes=values["segmentSizeInBytes"],
-        has_txn_index=not values["txnIndexEmpty"],
     )

@@ -148,7 +148,7 @@ def _source_json(source: CatalogSource) -> dict:
 
 def _parse_source(document: dict[str, Any]) -> CatalogSource:
     ensure_type(str, document["broker"])
-    paths = {name: _parse_path(document[name]) for name in ("path", "given")}
+    paths = {name: address.local_path(document[name]) for name in ("path", "given")}
     lists = {
         "directories": tuple(document["directories"]),
         "files": parse_stamps(document["files"]),
@@ -156,12 +156,6 @@ def _parse_source(document: dict[str, Any]) -> CatalogSource:
     checked = {"checked": document["checked"] and _parse_source_check(document["checked"])}
     values: dict[str, Any] = document | paths | lists | checked
     return CatalogSource(**values)
-
-
-def _parse_path(text: str) -> Path:
-    """A path as it was written; of a remote address the mirror on this machine."""
-    remote = address.parse(text)
-    return address.mirror_path(remote) if remote else Path(text)
 
 
 def _check_json(check: SourceCheck) -> dict:
@@ -206,7 +200,7 @@ def problems_json(problems: Iterable[Problem]) -> list[dict]:
 def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
     """Those that were stored so; their kind is not."""
     return tuple(
-        Problem(_parse_path(problem["path"]), Message.from_json(problem["message"]))
+        Problem(address.local_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents
     )
 

@@ -262,7 +262,7 @@ def _parse_range(option: str, text: str) -> NumberRange:
 def _parse_times(option: str, text: str) -> NumberRange:
     """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it.
 
-    Numbers also as _numbers has them.
+    Numbers also as _parse_range takes them.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _parse_range(option, text)

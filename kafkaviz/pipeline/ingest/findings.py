@@ -21,7 +21,7 @@ from kafkaviz.analysis.retention.policy import (
     SegmentAge,
     SegmentRetention,
 )
-from kafkaviz.analysis.serialization import from_plain, to_plain
+from kafkaviz.analysis.serialization import from_plain, to_json, to_plain
 from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import names
 from kafkaviz.format.deep_scan import CheckLevel
@@ -124,13 +124,8 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
         row
         | {name: getattr(limits, name) for name in LIMITS_COLUMNS}
         | {column: str(getattr(limits, name) or "") for column, name in SOURCE_COLUMNS.items()}
-        | {"limits_json": limits_json(limits), "now_ms": log.now_ms}
+        | {"limits_json": to_json(limits), "now_ms": log.now_ms}
     )
-
-
-def limits_json(limits: RetentionLimits) -> str:
-    """The column of table retention."""
-    return json.dumps(to_plain(limits), separators=(",", ":"))
 
 
 def _parse_log(rows: list[dict]) -> LogRetention:

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from kafkaviz.analysis.segment.links import NONE, row_at_position
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format.batch import (
-    CODECS,
     UNKNOWN,
     codec,
     has_delete_horizon,
@@ -16,14 +16,19 @@ from kafkaviz.format.batch import (
     is_log_append_time,
     is_transactional,
 )
+from kafkaviz.format.legacy_messages import (
+    APPEND_TIME,
+    CREATE_TIME,
+    NO_TIMESTAMP,
+    TIMESTAMP_TYPES,
+)
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.schema import BATCHES
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.units import replace_surrogates
 
 CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka keeps a batch whose id no codec has
-TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime", None)  # the last where the format has no time
-UNTIMED = 2
+TIMESTAMP_TYPE_NAMES = (None, *TIMESTAMP_TYPES[NO_TIMESTAMP + 1 :])  # null where there is no time
 Columns = Mapping[str, pa.Array | np.ndarray]
 
 
@@ -58,7 +63,10 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
     columns |= {
         "codec": _texts(codec(batches), CODEC_NAMES),
         "timestamp_type": _texts(
-            np.where(untimed, UNTIMED, is_log_append_time(batches)), TIMESTAMP_TYPES
+            np.select(
+                [untimed, is_log_append_time(batches)], [NO_TIMESTAMP, APPEND_TIME], CREATE_TIME
+            ),
+            TIMESTAMP_TYPE_NAMES,
         ),
         "is_transactional": is_transactional(batches),
         "is_control": is_control(batches),

@@ -14,13 +14,13 @@ import os
 
 import pyarrow as pa
 
+from kafkaviz.analysis.serialization import to_json
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS
 from kafkaviz.pipeline.catalog.stamps import Spans, directory_text, storable_name, unchanged_spans
 from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.findings import limits_json
 from kafkaviz.pipeline.ingest.ingest_checks import (
     LOAD_KEY,
     IngestChecks,
@@ -158,7 +158,7 @@ def _has_same_retention(
     plan = checks.plans[entries.broker]
     first_ms, last_ms = sorted((plan.now_ms, retention["now_ms"][0].as_py()))
     return set(retention["limits_json"].to_pylist()) == {
-        limits_json(plan.limits(entries.partition))
+        to_json(plan.limits(entries.partition))
     } and not any(
         until_ms is not None and first_ms <= until_ms < last_ms
         for until_ms in retention["until_ms"].to_pylist()

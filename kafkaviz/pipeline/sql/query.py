@@ -41,6 +41,10 @@ class QueryTooLarge(KafkavizError):
         super().__init__(message("errors.query_too_large", mib=mib))
         self.mib = mib
 
+    def __reduce__(self) -> tuple:
+        """Pickled as its arguments."""
+        return type(self), (self.mib,)
+
 
 class QueryTooLong(KafkavizError):
     """A query that was ended because it took too long."""
@@ -48,6 +52,10 @@ class QueryTooLong(KafkavizError):
     def __init__(self, seconds: int) -> None:
         super().__init__(message("errors.query_too_long", seconds=seconds))
         self.seconds = seconds
+
+    def __reduce__(self) -> tuple:
+        """Pickled as its arguments."""
+        return type(self), (self.seconds,)
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,10 @@ class QueryError(KafkavizError):
         )
         self.what, self.advice, self.start, self.stop = what, advice, start, stop
 
+    def __reduce__(self) -> tuple:
+        """Pickled as its arguments."""
+        return type(self), (self.what, self.advice, self.start, self.stop)
+
 
 @dataclass(frozen=True)
 class ErrorLocation:

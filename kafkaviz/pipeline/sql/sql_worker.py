@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.sql import sql
+from kafkaviz.pipeline.sql.worker_pool import MAX_BYTES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 CELL_CHARACTERS, MIN_CHARACTERS = 5000, 500
 EXPLAIN = "EXPLAIN "
 COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
-MAX_BYTES = 1 << 29  # of a reply
 BESIDES_MIB = 256  # what a query may take beyond the memory that DuckDB counts
 NICENESS = 5  # pages and ingests come first
 # of a table's columns

@@ -21,7 +21,7 @@ MAX_QUERIES = 2  # queries; more wait for their turn
 IDLE_WORKERS = 1  # processes without a query
 MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # MiB of a query
 MEMORY_MIB = 1024
-MAX_BYTES = 1 << 30  # of a reply
+MAX_BYTES = 1 << 29  # of a reply
 MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
 
@@ -66,13 +66,16 @@ class Worker:
             The reply: its values, and an Arrow stream.
 
         Raises:
-            WorkerEnded: the process ended meanwhile, by `end` or by itself.
+            WorkerEnded: the process ended meanwhile, by `end` or by itself; or it is ended
+                now, as its reply is cut or too large.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
             head = json.loads(self._output.readline())
-            size = min(head.pop("bytes"), MAX_BYTES)
+            size = head.pop("bytes")
+            if size > MAX_BYTES:
+                raise ValueError
             body = self._output.read(size)
             if len(body) < size:
                 raise EOFError
@@ -126,8 +129,8 @@ class WorkerPool:
     def give_back(self, worker: Worker | None) -> None:
         """It may be asked again, unless it has ended.
 
-        Returns:
-            None for one that did not start.
+        Args:
+            worker: None for one that did not start.
         """
         with self._condition:
             self._busy -= 1

@@ -16,6 +16,7 @@ from kafkaviz import versions
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import batch, offset_index, time_index, txn_index
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
@@ -27,7 +28,6 @@ from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 NEWEST = release_behaviour(versions.NEWEST_RELEASE)
 UNKNOWN = -1  # no timestamp yet, and the offset that goes with it
 
-ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 INVALID_OFFSET = "org.apache.kafka.common.errors.InvalidOffsetException"
 OFFSET_OVERFLOW = "org.apache.kafka.storage.internals.log.LogSegmentOffsetOverflowException"
 

@@ -14,6 +14,7 @@ from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.batch import CORRUPT_RECORD
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
@@ -450,7 +451,7 @@ class LogLoader:
             used_bytes, limit = file.size_bytes // entry_bytes * entry_bytes, room * entry_bytes
             if used_bytes > limit:
                 exception = BrokerException(
-                    recovery.ILLEGAL_ARGUMENT, f"newPosition > limit: ({used_bytes} > {limit})"
+                    ILLEGAL_ARGUMENT, f"newPosition > limit: ({used_bytes} > {limit})"
                 )
                 way_out = message(
                     "way_out.room_for_entries",

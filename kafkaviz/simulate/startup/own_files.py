@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
+from kafkaviz.format.exception_names import INVALID_RECORD
 from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
 from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
@@ -152,9 +153,7 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
                 if decoded.type.name == metadata.FEATURE_LEVEL:
                     set_features.add(decoded.values["name"])
         except CorruptBytes as fault:
-            return BrokerException(
-                "org.apache.kafka.common.InvalidRecordException", str(fault.what)
-            )
+            return BrokerException(INVALID_RECORD, str(fault.what))
     if end.reason == "bad-length":
         size = int.from_bytes(
             data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END],

@@ -6,11 +6,12 @@ damaged byte, is refused: only the last batch is looked at.
 """
 
 from kafkaviz.binary.file_view import FileView
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
-from kafkaviz.simulate.recovery.recovery import ILLEGAL_ARGUMENT, BrokerException, recover
+from kafkaviz.simulate.recovery.recovery import BrokerException, recover
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt

@@ -11,7 +11,8 @@ from string import ascii_letters, digits
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint
-from kafkaviz.simulate.recovery.recovery import ILLEGAL_ARGUMENT, BrokerException
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.simulate.recovery.recovery import BrokerException
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
 NULL_POINTER = BrokerException(

@@ -7,9 +7,9 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.format.batch import CORRUPT_RECORD
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovery.recovery import (
-    ILLEGAL_ARGUMENT,
     INVALID_OFFSET,
     OFFSET_OVERFLOW,
     BrokerException,
@@ -18,7 +18,6 @@ from kafkaviz.simulate.writer import append_loop
 from kafkaviz.simulate.writer.open_segment import OpenSegment
 from kafkaviz.versions import Release
 
-INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 BATCH_TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException"
 TOO_LARGE = "org.apache.kafka.common.errors.RecordBatchTooLargeException"
 SHOWN_OFFSETS = 10

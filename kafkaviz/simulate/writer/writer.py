@@ -19,13 +19,13 @@ import numpy as np
 from kafkaviz import versions
 from kafkaviz.binary.file_view import FileView, in_memory, reader
 from kafkaviz.format import batch, batch_records, names
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_RECORD
 from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
 from kafkaviz.simulate.log_bytes import ByteCounter, LogBytes
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 from kafkaviz.simulate.recovery.recovery import (
-    ILLEGAL_ARGUMENT,
     BrokerException,
     RecoveredSegment,
 )
@@ -35,7 +35,7 @@ from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.simulate.writer import append_loop, refusals
 from kafkaviz.simulate.writer.open_segment import OpenSegment, append_rows
 from kafkaviz.simulate.writer.producer_table import ProducerTable
-from kafkaviz.simulate.writer.refusals import INVALID_RECORD, AppendFailed, RefusedAppend
+from kafkaviz.simulate.writer.refusals import AppendFailed, RefusedAppend
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.units import file_stem
 

@@ -13,6 +13,7 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
+from kafkaviz.binary.codec import CODECS
 from kafkaviz.format import batch
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
@@ -86,7 +87,7 @@ def _values(header: np.void) -> tuple[str, ...]:
     bits = f"{int(header['attributes']) & LOW_BITS:08b}"
     return (
         f"{bits[:4]}{THIN_SPACE}{bits[4:]}",
-        batch.CODECS[int(batch.codec(header))],
+        CODECS[int(batch.codec(header))],
         *(str(int(flag(header))) for flag in flags),
         group(int(header["leader_epoch"])),
         *(_number(int(header[name])) for name in producer),

@@ -13,8 +13,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.app.lessons.live import block_location
-from kafkaviz.app.lessons.live.figure import Destination, LessonFigure, block_key
-from kafkaviz.app.state import page_state
+from kafkaviz.app.lessons.live.figure import LessonFigure, block_key
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
@@ -22,7 +21,6 @@ from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.messages import language, message, say
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
-KAFKA_DEFAULT = 4096
 HEIGHTS_PX = (250, 180)  # of the headers and of the bytes: one screen has both
 HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
 
@@ -165,11 +163,6 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
         None,
     )
     table(_heads(), [_row(interval.row) for interval in intervals], "rrrrr", marked_row)
-
-
-def _to_tuning(block: LessonBlock) -> Destination:
-    location = block_location.locate(block)
-    return "Tuning", page_state.address(location.directory, location.partition.directory)
 
 
 TUNING = LessonFigure(

@@ -30,6 +30,7 @@ BROKER, WORKLOAD, ALL_OF = page_state.WHOLE_BROKER, "Workload", "all of "
 AS_FOUND = "as the directory tells"
 # patches that search, scan or answer otherwise; versions.SELECTABLE_RELEASES: what a start does
 RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
+RIVALS = 2  # of the open topic-partition, to choose from
 NAME_CHARACTERS = 20
 
 
@@ -67,7 +68,7 @@ def current_scope(location: Location) -> Scope:
 
 
 def _scope_choices(
-    broker: Broker | None, own_partition: Partition | None, rival_count: int = 2
+    broker: Broker | None, own_partition: Partition | None
 ) -> dict[str, tuple[str, str]]:
     """What there is to choose from, by label: (kind, topic-partition or topic).
 
@@ -77,7 +78,7 @@ def _scope_choices(
     choices = {}
     if broker and own_partition:
         by_size = attrgetter("live_log_bytes")
-        rivals = sorted(_rivals(broker, own_partition), key=by_size, reverse=True)[:rival_count]
+        rivals = sorted(_rivals(broker, own_partition), key=by_size, reverse=True)[:RIVALS]
         has_several = (
             sum(
                 partition.topic == own_partition.topic and partition.state == "current"
@@ -86,7 +87,7 @@ def _scope_choices(
             > 1
         )
         partitions = sorted(
-            [own_partition, *rivals[: rival_count - has_several]], key=by_size, reverse=True
+            [own_partition, *rivals[: RIVALS - has_several]], key=by_size, reverse=True
         )
         choices |= {
             units.escape_controls(partition.directory): ("partition", partition.directory)
