@@ -190,10 +190,10 @@ def _splits(
             # a range of its own may be a small part of the segment, which its index finds
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
             is_cut = name in CUT and is_whole
-            asked = offsets & row_bounds(name, filters).offsets
+            offset_range = offsets & row_bounds(name, filters).offsets
             log_bytes = segment_task.log_bytes
             # else each split would look for the same offsets
-            is_cut &= _expected_bytes(entry, log_bytes, last, asked) > options.task_bytes
+            is_cut &= _expected_bytes(entry, log_bytes, last, offset_range) > options.task_bytes
             count = max(1, ceil(log_bytes / options.task_bytes)) if is_cut else 1
             yield from (
                 SourceSplit(
@@ -209,7 +209,7 @@ def _splits(
 
 
 def _expected_bytes(
-    entry: InventoryEntry, log_bytes: int, last: float, asked: NumberRange
+    entry: InventoryEntry, log_bytes: int, last: float, offset_range: NumberRange
 ) -> float:
     """About how much of a .log holds the offsets that are asked for.
 
@@ -220,7 +220,7 @@ def _expected_bytes(
         last: offset of the segment.
     """
     base_offset = entry.segment.base_offset
-    first, end = max(base_offset, asked.least), min(last, asked.most) + 1
+    first, end = max(base_offset, offset_range.least), min(last, offset_range.most) + 1
     if end == inf:
         return log_bytes
     before = entry.partition.live[-2:-1] if last == inf else ()
