@@ -5,9 +5,9 @@ not: by the checksums in two catalogs, without reading a .log.
     kafkaviz ingest /mnt/brokers/2 --catalog /mnt/catalogs/2
     python examples/compare_replicas.py /mnt/catalogs/1 /mnt/catalogs/2 --master spark://there:7077
 
-The SQL is kafkaviz.pipeline.sql.catalog_comparison.COMPARISON_SQL: three views and one SELECT, to
-be changed at will. `kafkaviz compare CATALOG_1 CATALOG_2` says the same without Spark; what differs
-is then read by `kafkaviz compare DIR_1 DIR_2`.
+The SQL is in kafkaviz.pipeline.sql.catalog_comparison, to be changed at will: BATCHES_SQL and
+BLOCKS_SQL are the views of COMPARISON_SQL. `kafkaviz compare CATALOG_1 CATALOG_2` says the same
+without Spark; what differs is then read by `kafkaviz compare DIR_1 DIR_2`.
 """
 
 import argparse

@@ -3,11 +3,11 @@
 a_batches  bids-0  180–185  epoch 3  crc 63d6e475
 b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
 
-One SQL text, which Spark and DuckDB both run: a batch is known by its offsets, leader epoch, size,
-count of records and stored checksum. What an ingest has read of each log is enough for where two of
-them part; what it has not is left to kafkaviz.analysis.comparison: whether other batches hold the
-same records, and leader epochs without a record. Whether a stored checksum is right is in the
-findings of an ingest that checked it; of any other it is believed.
+The same SQL on Spark and on DuckDB: a batch is known by its offsets, leader epoch, size, count of
+records and stored checksum. What an ingest has read of each log is enough for where two of them
+part; what it has not is left to kafkaviz.analysis.comparison: whether other batches hold the same
+records, and leader epochs without a record. Whether a stored checksum is right is in the findings
+of an ingest that checked it; of any other it is believed.
 
 Most batches are the same, so they are not sorted or shuffled: each side's are reduced to a
 fingerprint of every 2^16 offsets, and only where two of these differ is a batch looked at alone.
@@ -88,24 +88,27 @@ COMPARED_LOGS = pa.schema(
         ("other_directory", pa.string()),
     ]
 )
+# both sides' batches, each with the number of its log
+BATCHES_SQL = """
+SELECT /*+ BROADCAST(compared_logs) */ number, 0 AS side, base_offset >> 16 AS block,
+  base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
+FROM a_batches JOIN compared_logs
+  ON a_batches.topic = topic_a AND a_batches.partition = compared_logs.partition
+UNION ALL
+SELECT /*+ BROADCAST(compared_logs) */ number, 1 AS side, base_offset >> 16 AS block,
+  base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
+FROM b_batches JOIN compared_logs
+  ON b_batches.topic = topic_b AND b_batches.partition = compared_logs.partition
+"""
+BLOCKS_SQL = """
+SELECT number, block, side, COUNT(*) AS batches,
+  MIN(base_offset) AS first_offset, MAX(last_offset) AS last_offset,
+  BIT_XOR(xxhash64(base_offset, last_offset, leader_epoch, crc, size_bytes, record_count))
+    AS fingerprint
+FROM both_batches GROUP BY number, block, side
+"""
 COMPARISON_SQL = """
-WITH both_batches AS (
-  SELECT /*+ BROADCAST(compared_logs) */ number, 0 AS side, base_offset >> 16 AS block,
-    base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
-  FROM a_batches JOIN compared_logs
-    ON a_batches.topic = topic_a AND a_batches.partition = compared_logs.partition
-  UNION ALL
-  SELECT /*+ BROADCAST(compared_logs) */ number, 1 AS side, base_offset >> 16 AS block,
-    base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
-  FROM b_batches JOIN compared_logs
-    ON b_batches.topic = topic_b AND b_batches.partition = compared_logs.partition),
-blocks AS (
-  SELECT number, block, side, COUNT(*) AS batches,
-    MIN(base_offset) AS first_offset, MAX(last_offset) AS last_offset,
-    BIT_XOR(xxhash64(base_offset, last_offset, leader_epoch, crc, size_bytes, record_count))
-      AS fingerprint
-  FROM both_batches GROUP BY number, block, side),
-differing_blocks AS (
+WITH differing_blocks AS (
   SELECT number AS log, block AS differing_block FROM blocks GROUP BY number, block
   HAVING COUNT(*) = 1 OR MIN(batches) < MAX(batches) OR MIN(fingerprint) < MAX(fingerprint)),
 log_bounds AS (
@@ -118,14 +121,15 @@ log_bounds AS (
              MIN(CASE WHEN side = 1 THEN first_offset END)) AS first_offset
   FROM blocks GROUP BY number),
 logs AS (
-  SELECT compared_logs.*, batches_a, batches_b, first_offset,
+  SELECT /*+ BROADCAST(log_bounds) */ compared_logs.*, batches_a, batches_b, first_offset,
     CASE WHEN topic_a IS NOT NULL
       THEN GREATEST(COALESCE(known_end_a, end_a, 0), start_a) END AS end_a,
     CASE WHEN topic_b IS NOT NULL
       THEN GREATEST(COALESCE(known_end_b, end_b, 0), start_b) END AS end_b
   FROM compared_logs LEFT JOIN log_bounds ON log_bounds.number = compared_logs.number),
 compared_blocks AS (
-  SELECT log, differing_block, LEAST(first_offset, GREATEST(start_a, start_b)) AS lower_bound,
+  SELECT /*+ BROADCAST(differing_blocks) */ log, differing_block,
+    LEAST(first_offset, GREATEST(start_a, start_b)) AS lower_bound,
     GREATEST(start_a, start_b) AS compared_from, LEAST(end_a, end_b) AS compared_to
   FROM differing_blocks JOIN logs ON logs.number = log
   WHERE topic_a IS NOT NULL AND topic_b IS NOT NULL
@@ -181,7 +185,7 @@ differences AS (
         <> SUM(CASE WHEN side = 1 THEN records ELSE 0 END) AS has_gaps
   FROM pairs WHERE last_offset >= compared_from OR meets_other OR is_met
   GROUP BY number)
-SELECT topic, partition,
+SELECT /*+ BROADCAST(differences) */ topic, partition,
   CASE
     WHEN topic_b IS NULL THEN 'only-in-a'
     WHEN topic_a IS NULL THEN 'only-in-b'
@@ -274,6 +278,8 @@ def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
             (batches.filter(condition) if condition else batches).create_view(f"{side}_batches")
         else:
             database.from_arrow(BATCHES.empty_table()).create_view(f"{side}_batches")
+    database.sql(BATCHES_SQL).create_view("both_batches")
+    database.sql(BLOCKS_SQL).create("blocks")
     rows = database.sql(COMPARISON_SQL)
     names = rows.columns
     return [dict(zip(names, row, strict=True)) for row in rows.fetchall()]
@@ -285,7 +291,8 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
     Raises:
         CannotOpen: as of `compare_catalogs`.
     """
-    spark.createDataFrame(compared_logs(pair)).createOrReplaceTempView("compared_logs")
+    logs = spark.createDataFrame(compared_logs(pair))
+    logs.coalesce(1).createOrReplaceTempView("compared_logs")  # no shuffle of what is small
     for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
         if files := _batch_files(side_catalog):
             batches = spark.read.parquet(*files)
@@ -294,6 +301,9 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
         else:
             batches = spark.createDataFrame(BATCHES.empty_table())
         batches.createOrReplaceTempView(f"{side}_batches")
+    spark.sql(BATCHES_SQL).createOrReplaceTempView("both_batches")
+    blocks = spark.sql(BLOCKS_SQL).toArrow()  # small, and read more than once
+    spark.createDataFrame(blocks).coalesce(1).createOrReplaceTempView("blocks")
     return spark.sql(COMPARISON_SQL)
 
 
