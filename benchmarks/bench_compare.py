@@ -47,13 +47,13 @@ def run() -> list[str]:
 def on_spark(catalogs: list[Path]) -> float:
     """The shortest of three, in a session that runs; the answer is checked."""
     from kafkaviz.pipeline.spark.session import session
-    from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark
+    from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark, open_pair
 
     spark = session("local[2]")
     times = []
     for _ in range(3):
         start = time.perf_counter()
-        rows = [line.asDict() for line in compare_on_spark(spark, *catalogs).collect()]
+        rows = [line.asDict() for line in compare_on_spark(spark, open_pair(*catalogs)).collect()]
         times.append(time.perf_counter() - start)
         check(rows)
     return min(times)
@@ -61,10 +61,10 @@ def on_spark(catalogs: list[Path]) -> float:
 
 def on_duckdb(catalogs: list[Path]) -> float:
     """The same in this process."""
-    from kafkaviz.pipeline.sql.catalog_comparison import compare_catalogs
+    from kafkaviz.pipeline.sql.catalog_comparison import compare_catalogs, open_pair
 
-    check(compare_catalogs(*catalogs))
-    return best(lambda: compare_catalogs(*catalogs), runs=3)
+    check(compare_catalogs(open_pair(*catalogs)))
+    return best(lambda: compare_catalogs(open_pair(*catalogs)), runs=3)
 
 
 def check(rows: list[dict]) -> None:
@@ -93,10 +93,18 @@ def write_catalog(folder: Path, side: str) -> Path:
         "base_offset": place * RECORDS,
         "last_offset": place * RECORDS + RECORDS - 1,
         "leader_epoch": epochs,
+        "record_count": np.full(BATCHES_A_SIDE, RECORDS),
         "crc": np.where(is_parted & (side == "b"), crcs ^ 1, crcs),
     }
     partitions = [
-        {"topic": "orders", "partition": number, "state": "current", "log_start_offset": 0}
+        {
+            "topic": "orders",
+            "partition": number,
+            "directory": f"orders-{number}",
+            "state": "current",
+            "log_start_offset": 0,
+            "log_end_offset": batches * RECORDS,
+        }
         for number in range(PARTITION_COUNT)
     ]
     tables = {

@@ -5,8 +5,9 @@ not: by the checksums in two catalogs, without reading a .log.
     kafkaviz ingest /mnt/brokers/2 --catalog /mnt/catalogs/2
     python examples/compare_replicas.py /mnt/catalogs/1 /mnt/catalogs/2 --master spark://there:7077
 
-The SQL is kafkaviz.pipeline.sql.catalog_comparison.COMPARISON_SQL: four views and one SELECT, to
-be changed at will. What differs is then read by `kafkaviz compare DIR_1 DIR_2`.
+The SQL is in kafkaviz.pipeline.sql.catalog_comparison, to be changed at will: BATCHES_SQL and
+BLOCKS_SQL are the views of COMPARISON_SQL. `kafkaviz compare CATALOG_1 CATALOG_2` says the same
+without Spark; what differs is then read by `kafkaviz compare DIR_1 DIR_2`.
 """
 
 import argparse
@@ -14,12 +15,13 @@ import argparse
 from pyspark.sql import DataFrame
 
 from kafkaviz.pipeline.spark.session import session
-from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark
+from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark, open_pair
 
 
 def differing_partitions(partitions: DataFrame) -> DataFrame:
-    """What both sides have and is not the same, the lowest offset first."""
-    return partitions.where("different_batches > 0").orderBy("first_different_offset", "topic")
+    """What both sides have and is not the same, the lowest offset first; damaged ones too."""
+    is_different = "different_batches > 0 OR relation = 'damaged'"
+    return partitions.where(is_different).orderBy("first_different_offset", "topic", "partition")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -32,7 +34,10 @@ def main(arguments: list[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     spark = session(options.master)  # in a job of your own: your own session
-    partitions = compare_on_spark(spark, options.a, options.b).cache()
+    pair = open_pair(options.a, options.b)
+    for side in pair.unverified_sides:
+        print(f"checksums in {side} are believed: its ingest did not check them")
+    partitions = compare_on_spark(spark, pair).cache()
     partitions.groupBy("relation").count().orderBy("relation").show(truncate=False)
     differing_partitions(partitions).show(20, truncate=False)
 

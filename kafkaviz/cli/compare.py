@@ -9,6 +9,7 @@ from pathlib import Path
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import say
 
 DIFFERENT_STATUS = 1
@@ -25,15 +26,15 @@ Two directories of one broker, by the ids in meta.properties, are before and aft
 each file is held against what a start on the first was foretold to do (kafkaviz check).
 
 Two catalogs of kafkaviz ingest, each of one broker directory, are compared by the checksums that
-they hold, and no .log is read. The relation of each topic-partition is then same-batches, behind,
-start-differs, diverged (other leader epochs), other-batches (one epoch, other checksums or bounds:
-compare the directories), other-generation, only-in-a or only-in-b; --json prints a, b, partitions:
-a list of {topic, partition, relation, first_different_offset, epoch_a, epoch_b, different_batches,
-end_a, end_b, batches_a, batches_b}, and counts. A doomed tail is behind: epochs
-without a record are in no batch.
+they hold, and no .log is read. The relation of each topic-partition is same-batches (identical,
+index-files-differ or segments-differ), start-differs, behind (or doomed-tail: epochs without a
+record are in no batch), other-batches (of one epoch: altered, or the same records in other batches:
+compare the directories), diverged, cleaned-differently (another count of records), damaged,
+only-in-a or only-in-b. Damaged is what the ingest found in any batch of either log; of a catalog
+that was made with --no-findings or --check headers the checksums are believed, not verified.
 
-Exit status: 0 all records are the same (identical, index-files-differ, segments-differ), 1 they are
-not, 2 wrong usage or something that cannot be read.
+Exit status: 0 all records are the same (identical, index-files-differ, segments-differ; of catalogs
+same-batches), 1 they are not, 2 wrong usage or something that cannot be read.
 
 --json prints one object: a, b; partitions, a list of {partition, relation, relations: all that
 hold, compared_from, compared_to (excluded), first_divergent_offset, leader_epochs_there: {a, b},
@@ -51,6 +52,12 @@ ask-again, leader-end, high-watermark or start-anew; reason is missing, unwritte
 first-offset-keys, per-append, interval, other-batches, length, zeroed, cut, segment-end or restart;
 change is cut, appended, rebuilt, trimmed, rolled, cleaned, created, rewritten or deleted.
 
+Of two catalogs --json prints a, b; checksums_verified: {a, b}; partitions, a list of {topic,
+partition, relation, first_different_offset: where it is diverged, that of two epochs, epoch_a,
+epoch_b: null where that side has no batch there, different_batches, start_a, start_b, end_a, end_b,
+batches_a, batches_b, damaged_a, damaged_b: findings, other_generation, other_directory}, where null
+is a log that is not there; counts; problems.
+
 Example: kafkaviz compare broker-1.tar.gz broker-2.tar.gz"""
 
 
@@ -65,16 +72,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = "a broker or partition directory, an archive of one, a .log, or a catalog"
+    what = "a broker or partition directory, an archive of one, a .log; or a catalog"
     parser.add_argument("a", metavar="A", type=Path, help=what)
-    parser.add_argument("b", metavar="B", type=Path, help="what it is compared with, or it later")
+    parser.add_argument(
+        "b",
+        metavar="B",
+        type=Path,
+        help="what it is compared with, or it later; of a catalog a catalog",
+    )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compares the two and prints what differs."""
-    if all((path / "_catalog.json").is_file() for path in (args.a, args.b)):
+    if all((path / CATALOG_FILE).is_file() for path in (args.a, args.b)):
         return _compare_catalogs(args)
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison_object import as_object
@@ -97,16 +109,34 @@ def _compare_catalogs(args: argparse.Namespace) -> int:
     """By the batches in two catalogs."""
     from collections import Counter
 
-    from kafkaviz.pipeline.sql.catalog_comparison import SAME_BATCHES, compare_catalogs
+    from kafkaviz.log.remote import address
+    from kafkaviz.pipeline.sql.catalog_comparison import (
+        SIDES,
+        CatalogRelation,
+        compare_catalogs,
+        open_pair,
+    )
 
-    rows = compare_catalogs(args.a, args.b)
+    pair = open_pair(args.a, args.b)
+    rows = compare_catalogs(pair)
     counts = Counter(row["relation"] for row in rows)
     if args.json:
         output.say_json(
-            {"a": str(args.a), "b": str(args.b), "partitions": rows, "counts": dict(counts)}
+            {
+                "a": str(args.a),
+                "b": str(args.b),
+                "checksums_verified": {side: side not in pair.unverified_sides for side in SIDES},
+                "partitions": rows,
+                "counts": dict(counts),
+                "problems": [
+                    {"path": address.display(problem.path), "message": str(problem.what)}
+                    for problem in pair.problems
+                ],
+            }
         )
     else:
-        from kafkaviz.cli.text.compare_text import render_catalogs
+        from kafkaviz.cli.text.catalog_comparison_text import render
 
-        output.say(render_catalogs(rows))
-    return 0 if set(counts) <= {SAME_BATCHES} else DIFFERENT_STATUS
+        output.say(render(pair, rows))
+    is_same = set(counts) <= {CatalogRelation.SAME_BATCHES} and not pair.problems
+    return 0 if is_same else DIFFERENT_STATUS

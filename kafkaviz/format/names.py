@@ -43,6 +43,7 @@ SIMULATED_COMMENT = (
 )
 # not Kafka's to find there: people put it beside the directory that they copied
 SERVER_PROPERTIES = "server.properties"
+CATALOG_FILE = "_catalog.json"  # what makes a folder a catalog of kafkaviz ingest
 # in a topic-partition
 LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
     "leader-epoch-checkpoint",

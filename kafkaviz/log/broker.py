@@ -414,6 +414,9 @@ def _not_a_broker(root: Path) -> CannotOpen:
     if _holds_file(root, ("log",)):
         problem = message("errors.log_without_partition_name")
         return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")
+    if file.is_there(root / names.CATALOG_FILE):
+        problem = message("errors.is_a_catalog")
+        return CannotOpen(root, problem, message("errors.give_catalog_source"), kind="not-kafka")
     # in an archive, by its own address
     nearby = tuple(
         archive.display_path(path) for path in _directories(root) if _looks_like_broker(path)

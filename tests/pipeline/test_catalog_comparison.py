@@ -1,89 +1,379 @@
-"""Two catalogs compared by their checksums, against the comparison that reads both logs, and DuckDB
-against Spark.
+"""Two catalogs compared by their checksums, against the comparison that reads both logs, DuckDB
+against Spark, and the SQL against a plain loop over made-up batches.
 """
 
 import json
+import math
+import random
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import Relation
 from kafkaviz.errors import CannotOpen
-from kafkaviz.pipeline.sql.catalog_comparison import compare_catalogs, compare_on_spark
+from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.catalog import catalog_info
+from kafkaviz.pipeline.catalog.catalog import NAME
+from kafkaviz.pipeline.catalog.schema import TABLES
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.sql.catalog_comparison import (
+    CatalogPair,
+    compare_catalogs,
+    compare_on_spark,
+    open_pair,
+)
 from tests.conftest import REPLICAS
-from tests.support.ingest import ingest_in_process
+from tests.support.ingest import MASTER, ingest_in_process, without_spark
 
 A, B = REPLICAS
-# what a catalog can say of each relation that the logs themselves tell
+# what a catalog says of each relation that the logs themselves tell: it holds no bytes of an index
+# and no bounds of segments, no epoch without a record, and no records to compare
 BY_CHECKSUMS = {
-    Relation.IDENTICAL: {"same-batches"},
-    Relation.INDEX_FILES_DIFFER: {"same-batches"},
-    Relation.SEGMENTS_DIFFER: {"same-batches"},
-    Relation.START_DIFFERS: {"start-differs"},
-    Relation.BEHIND: {"behind"},
-    Relation.DOOMED_TAIL: {"behind"},
-    Relation.DIVERGED: {"diverged"},
-    Relation.ALTERED: {"other-batches"},
-    Relation.DAMAGED: {"other-batches", "same-batches"},
-    Relation.CLEANED_DIFFERENTLY: {"other-batches"},
-    Relation.ONLY_IN_A: {"only-in-a"},
-    Relation.ONLY_IN_B: {"only-in-b"},
+    Relation.IDENTICAL: "same-batches",
+    Relation.INDEX_FILES_DIFFER: "same-batches",
+    Relation.SEGMENTS_DIFFER: "same-batches",
+    Relation.START_DIFFERS: "start-differs",
+    Relation.BEHIND: "behind",
+    Relation.DOOMED_TAIL: "behind",
+    Relation.DIVERGED: "diverged",
+    Relation.ALTERED: "other-batches",
+    Relation.DAMAGED: "damaged",
+    Relation.CLEANED_DIFFERENTLY: "cleaned-differently",
+    Relation.ONLY_IN_A: "only-in-a",
+    Relation.ONLY_IN_B: "only-in-b",
 }
+DELETED_SURVEYS = "surveys-0.48dff64fbaf24cccad2d8ba56f43340f-delete"
 
 
 @pytest.fixture(scope="module")
-def catalogs(cache, tmp_path_factory) -> tuple[Path, Path]:
+def folders(cache, tmp_path_factory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("replica-catalogs")
     for name, source in (("a", A), ("b", B)):
         ingest_in_process(source, catalog=folder / name)
     return folder / "a", folder / "b"
 
 
-def test_every_relation_is_one_that_the_logs_tell(catalogs):
-    """Of all partitions that are current on either side; where two part, the offset and epochs."""
-    rows = {f"{row['topic']}-{row['partition']}": row for row in compare_catalogs(*catalogs)}
+@pytest.fixture(scope="module")
+def pair(folders) -> CatalogPair:
+    return open_pair(*folders)
+
+
+@pytest.fixture(scope="module")
+def made_anew(folders, tmp_path_factory) -> CatalogPair:
+    """Of b a topic was deleted and is there again, with the batches of a; those of another topic
+    lie in the directory that waits to be deleted.
+    """
+    folder = tmp_path_factory.mktemp("made-anew")
+    broker = folder / "broker"
+    shutil.copytree(open_broker(B).path, broker)
+    shutil.copytree(broker / DELETED_SURVEYS, broker / "surveys-0")
+    for path in (broker / DELETED_SURVEYS).glob("0*"):
+        path.unlink()
+    for path in (broker / "auctions-0").glob("0*"):
+        shutil.copy2(path, broker / DELETED_SURVEYS)
+    ingest_in_process(broker, catalog=folder / "b")
+    return open_pair(folders[0], folder / "b")
+
+
+def by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {f"{row['topic']}-{row['partition']}": row for row in rows}
+
+
+def reverse(pair: CatalogPair) -> CatalogPair:
+    return CatalogPair(pair.b, pair.a)
+
+
+def test_every_relation_is_the_one_that_the_logs_tell(pair):
+    """Of all partitions that are current on either side, as far as a catalog knows it."""
     partitions = {
         item.partition: item
         for item in compare(A, B).partitions
         if not item.partition.endswith("-delete")
     }
-    assert rows.keys() == partitions.keys()
-    for name, item in partitions.items():
-        assert rows[name]["relation"] in BY_CHECKSUMS[item.relation], name
-    bids = rows["bids-0"]
+    assert {name: row["relation"] for name, row in by_name(compare_catalogs(pair)).items()} == {
+        name: BY_CHECKSUMS[item.relation] for name, item in partitions.items()
+    }
+
+
+def test_starts_and_ends_are_those_of_the_logs(pair):
+    """And a side that has no such log has none."""
+    rows = by_name(compare_catalogs(pair))
+    for item in compare(A, B).partitions:
+        if item.partition.endswith("-delete"):
+            continue
+        row = rows[item.partition]
+        for side, replica in zip("ab", item.replicas, strict=True):
+            expected = replica and (replica.log_start_offset, replica.log_end_offset)
+            actual = row[f"start_{side}"], row[f"end_{side}"]
+            assert actual == (expected or (None, None)), item.partition
+
+
+def test_diverged_where_two_epochs_meet(pair):
+    """The first offset of two leader epochs, and these."""
+    bids = by_name(compare_catalogs(pair))["bids-0"]
     assert (bids["first_different_offset"], bids["epoch_a"], bids["epoch_b"]) == (180, 3, 5)
-    assert (bids["end_a"], bids["end_b"]) == (250, 220)
 
 
-def test_a_catalog_is_the_same_as_itself(catalogs):
+def test_a_side_without_a_batch_there_has_no_epoch(pair):
+    """The first batch of a is 647; only b has one at 372."""
+    fleet = by_name(compare_catalogs(pair))["fleet-0"]
+    assert (fleet["first_different_offset"], fleet["epoch_a"], fleet["epoch_b"]) == (372, None, 0)
+
+
+def test_damage_that_an_ingest_found_is_damage(pair):
+    """The stored checksums are equal."""
+    rows = by_name(compare_catalogs(pair))
+    for name in ("manifests-0", "manifests-1"):
+        assert (rows[name]["damaged_a"], rows[name]["damaged_b"]) == (0, 1)
+        assert rows[name]["different_batches"] == 0
+
+
+def test_a_log_on_one_side_names_the_other_directory(pair):
+    """It has none of its batches: they wait to be deleted."""
+    surveys = by_name(compare_catalogs(pair))["surveys-0"]
+    assert surveys["other_directory"] == DELETED_SURVEYS
+    assert (surveys["batches_a"], surveys["batches_b"]) == (12, None)
+
+
+def test_a_deleted_directory_is_no_part_of_the_topic_made_anew(made_anew):
+    """The same name and the same offsets; only the current directory counts."""
+    surveys = by_name(compare_catalogs(made_anew))["surveys-0"]
+    assert surveys["relation"] == "same-batches"
+    assert (surveys["batches_a"], surveys["batches_b"]) == (12, 12)
+
+
+def test_another_topic_id_is_another_log(tmp_path):
+    """One name, two logs, each on one side alone."""
+    batch = {"base_offset": 0, "last_offset": 9, "record_count": 10, "crc": 1}
+    for side in "ab":
+        write_catalog(tmp_path / side, {"topic_id": side}, [batch])
+    rows = compare_catalogs(open_pair(tmp_path / "a", tmp_path / "b"))
+    assert [(row["relation"], row["other_generation"]) for row in rows] == [
+        ("only-in-a", "b"),
+        ("only-in-b", "a"),
+    ]
+
+
+def test_a_catalog_is_the_same_as_itself(pair):
     """And nothing is counted as different."""
-    rows = compare_catalogs(catalogs[0], catalogs[0])
+    rows = compare_catalogs(CatalogPair(pair.a, pair.a))
     assert {row["relation"] for row in rows} == {"same-batches"}
     assert sum(row["different_batches"] for row in rows) == 0
 
 
 @pytest.mark.slow
-def test_spark_says_what_duckdb_says(catalogs, spark):
+def test_spark_says_what_duckdb_says(pair, made_anew, spark):
     """One text, two engines."""
-    assert [row.asDict() for row in compare_on_spark(spark, *catalogs).collect()] == (
-        compare_catalogs(*catalogs)
-    )
+    for either in (pair, reverse(pair), made_anew):
+        assert [row.asDict() for row in compare_on_spark(spark, either).collect()] == (
+            compare_catalogs(either)
+        )
 
 
-def test_the_command_takes_catalogs(catalogs, capsys):
-    """As text and as JSON; the status says that they differ."""
-    assert main(["compare", *map(str, catalogs)]) == 1
+@pytest.mark.parametrize(
+    ("findings", "level", "believed"),
+    [(False, None, "ab"), (True, CheckLevel.HEADERS, "ab"), (True, CheckLevel.CRC, "")],
+)
+def test_checksums_that_no_ingest_checked_are_believed(
+    cache, tmp_path, monkeypatch, capsys, findings, level, believed
+):
+    """Then damage is unknown, and the answer says so."""
+    without_spark(monkeypatch)
+    values = {} if level is None else {"level": level}
+    job.start_ingest([B], tmp_path / "b", MASTER, findings=findings, **values).wait()
+    path = str(tmp_path / "b")
+    status = main(["compare", path, path])
     text = capsys.readouterr().out
-    assert "from offset 180 on, leader epoch 3 in a, 5 in b" in text
-    assert main(["compare", *map(str, catalogs), "--json"]) == 1
+    assert ("are believed, not verified" in text) == bool(believed)
+    assert status == (0 if believed else 1)
+    main(["compare", path, path, "--json"])
+    verified = json.loads(capsys.readouterr().out)["checksums_verified"]
+    assert verified == {side: side not in believed for side in "ab"}
+
+
+def test_the_command_takes_catalogs(folders, capsys):
+    """As text and as JSON; the status says that they differ."""
+    assert main(["compare", *map(str, folders)]) == 1
+    text = capsys.readouterr().out
+    assert text.startswith(f"a  {folders[0]}\nb  {folders[1]}\n")
+    assert "parted at offset 180: leader epoch 3 in a, 5 in b" in text
+    assert "the first at offset 372, where only b has a batch" in text
+    assert "offsets 0 to 40, the second excluded" in text
+    assert "2 partitions: a batch has a wrong checksum" in text
+    assert main(["compare", *map(str, folders), "--json"]) == 1
     parsed = json.loads(capsys.readouterr().out)
     assert parsed["counts"]["diverged"] == 1
-    assert main(["compare", str(catalogs[0]), str(catalogs[0])]) == 0
+    assert main(["compare", str(folders[0]), str(folders[0])]) == 0
 
 
-def test_what_is_no_catalog_is_refused(catalogs, tmp_path):
+def test_what_is_no_catalog_is_refused(folders, tmp_path):
     """In one line."""
     with pytest.raises(CannotOpen):
-        compare_catalogs(catalogs[0], tmp_path)
+        open_pair(folders[0], tmp_path)
+
+
+@pytest.mark.parametrize("sides", [("catalog", "directory"), ("directory", "catalog")])
+def test_a_catalog_is_compared_with_a_catalog_only(folders, capsys, sides):
+    """Which is said, and not that there is no broker directory."""
+    paths = {"catalog": str(folders[0]), "directory": str(B)}
+    assert main(["compare", *(paths[side] for side in sides)]) == 2
+    assert "a catalog is compared with a catalog only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_made_up_batches_relate_as_a_plain_loop_says(tmp_path, seed):
+    """Cleaned, rewritten, cut, deleted and gone on with another leader epoch, at random."""
+    randomness = random.Random(seed)
+    logs = list(make_logs(randomness))
+    for side, (start, batches) in zip("ab", logs, strict=True):
+        end = max([start, *(batch["last_offset"] + 1 for batch in batches)])
+        values = {"log_start_offset": start, "log_end_offset": end}
+        write_catalog(tmp_path / side, values, batches)
+    (row,) = compare_catalogs(open_pair(tmp_path / "a", tmp_path / "b"))
+    expected = relate(logs)
+    assert {name: row[name] for name in expected} == expected
+
+
+def make_logs(randomness: random.Random) -> Iterator[tuple[int, list[dict[str, int]]]]:
+    """The log start and the batches of two replicas; offsets reach over some blocks of 2^16."""
+    common, offset = [], randomness.choice((0, 65_500))
+    for _ in range(randomness.randint(1, 12)):
+        count = randomness.choice((1, 5, 40, 30_000))
+        common.append(make_batch(randomness, offset, count, epoch=2))
+        offset += count
+    parting = randomness.choice((len(common), len(common), randomness.randint(0, len(common))))
+    for epoch in (3, 5):
+        batches = [dict(batch) for batch in common[:parting]]
+        offset = batches[-1]["last_offset"] + 1 if batches else common[0]["base_offset"]
+        has_own_epoch = randomness.random() < 0.5
+        for _ in range(randomness.choice((0, 0, 3))):
+            count = randomness.choice((1, 5, 7))
+            own_epoch = epoch if has_own_epoch else 2
+            batches.append(make_batch(randomness, offset, count, epoch=own_epoch))
+            offset += count
+        for batch in batches:
+            change = randomness.random()
+            if change < 0.05:
+                batch["crc"] += 1
+            elif change < 0.1 and batch["record_count"] > 1:
+                batch |= {"crc": batch["crc"] + 2, "record_count": batch["record_count"] // 2}
+        if randomness.random() < 0.2:
+            batches = [batch for batch in batches if randomness.random() < 0.8]
+        start = 0
+        if batches and randomness.random() < 0.3:
+            start = randomness.choice(batches)["base_offset"] + randomness.choice((0, 3))
+            if randomness.random() < 0.5:  # retention has deleted what is below
+                batches = [batch for batch in batches if batch["last_offset"] >= start]
+        yield start, batches
+
+
+def make_batch(randomness: random.Random, offset: int, count: int, *, epoch: int) -> dict[str, int]:
+    return {
+        "base_offset": offset,
+        "last_offset": offset + count - 1,
+        "leader_epoch": epoch,
+        "size_bytes": 70 + count,
+        "record_count": count,
+        "crc": randomness.getrandbits(30),
+    }
+
+
+def relate(logs: Sequence[tuple[int, list[dict[str, int]]]]) -> dict[str, Any]:
+    """What the row of two logs says, batch by batch."""
+    starts = [start for start, _ in logs]
+    ends = [max([start, *(batch["last_offset"] + 1 for batch in own)]) for start, own in logs]
+    first, end = max(starts), min(ends)
+    alone = [
+        [batch for batch in logs[side][1] if batch not in logs[1 - side][1]] for side in (0, 1)
+    ]
+    meetings = [(a, b) for a in alone[0] for b in alone[1] if overlap(a, b)]
+    met = [batch for pair in meetings for batch in pair]
+    different = [
+        [batch for batch in own if batch in met or first <= batch["last_offset"]] for own in alone
+    ]
+    different = [[batch for batch in own if batch["base_offset"] < end] for own in different]
+    records = [sum(count_records(batch, first, end) for batch in own) for own in different]
+    parted = min(
+        (
+            (max(a["base_offset"], b["base_offset"]), a["leader_epoch"], b["leader_epoch"])
+            for a, b in meetings
+            if a["leader_epoch"] != b["leader_epoch"]
+        ),
+        default=None,
+    )
+    place = parted or find_first(different)
+    return {
+        "relation": "cleaned-differently"
+        if records[0] < records[1] or records[0] > records[1]
+        else "diverged"
+        if parted
+        else "other-batches"
+        if any(different)
+        else "behind"
+        if ends[0] != ends[1]
+        else "start-differs"
+        if starts[0] != starts[1]
+        else "same-batches",
+        "different_batches": len(different[0]) + len(different[1]),
+        "first_different_offset": place[0],
+        "epoch_a": place[1],
+        "epoch_b": place[2],
+    }
+
+
+def find_first(different: list[list[dict[str, int]]]) -> tuple[int | None, ...]:
+    bases = [batch["base_offset"] for own in different for batch in own]
+    if not bases:
+        return None, None, None
+    epochs = [
+        next((batch["leader_epoch"] for batch in own if batch["base_offset"] == min(bases)), None)
+        for own in different
+    ]
+    return min(bases), *epochs
+
+
+def overlap(a: dict[str, int], b: dict[str, int]) -> bool:
+    return a["base_offset"] <= b["last_offset"] and b["base_offset"] <= a["last_offset"]
+
+
+def count_records(batch: dict[str, int], first: int, end: int) -> float:
+    """Those between two offsets; NaN of a batch without some, which may lie on either side."""
+    offsets = range(batch["base_offset"], batch["last_offset"] + 1)
+    if batch["record_count"] == len(offsets) or batch["last_offset"] < first:
+        return sum(first <= offset < end for offset in offsets)
+    return batch["record_count"] if first <= offsets[0] and offsets[-1] < end else math.nan
+
+
+def write_catalog(folder: Path, log: Mapping[str, Any], batches: Sequence[Mapping]) -> None:
+    """A catalog of one log: orders-0."""
+    owner = {"broker": folder.name, "topic": "orders", "partition": 0}
+    rows = {
+        "partitions": [owner | {"directory": "orders-0", "state": "current"} | log],
+        "batches": [owner | batch for batch in batches],
+    }
+    files = {}
+    for name, table_rows in rows.items():
+        (folder / name).mkdir(parents=True)
+        table = pa.Table.from_pylist(table_rows, TABLES[name])
+        pq.write_table(table, folder / name / f"{name}-all.parquet")
+        files[name] = {f"{name}-all.parquet": len(table_rows)}
+    source = catalog_info.CatalogSource(
+        broker=folder.name,
+        path=folder,
+        given=folder,
+        node_id=None,
+        cluster_id=None,
+        directories=(),
+        files={},
+    )
+    tables = {name: files.get(name, {}) for name in TABLES}
+    info = catalog_info.CatalogInfo("test", (source,), tables)
+    (folder / NAME).write_text(json.dumps(catalog_info.to_json(info)))

@@ -1,7 +1,6 @@
 """A comparison in words: a line for each partition, and below those that differ how and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from kafkaviz.analysis.comparison.comparison import (
     SIDES,
@@ -49,24 +48,6 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
         yield message("comparison.count", n=count, relation=relation_name(relation))
     if comparison.start:
         yield from _render_start(comparison.start)
-
-
-def render_catalogs(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """Two catalogs: a line for each partition."""
-    for row in rows:
-        name = output.pad(f"{row['topic']}-{row['partition']}", NAME_COLUMNS)
-        relation = output.pad(row["relation"], RELATION_COLUMNS)
-        key = "catalog_at" if row["different_batches"] else "catalog_ends"
-        text = say(
-            f"comparison.{key}",
-            offset=row["first_different_offset"],
-            a=row["end_a"],
-            b=row["end_b"],
-            epoch_a=row["epoch_a"],
-            epoch_b=row["epoch_b"],
-            n=row["different_batches"],
-        )
-        yield f"{name}  {relation}  {text}"
 
 
 def _render_partition(comparison: PartitionComparison) -> Iterator[str]:

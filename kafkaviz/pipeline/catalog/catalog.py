@@ -24,6 +24,7 @@ import pyarrow as pa
 from kafkaviz.analysis.findings.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json
 from kafkaviz.pipeline.catalog.schema import TABLES
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
     from kafkaviz.pipeline.ingest.findings import StoredHealth
 
-NAME = "_catalog.json"
+NAME = CATALOG_FILE
 ROWS_AT_ONCE = 1024  # of a table that is gone through
 FULL_INGEST = message("errors.full_ingest")
 

@@ -3,140 +3,430 @@
 a_batches  bids-0  180–185  epoch 3  crc 63d6e475
 b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
 
-One SQL text, which Spark and DuckDB both run: a batch is known by its offsets, leader epoch, size
-and stored checksum. What an ingest has read of each log is enough for where two of them part; what
-it has not is left to kafkaviz.analysis.comparison: whether other batches hold the same records,
-whether a stored checksum is right, and leader epochs without a record.
+The same SQL on Spark and on DuckDB: a batch is known by its offsets, leader epoch, size, count of
+records and stored checksum. What an ingest has read of each log is enough for where two of them
+part; what it has not is left to kafkaviz.analysis.comparison: whether other batches hold the same
+records, and leader epochs without a record. Whether a stored checksum is right is in the findings
+of an ingest that checked it; of any other it is believed.
+
+Most batches are the same, so they are not sorted or shuffled: each side's are reduced to a
+fingerprint of every 2^16 offsets, and only where two of these differ is a batch looked at alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from kafkaviz.analysis.comparison.partition_matching import PartitionMatch, match_partitions
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.format.names import PartitionName, parse_directory
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.partition import Partition
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.catalog.catalog_info import RowRange
+from kafkaviz.pipeline.catalog.schema import BATCHES
+from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TABLES = ("partitions", "batches")
 SIDES = ("a", "b")
-SAME_BATCHES = "same-batches"
+DAMAGE_CODES = (
+    "batch-crc-mismatch",
+    "batch-bad-length",
+    "batch-bad-magic",
+    "batch-record-count",
+    "record-malformed",
+    "decompress-failed",
+)
+# damage too where no kill explains it, as in the comparison of directories
+TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
+
+
+class CatalogRelation(StrEnum):
+    """How two logs relate as far as catalogs tell, the least first; each pair has the worst."""
+
+    SAME_BATCHES = "same-batches"  # identical, index-files-differ or segments-differ
+    START_DIFFERS = "start-differs"
+    BEHIND = "behind"  # or doomed-tail: epochs without a record are in no batch
+    OTHER_BATCHES = "other-batches"  # altered, or the same records in other batches
+    DIVERGED = "diverged"
+    CLEANED_DIFFERENTLY = "cleaned-differently"
+    DAMAGED = "damaged"
+    ONLY_IN_A = "only-in-a"
+    ONLY_IN_B = "only-in-b"
+
+    @property
+    def severity(self) -> int:
+        """A larger number for a worse one."""
+        return tuple(CatalogRelation).index(self)
+
+
+# the matched logs, a row each: what is null in topic_a or topic_b is on one side alone
+COMPARED_LOGS = pa.schema(
+    [
+        ("number", pa.int32()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("topic_a", pa.string()),
+        ("topic_b", pa.string()),
+        ("start_a", pa.int64()),
+        ("start_b", pa.int64()),
+        ("known_end_a", pa.int64()),
+        ("known_end_b", pa.int64()),
+        ("damaged_a", pa.int64()),
+        ("damaged_b", pa.int64()),
+        ("other_generation", pa.string()),
+        ("other_directory", pa.string()),
+    ]
+)
+# both sides' batches, each with the number of its log
+BATCHES_SQL = """
+SELECT /*+ BROADCAST(compared_logs) */ number, 0 AS side, base_offset >> 16 AS block,
+  base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
+FROM a_batches JOIN compared_logs
+  ON a_batches.topic = topic_a AND a_batches.partition = compared_logs.partition
+UNION ALL
+SELECT /*+ BROADCAST(compared_logs) */ number, 1 AS side, base_offset >> 16 AS block,
+  base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
+FROM b_batches JOIN compared_logs
+  ON b_batches.topic = topic_b AND b_batches.partition = compared_logs.partition
+"""
+BLOCKS_SQL = """
+SELECT number, block, side, COUNT(*) AS batches,
+  MIN(base_offset) AS first_offset, MAX(last_offset) AS last_offset,
+  BIT_XOR(xxhash64(base_offset, last_offset, leader_epoch, crc, size_bytes, record_count))
+    AS fingerprint
+FROM both_batches GROUP BY number, block, side
+"""
 COMPARISON_SQL = """
-WITH current_logs AS (
-  SELECT 'a' AS side, * FROM a_partitions WHERE state = 'current'
-  UNION ALL SELECT 'b' AS side, * FROM b_partitions WHERE state = 'current'),
+WITH differing_blocks AS (
+  SELECT number AS log, block AS differing_block FROM blocks GROUP BY number, block
+  HAVING COUNT(*) = 1 OR MIN(batches) < MAX(batches) OR MIN(fingerprint) < MAX(fingerprint)),
+log_bounds AS (
+  SELECT number,
+    SUM(CASE WHEN side = 0 THEN batches END) AS batches_a,
+    SUM(CASE WHEN side = 1 THEN batches END) AS batches_b,
+    MAX(CASE WHEN side = 0 THEN last_offset END) + 1 AS end_a,
+    MAX(CASE WHEN side = 1 THEN last_offset END) + 1 AS end_b,
+    GREATEST(MIN(CASE WHEN side = 0 THEN first_offset END),
+             MIN(CASE WHEN side = 1 THEN first_offset END)) AS first_offset
+  FROM blocks GROUP BY number),
 logs AS (
-  SELECT topic, partition,
-    MAX(CASE WHEN side = 'a' THEN 1 ELSE 0 END) AS in_a,
-    MAX(CASE WHEN side = 'b' THEN 1 ELSE 0 END) AS in_b,
-    MAX(CASE WHEN side = 'a' THEN topic_id END) AS id_a,
-    MAX(CASE WHEN side = 'b' THEN topic_id END) AS id_b,
-    MAX(CASE WHEN side = 'a' THEN log_start_offset END) AS start_a,
-    MAX(CASE WHEN side = 'b' THEN log_start_offset END) AS start_b
-  FROM current_logs GROUP BY topic, partition),
-both_batches AS (
-  SELECT topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes,
-    1 AS in_a, 0 AS in_b FROM a_batches
-  UNION ALL
-  SELECT topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes,
-    0 AS in_a, 1 AS in_b FROM b_batches),
+  SELECT /*+ BROADCAST(log_bounds) */ compared_logs.*, batches_a, batches_b, first_offset,
+    CASE WHEN topic_a IS NOT NULL
+      THEN GREATEST(COALESCE(known_end_a, end_a, 0), start_a) END AS end_a,
+    CASE WHEN topic_b IS NOT NULL
+      THEN GREATEST(COALESCE(known_end_b, end_b, 0), start_b) END AS end_b
+  FROM compared_logs LEFT JOIN log_bounds ON log_bounds.number = compared_logs.number),
+compared_blocks AS (
+  SELECT /*+ BROADCAST(differing_blocks) */ log, differing_block,
+    LEAST(first_offset, GREATEST(start_a, start_b)) AS lower_bound,
+    GREATEST(start_a, start_b) AS compared_from, LEAST(end_a, end_b) AS compared_to
+  FROM differing_blocks JOIN logs ON logs.number = log
+  WHERE topic_a IS NOT NULL AND topic_b IS NOT NULL
+    AND differing_block <= (LEAST(end_a, end_b) >> 16)),
 unmatched AS (
-  SELECT topic, partition, base_offset, last_offset, leader_epoch,
-    MAX(in_a) AS in_a, MAX(in_b) AS in_b
-  FROM both_batches
-  GROUP BY topic, partition, base_offset, last_offset, leader_epoch, crc, size_bytes
-  HAVING MAX(in_a) + MAX(in_b) = 1),
-log_ends AS (
-  SELECT topic, partition,
-    COALESCE(MAX(CASE WHEN in_a = 1 THEN last_offset END), -1) + 1 AS end_a,
-    COALESCE(MAX(CASE WHEN in_b = 1 THEN last_offset END), -1) + 1 AS end_b,
-    SUM(in_a) AS batches_a, SUM(in_b) AS batches_b
-  FROM both_batches GROUP BY topic, partition),
+  SELECT /*+ BROADCAST(compared_blocks) */ number, compared_from, compared_to, base_offset,
+    last_offset, leader_epoch, record_count, MIN(side) AS side
+  FROM both_batches JOIN compared_blocks ON number = log AND block = differing_block
+  WHERE last_offset >= lower_bound AND base_offset < compared_to
+  GROUP BY number, compared_from, compared_to, base_offset, last_offset, leader_epoch, crc,
+    size_bytes, record_count
+  HAVING MIN(side) = MAX(side)),
+neighbours AS (
+  SELECT *,
+    MAX(CASE WHEN side = 0 THEN last_offset END) OVER in_order AS reached_a,
+    MAX(CASE WHEN side = 1 THEN last_offset END) OVER in_order AS reached_b,
+    MAX_BY(CASE WHEN side = 0 THEN leader_epoch END, CASE WHEN side = 0 THEN last_offset END)
+      OVER in_order AS reached_epoch_a,
+    MAX_BY(CASE WHEN side = 1 THEN leader_epoch END, CASE WHEN side = 1 THEN last_offset END)
+      OVER in_order AS reached_epoch_b,
+    LEAD(side) OVER in_order AS next_side,
+    LEAD(base_offset) OVER in_order AS next_offset
+  FROM unmatched
+  WINDOW in_order AS (PARTITION BY number ORDER BY base_offset, side)),
+pairs AS (
+  SELECT number, side, base_offset, last_offset, leader_epoch, compared_from, compared_to,
+    base_offset <= CASE WHEN side = 0 THEN reached_b ELSE reached_a END AS meets_other,
+    next_side <> side AND next_offset <= last_offset AS is_met,
+    CASE WHEN side = 0 THEN leader_epoch ELSE reached_epoch_a END AS epoch_a,
+    CASE WHEN side = 1 THEN leader_epoch ELSE reached_epoch_b END AS epoch_b,
+    CASE WHEN last_offset < compared_from OR base_offset >= compared_to THEN 0
+      WHEN record_count = last_offset - base_offset + 1
+        THEN LEAST(last_offset + 1, compared_to) - GREATEST(base_offset, compared_from)
+      WHEN base_offset >= compared_from AND last_offset < compared_to THEN record_count
+    END AS records
+  FROM neighbours),
 differences AS (
-  SELECT known.topic, known.partition, COUNT(*) AS different_batches,
-    MIN(known.base_offset) AS first_different_offset,
-    MIN_BY(CASE WHEN known.in_a = 1 THEN leader_epoch END,
-           CASE WHEN known.in_a = 1 THEN base_offset END) AS epoch_a,
-    MIN_BY(CASE WHEN known.in_b = 1 THEN leader_epoch END,
-           CASE WHEN known.in_b = 1 THEN base_offset END) AS epoch_b,
-    MIN(CASE WHEN known.in_a = 1 THEN base_offset END) AS first_a,
-    MIN(CASE WHEN known.in_b = 1 THEN base_offset END) AS first_b,
-    MIN(CASE WHEN known.in_a = 1 THEN last_offset END) AS last_a,
-    MIN(CASE WHEN known.in_b = 1 THEN last_offset END) AS last_b
-  FROM unmatched known
-  JOIN log_ends ON log_ends.topic = known.topic AND log_ends.partition = known.partition
-  JOIN logs ON logs.topic = known.topic AND logs.partition = known.partition
-  WHERE known.last_offset >= GREATEST(COALESCE(start_a, 0), COALESCE(start_b, 0))
-    AND known.base_offset < LEAST(end_a, end_b)
-  GROUP BY known.topic, known.partition)
-SELECT logs.topic, logs.partition,
+  SELECT number, COUNT(*) AS different_batches,
+    MIN(base_offset) AS first_offset,
+    MIN(CASE WHEN side = 0 THEN base_offset END) AS first_a,
+    MIN(CASE WHEN side = 1 THEN base_offset END) AS first_b,
+    MIN_BY(CASE WHEN side = 0 THEN leader_epoch END, CASE WHEN side = 0 THEN base_offset END)
+      AS first_epoch_a,
+    MIN_BY(CASE WHEN side = 1 THEN leader_epoch END, CASE WHEN side = 1 THEN base_offset END)
+      AS first_epoch_b,
+    MIN(CASE WHEN meets_other AND epoch_a <> epoch_b THEN base_offset END) AS parted_offset,
+    MIN_BY(epoch_a, CASE WHEN meets_other AND epoch_a <> epoch_b THEN base_offset END)
+      AS parted_epoch_a,
+    MIN_BY(epoch_b, CASE WHEN meets_other AND epoch_a <> epoch_b THEN base_offset END)
+      AS parted_epoch_b,
+    COUNT(*) = COUNT(records)
+      AND SUM(CASE WHEN side = 0 THEN records ELSE 0 END)
+        <> SUM(CASE WHEN side = 1 THEN records ELSE 0 END) AS has_gaps
+  FROM pairs WHERE last_offset >= compared_from OR meets_other OR is_met
+  GROUP BY number)
+SELECT /*+ BROADCAST(differences) */ topic, partition,
   CASE
-    WHEN logs.in_b = 0 THEN 'only-in-a'
-    WHEN logs.in_a = 0 THEN 'only-in-b'
-    WHEN id_a <> id_b THEN 'other-generation'
-    WHEN epoch_a <> epoch_b AND first_a <= last_b AND first_b <= last_a THEN 'diverged'
+    WHEN topic_b IS NULL THEN 'only-in-a'
+    WHEN topic_a IS NULL THEN 'only-in-b'
+    WHEN damaged_a + damaged_b > 0 THEN 'damaged'
+    WHEN has_gaps THEN 'cleaned-differently'
+    WHEN parted_offset IS NOT NULL THEN 'diverged'
     WHEN different_batches > 0 THEN 'other-batches'
     WHEN end_a <> end_b THEN 'behind'
     WHEN start_a <> start_b THEN 'start-differs'
     ELSE 'same-batches'
   END AS relation,
-  first_different_offset, epoch_a, epoch_b,
+  COALESCE(parted_offset, differences.first_offset) AS first_different_offset,
+  CASE WHEN parted_offset IS NOT NULL THEN parted_epoch_a
+    WHEN first_a = differences.first_offset THEN first_epoch_a END AS epoch_a,
+  CASE WHEN parted_offset IS NOT NULL THEN parted_epoch_b
+    WHEN first_b = differences.first_offset THEN first_epoch_b END AS epoch_b,
   COALESCE(different_batches, 0) AS different_batches,
-  COALESCE(end_a, 0) AS end_a, COALESCE(end_b, 0) AS end_b,
-  COALESCE(batches_a, 0) AS batches_a, COALESCE(batches_b, 0) AS batches_b
-FROM logs
-LEFT JOIN log_ends ON log_ends.topic = logs.topic AND log_ends.partition = logs.partition
-LEFT JOIN differences
-  ON differences.topic = logs.topic AND differences.partition = logs.partition
-ORDER BY logs.topic, logs.partition
+  start_a, start_b, end_a, end_b,
+  CASE WHEN topic_a IS NOT NULL THEN COALESCE(batches_a, 0) END AS batches_a,
+  CASE WHEN topic_b IS NOT NULL THEN COALESCE(batches_b, 0) END AS batches_b,
+  damaged_a, damaged_b, other_generation, other_directory
+FROM logs LEFT JOIN differences ON differences.number = logs.number
+ORDER BY logs.number
 """
 
 
-def compare_catalogs(a: Path | str, b: Path | str) -> list[dict[str, Any]]:
-    """A row a topic-partition that either side has as current, in this process, by DuckDB.
+@dataclass(frozen=True)
+class CatalogPair:
+    """Two catalogs, each of one broker directory."""
+
+    a: Catalog
+    b: Catalog
+
+    @property
+    def catalogs(self) -> tuple[Catalog, Catalog]:
+        """Both."""
+        return self.a, self.b
+
+    @property
+    def unverified_sides(self) -> tuple[str, ...]:
+        """Those whose checksums no ingest has checked: they are believed."""
+        return tuple(
+            side
+            for side, side_catalog in zip(SIDES, self.catalogs, strict=True)
+            if _unverified(side_catalog)
+        )
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read for one of them, and is compared as if it were not there."""
+        return tuple(
+            problem
+            for side_catalog in self.catalogs
+            for problem in side_catalog.info.problems
+            if not problem.path.name.endswith("index")
+        )
+
+
+def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
+    """The catalogs in two folders.
 
     Raises:
         CannotOpen: one of the two is no catalog of one broker directory.
     """
+    pair = CatalogPair(catalog.read(a), catalog.read(b))
+    for side_catalog in pair.catalogs:
+        if (count := len(side_catalog.info.sources)) != 1:
+            raise CannotOpen(side_catalog.path, message("comparison.several_brokers", n=count))
+    return pair
+
+
+def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
+    """A row a log that is current on either side, in this process, by DuckDB.
+
+    Raises:
+        CannotOpen: files of one of the two are missing or damaged.
+    """
     import duckdb
 
     database = duckdb.connect()
-    for side, path in zip(SIDES, (a, b), strict=True):
-        for table, files in catalog_files(path).items():
-            database.read_parquet(files).create_view(f"{side}_{table}")
+    database.sql(
+        "CREATE MACRO xxhash64(base_offset, last_offset, epoch, crc, size_bytes, records)"
+        " AS hash(base_offset, last_offset, epoch, crc, size_bytes, records)"
+    )
+    database.from_arrow(compared_logs(pair)).create_view("compared_logs")
+    for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
+        if files := _batch_files(side_catalog):
+            batches = database.read_parquet(files, filename=True, file_row_number=True)
+            condition = _condition(side_catalog, "parse_filename(filename)", "file_row_number")
+            (batches.filter(condition) if condition else batches).create_view(f"{side}_batches")
+        else:
+            database.from_arrow(BATCHES.empty_table()).create_view(f"{side}_batches")
+    database.sql(BATCHES_SQL).create_view("both_batches")
+    database.sql(BLOCKS_SQL).create("blocks")
     rows = database.sql(COMPARISON_SQL)
     names = rows.columns
     return [dict(zip(names, row, strict=True)) for row in rows.fetchall()]
 
 
-def compare_on_spark(spark: "SparkSession", a: Path | str, b: Path | str) -> "DataFrame":
+def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
     """The same rows, on Spark.
 
     Raises:
-        CannotOpen: one of the two is no catalog of one broker directory.
+        CannotOpen: as of `compare_catalogs`.
     """
-    for side, path in zip(SIDES, (a, b), strict=True):
-        for table, files in catalog_files(path).items():
-            spark.read.parquet(*files).createOrReplaceTempView(f"{side}_{table}")
+    logs = spark.createDataFrame(compared_logs(pair))
+    logs.coalesce(1).createOrReplaceTempView("compared_logs")  # no shuffle of what is small
+    for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
+        if files := _batch_files(side_catalog):
+            batches = spark.read.parquet(*files)
+            condition = _condition(side_catalog, "_metadata.file_name", "_metadata.row_index")
+            batches = batches.where(condition) if condition else batches
+        else:
+            batches = spark.createDataFrame(BATCHES.empty_table())
+        batches.createOrReplaceTempView(f"{side}_batches")
+    spark.sql(BATCHES_SQL).createOrReplaceTempView("both_batches")
+    blocks = spark.sql(BLOCKS_SQL).toArrow()  # small, and read more than once
+    spark.createDataFrame(blocks).coalesce(1).createOrReplaceTempView("blocks")
     return spark.sql(COMPARISON_SQL)
 
 
-def catalog_files(path: Path | str) -> Mapping[str, Sequence[str]]:
-    """The files of the tables that are compared.
+def compared_logs(pair: CatalogPair) -> pa.Table:
+    """Which current log of one side is which of the other, and what was found damaged in each.
 
-    Raises:
-        CannotOpen: it is no catalog, or one of several broker directories, or one without batches.
+    A row a log, of COMPARED_LOGS; matched as the directories are.
     """
-    info = catalog.read(path).info
-    if len(info.sources) != 1:
-        raise CannotOpen(path, message("comparison.several_brokers", n=len(info.sources)))
-    tables = {
-        table: [str(Path(path) / table / file) for file in info.tables.get(table, ())]
-        for table in TABLES
-    }
-    for table, files in tables.items():
-        if not files:
-            raise CannotOpen(path, message("comparison.empty_table", table=table))
-    return tables
+    logs = [_read_logs(side_catalog) for side_catalog in pair.catalogs]
+    damage = [_count_damage(side_catalog) for side_catalog in pair.catalogs]
+    partitions = [[_as_partition(row) for row in side_logs.values()] for side_logs in logs]
+    matches = [
+        match for match in match_partitions(*partitions) if _any_side(match).state == "current"
+    ]
+    rows = []
+    for number, match in enumerate(matches):
+        partition = _any_side(match)
+        row = {
+            "number": number,
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "other_generation": match.other_generation,
+            "other_directory": match.other_directory,
+        }
+        for place, side in enumerate(SIDES):
+            own = (match.a, match.b)[place]
+            if own is not None:
+                values = logs[place][own.directory]
+                row |= {
+                    f"topic_{side}": values["topic"],
+                    f"start_{side}": values["log_start_offset"] or 0,
+                    f"known_end_{side}": values["log_end_offset"],
+                    f"damaged_{side}": damage[place][own.directory],
+                }
+        rows.append(row)
+    return pa.Table.from_pylist(rows, COMPARED_LOGS)
+
+
+def _read_logs(side_catalog: Catalog) -> dict[str, dict[str, Any]]:
+    """The rows of table partitions by their directories."""
+    names = ["topic", "partition", "directory", "state", "topic_id"]
+    names += ["log_start_offset", "log_end_offset"]
+    rows = side_catalog.table("partitions", names).to_pylist()
+    return {row["directory"]: row for row in rows}
+
+
+def _as_partition(row: dict[str, Any]) -> Partition:
+    name = PartitionName(row["topic"], row["partition"], row["state"])
+    path = Path(row["directory"])
+    return Partition(path=path, name=name, segments=(), topic_id=row["topic_id"])
+
+
+def _any_side(match: PartitionMatch) -> Partition:
+    partition = match.a or match.b
+    assert partition is not None
+    return partition
+
+
+def _unverified(side_catalog: Catalog) -> bool:
+    checked = side_catalog.info.sources[0].checked
+    return checked is None or checked.level is CheckLevel.HEADERS
+
+
+def _count_damage(side_catalog: Catalog) -> Counter[str]:
+    """How many findings of each directory say that a batch is wrong or cannot be read."""
+    checked = side_catalog.info.sources[0].checked
+    codes = DAMAGE_CODES + (TAIL_CODES if checked and checked.clean else ())
+    findings = side_catalog.table("findings", ["directory"], [("code", "in", codes)])
+    return Counter(findings["directory"].to_pylist())
+
+
+def _batch_files(side_catalog: Catalog) -> list[str]:
+    files = side_catalog.info.tables["batches"]
+    return [str(side_catalog.path / "batches" / file) for file in files]
+
+
+def _condition(side_catalog: Catalog, file: str, row: str) -> str:
+    """What leaves out the batches of directories that are not current, as SQL.
+
+    Table batches does not name the directory: those of a deleted topic stand under its name beside
+    those of the topic that was made anew.
+
+    Args:
+        file, row: how the engine calls the name of a Parquet file and the number of a row in it.
+
+    Returns:
+        "" where there is nothing to leave out.
+    """
+    ranges = " OR ".join(
+        f"({file} = '{rows.file}' AND {row} BETWEEN {rows.first_row}"
+        f" AND {rows.first_row + rows.rows - 1})"
+        for rows in _join_ranges(_other_rows(side_catalog))
+    )
+    return f"NOT ({ranges})" if ranges else ""
+
+
+def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
+    """The rows in table batches of directories that share the topic-partition of a current one."""
+    logs = side_catalog.table("partitions", ["topic", "partition", "state"]).to_pylist()
+    names = [
+        {(row["topic"], row["partition"]) for row in logs if (row["state"] == "current") is current}
+        for current in (True, False)
+    ]
+    shared = names[0] & names[1]
+    if not shared:
+        return
+    columns = ["broker", "topic", "partition", "base_offset", "suffix", "json"]
+    topics = sorted({topic for topic, _ in shared})
+    for row in side_catalog.table("stamps", columns, [("topic", "in", topics)]).to_pylist():
+        stored = from_row(row, side_catalog.info)
+        name = parse_directory(stored.directory)
+        is_other = name is not None and name.state != "current"
+        if is_other and isinstance(stored, StoredSegment):
+            yield from stored.spans.get("batches", ())
+
+
+def _join_ranges(ranges: Iterable[RowRange]) -> list[RowRange]:
+    """The same rows in as few ranges as there may be."""
+    joined: list[RowRange] = []
+    for rows in sorted(ranges, key=lambda rows: (rows.file, rows.first_row)):
+        last = joined[-1] if joined else None
+        if last and last.file == rows.file and last.first_row + last.rows == rows.first_row:
+            joined[-1] = replace(last, rows=last.rows + rows.rows)
+        elif rows.rows:
+            joined.append(rows)
+    return joined
