@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
 from kafkaviz.figures.comparison import partition_map, replica_axis
+from kafkaviz.figures.text.comparison_text import describe_difference
+from kafkaviz.messages import render
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -118,3 +121,17 @@ def test_every_partition_is_drawn(comparison, mode):
         is_cut = bool(item.truncations and item.truncations[0].follower_loses)
         assert bool(shapes) == is_cut
     assert Relation.IDENTICAL in comparison.counts
+
+
+def test_a_difference_names_the_place_of_each_side(partitions):
+    """Of a batch that lies in another segment there."""
+    text = render(describe_difference(partitions["bids-0"].differences[0]))
+    assert "a 00000000000000000120.log, byte 3391" in text
+    assert "b 00000000000000000180.log, byte 11" in text
+
+
+def test_a_difference_at_one_place_names_it_once():
+    """The larger of two lengths is what differs."""
+    locations = FileLocation("0.index", 16, 65520), FileLocation("0.index", 16, 0)
+    text = render(describe_difference(ByteDifference(locations, "size", ("65536", "16"))))
+    assert text.count("0.index") == 1 and "a 65536, b 16" in text

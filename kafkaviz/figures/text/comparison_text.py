@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from kafkaviz.analysis.comparison.byte_differences import ByteDifference
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
 from kafkaviz.analysis.comparison.leader_epochs import TruncationStep, TruncationWalk
@@ -85,22 +85,19 @@ def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> s
 
 def describe_difference(difference: ByteDifference) -> Message:
     """Which bytes of which file differ, and what they are."""
-    location = difference.location
-    values = {
-        "file": location.file,
-        "position": location.position,
-        "n": location.size_bytes,
-        "field": field_text(difference.what),
-    }
-    if difference.what == "tail":
+    locations = [location for location in difference.locations if location]
+    places = [_place(location) for location in locations]
+    if difference.what in ("tail", "hole"):
         side = SIDES[difference.locations[0] is None]
-        return message("comparison.tail", **values, side=side)
-    if difference.what == "hole":
-        side = SIDES[difference.locations[0] is None]
-        return message("comparison.hole", **values, side=side)
+        return message(f"comparison.{difference.what}", place=places[0], side=side)
+    if len({(location.file, location.position) for location in locations}) == 1:
+        place = _place(max(locations, key=lambda location: location.size_bytes))
+    else:
+        place = message("comparison.places", a=places[0], b=places[1])
     text = message(
         "comparison.difference",
-        **values,
+        place=place,
+        field=field_text(difference.what),
         a="–" if difference.values[0] is None else difference.values[0],
         b="–" if difference.values[1] is None else difference.values[1],
     )
@@ -114,9 +111,18 @@ def describe_difference(difference: ByteDifference) -> Message:
     return message("comparison.wrong_checksums", text=text) if wrong else text
 
 
+def _place(location: FileLocation) -> Message:
+    return message(
+        "comparison.place",
+        file=location.file,
+        position=location.position,
+        n=location.size_bytes,
+    )
+
+
 def field_text(name: str) -> Text:
     """A field by its own name, or what is no field in words."""
-    in_words = ("entry", "size", "file", "records")
+    in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 
 

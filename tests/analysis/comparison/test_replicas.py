@@ -4,6 +4,7 @@ what 4.4.0 itself truncated when both were started again.
 
 import gzip
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,21 @@ def test_which_checksum_is_right(partitions):
     value = next(item for item in partitions["invoices-0"].differences if item.what == "value")
     assert value.valid_crcs == (True, True)
     assert value.values == ("6d 61 72 73 68", "57 52 4f 4e 47")
+
+
+def test_no_byte_is_told_twice(partitions):
+    """Batches of other lengths: each field of the header, then the records, and none overlaps."""
+    differences = partitions["bids-0"].differences
+    for side in (0, 1):
+        ranges = sorted(
+            (location.file, location.position, location.position + location.size_bytes)
+            for difference in differences
+            if (location := difference.locations[side])
+        )
+        assert all(
+            first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(ranges)
+        )
+    assert {item.what for item in differences if item.location.size_bytes > 8} == {"record"}
 
 
 def test_why_indexes_differ(partitions):
