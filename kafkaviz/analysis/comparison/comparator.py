@@ -80,7 +80,8 @@ def compare_brokers(
     """The same of two directories that are open."""
     brokers = a, b
     releases = assume_release(a), assume_release(b)
-    comparer = _Comparer(brokers, releases)
+    is_one_directory = is_same_directory(*brokers)
+    comparer = _Comparer(brokers, releases, is_one_directory=is_one_directory)
     lists = brokers[0].partitions, brokers[1].partitions
     is_lone = any(broker.is_lone for broker in brokers)
     matches = match_lone(*lists) if is_lone else match_partitions(*lists)
@@ -96,7 +97,7 @@ def compare_brokers(
             assert side is not None
             problems.append(Problem.from_fault(side.path, fault))
     start = None
-    if is_same_directory(*brokers):
+    if is_one_directory:
         try:
             start = compare_start(*brokers, releases[0].release)
         except KafkavizError as fault:
@@ -143,11 +144,16 @@ def _open(path: Path | str) -> Broker:
 
 
 class _Comparer:
-    """Compares partitions of two broker directories."""
+    """Compares partitions of two broker directories, or of one at two moments."""
 
     def __init__(
-        self, brokers: tuple[Broker, Broker], releases: tuple[AssumedRelease, AssumedRelease]
+        self,
+        brokers: tuple[Broker, Broker],
+        releases: tuple[AssumedRelease, AssumedRelease],
+        *,
+        is_one_directory: bool,
     ) -> None:
+        self._is_one_directory = is_one_directory
         self._brokers, self._releases = brokers, releases
         self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
         self._is_per_append = not all(
@@ -189,7 +195,8 @@ class _Comparer:
         comparison = self._with_tails(comparison, alignment)
         relations = tuple(self._relations(comparison, alignment))
         comparison = replace(comparison, relations=relations[::-1])
-        return replace(comparison, notes=tuple(_notes(comparison, alignment)))
+        notes = _notes(comparison, alignment, is_one_directory=self._is_one_directory)
+        return replace(comparison, notes=tuple(notes))
 
     def _describe_alone(self, match: PartitionMatch) -> PartitionComparison:
         side, partition = (0, match.a) if match.a else (1, match.b)
@@ -431,7 +438,9 @@ def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
     return ByteDifference((locations[0], locations[1]), "entry", (None, None))
 
 
-def _notes(comparison: PartitionComparison, alignment: RecordAlignment) -> Iterator[Message]:
+def _notes(
+    comparison: PartitionComparison, alignment: RecordAlignment, *, is_one_directory: bool
+) -> Iterator[Message]:
     """What explains differences that are none, and what the reader should not conclude."""
     a, b = comparison.replicas
     assert a is not None and b is not None
@@ -455,4 +464,6 @@ def _notes(comparison: PartitionComparison, alignment: RecordAlignment) -> Itera
         if replica.epochs.is_from_batches and replica.segments:
             yield message("comparison.epochs_from_batches", side=side)
     if a.epochs.entries != b.epochs.entries and not parted:
-        yield message("comparison.epochs_differ")
+        yield message(
+            "comparison.epochs_changed" if is_one_directory else "comparison.epochs_differ"
+        )

@@ -107,7 +107,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
     """Before and after."""
     yield ""
     yield from output.wrap(outcome_text(start))
-    if not start.changes:
+    if not start.changes or start.is_swapped:
         return
     if start.is_started:
         for foretold in start.unexpected_steps[:MAX_CHANGES]:
@@ -133,7 +133,8 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 def _is_of_log(change: FileChange) -> bool:
     """Whether it is about records or their indexes, and more than a start's housekeeping."""
     is_plain = change.file.endswith((".log", "index"))
-    is_housekeeping = change.kind is ChangeKind.TRIMMED or ".deleted" in change.file
+    is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
+    is_housekeeping = is_trimmed or ".deleted" in change.file
     return is_plain and not is_housekeeping
 
 

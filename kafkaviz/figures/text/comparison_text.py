@@ -194,6 +194,8 @@ def outcome_text(start: StartComparison) -> str:
     """Whether a directory was started between two moments, and how much came as foretold."""
     if not start.changes:
         return say("comparison.nothing_changed")
+    if start.is_swapped:
+        return say("comparison.swapped")
     if not start.is_started:
         return say("comparison.not_started")
     counts = Counter(foretold.outcome for foretold in start.steps)
