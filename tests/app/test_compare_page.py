@@ -61,7 +61,9 @@ def test_the_worst_relations_come_first(comparison):
     for relation, count in comparison.counts.items():
         text = relation.value.replace("-", " ").capitalize()
         assert f"{count} {text.replace('Start differs', 'Log start differs')}" in html
-    assert box(at, "Topic-partition").value == "deposits-0"
+    assert box(at, "Topic-partition").value == "manifests-0"
+    assert html.index("2 Damaged") < html.index("1 Diverged") < html.index("2 Cleaned differently")
+    assert "10 more; scroll" in html
     assert "5 of 24 topic-partitions have parted or are damaged" in html
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.comparison.comparator import compare
-from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
+from kafkaviz.analysis.comparison.comparison import DISPLAY_ORDER, BrokerComparison, Relation
 from kafkaviz.figures.comparison import partition_map, replica_axis
 from kafkaviz.figures.text.comparison_text import describe_difference
 from kafkaviz.messages import render
@@ -25,13 +25,13 @@ def partitions(comparison):
 
 
 def test_the_map_has_every_partition_in_the_order_of_what_is_wrong(comparison):
-    """What is not the same, then what one side has, then what is equal."""
+    """What needs a person first, then what explains itself, what one side has, what is equal."""
     view = partition_map.view(comparison)
     assert len(view.rows) == len(comparison.partitions) == 24
-    ranks = [
-        partition_map.rank(item.relation) for item in partition_map.sort_partitions(comparison)
-    ]
-    assert ranks == sorted(ranks) and set(ranks) == {0, 1, 2}
+    relations = [item.relation for item in comparison.worst_first]
+    wrong = [Relation.DAMAGED] * 2 + [Relation.ALTERED, Relation.DIVERGED, Relation.DOOMED_TAIL]
+    assert relations[:5] == wrong and relations[-1] is Relation.IDENTICAL
+    assert set(DISPLAY_ORDER) == set(Relation)
     assert {row.severity for row in view.rows} == {"error", "warning", "info", "ok"}
 
 

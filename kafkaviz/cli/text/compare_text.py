@@ -40,9 +40,7 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
     yield say("comparison.source", side="b", path=comparison.sources[1])
     for problem in comparison.problems:
         yield from _wrap(message("comparison.problem", path=problem.path, problem=problem.what))
-    for partition in sorted(
-        comparison.partitions, key=lambda item: item.relation.severity, reverse=True
-    ):
+    for partition in comparison.worst_first:
         yield from _render_partition(partition)
     yield ""
     for relation, count in comparison.counts.items():

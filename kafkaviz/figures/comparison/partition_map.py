@@ -95,24 +95,9 @@ def severity(relation: Relation) -> str:
     return "ok" if relation in EQUAL else "info"
 
 
-def sort_partitions(comparison: BrokerComparison) -> list[PartitionComparison]:
-    """What both sides have and is not the same first, the worst above; then what one side has."""
-    return sorted(
-        comparison.partitions,
-        key=lambda item: (rank(item.relation), -item.relation.severity),
-    )
-
-
-def rank(relation: Relation) -> int:
-    """0 of what both sides have and is not the same, 1 of what one side has, 2 of what is equal."""
-    if relation in ONE_SIDED:
-        return 1
-    return 2 if relation in EQUAL else 0
-
-
 def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
     """One page of the rows."""
-    partitions = sort_partitions(comparison)[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
+    partitions = comparison.worst_first[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
     return PartitionMapView(
         title=title(comparison),
         caption=say("compare.map_below"),
@@ -126,7 +111,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 def title(comparison: BrokerComparison) -> str:
     """What is most worth knowing."""
     total = len(comparison.partitions)
-    wrong = [item for item in comparison.partitions if item.relation in WRONG]
+    wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
         names = join_details(escape_controls(item.partition) for item in wrong[:MAX_NAMES])
         key = "title_wrong" if len(wrong) <= MAX_NAMES else "title_wrong_many"

@@ -96,9 +96,7 @@ def _lead(comparison: "BrokerComparison | None") -> str:
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
     """How many topic-partitions relate how, the worst first."""
-    counts = sorted(
-        comparison.counts.items(), key=lambda item: (partition_map.rank(item[0]), -item[0].severity)
-    )
+    counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
             partition_map.severity(relation),

@@ -41,10 +41,7 @@ def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerCompa
 
 def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
     """The picker, with the heading beside it."""
-    partitions = {
-        units.escape_controls(item.partition): item
-        for item in partition_map.sort_partitions(comparison)
-    }
+    partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
         widget_options: dict[str, Any] = {"width": 280}
