@@ -9,7 +9,7 @@ from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import DISPLAY_ORDER, BrokerComparison, Relation
 from kafkaviz.figures.comparison import partition_map, replica_axis
 from kafkaviz.figures.text.comparison_text import describe_difference
-from kafkaviz.messages import render
+from kafkaviz.messages import render, say
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -135,3 +135,21 @@ def test_a_difference_at_one_place_names_it_once():
     locations = FileLocation("0.index", 16, 65520), FileLocation("0.index", 16, 0)
     text = render(describe_difference(ByteDifference(locations, "size", ("65536", "16"))))
     assert text.count("0.index") == 1 and "a 65536, b 16" in text
+
+
+def test_what_cannot_be_read_is_marked_on_its_side(comparison, partitions):
+    """The batch of b is corrupt; a has its records."""
+    view = replica_axis.view(partitions["manifests-1"])
+    assert [(mark.side, mark.first, mark.stop) for mark in view.marks] == [(1, 29, 36)]
+    assert view.parting_text == say("compare.unreadable_from", offset="29", sides="b")
+    lanes = partition_map.view(comparison)
+    place = next(place for place, row in enumerate(lanes.rows) if row.directory == "manifests-1")
+    bars = [bar.side for bar in lanes.bars if bar.row == place and bar.kind == "other"]
+    assert bars == [1]
+
+
+@pytest.mark.parametrize(("name", "side"), [("deposits-0", "b"), ("offers-0", "a")])
+def test_the_side_that_has_records_alone_is_named(name, side, partitions):
+    """At the parting."""
+    view = replica_axis.view(partitions[name])
+    assert view.parting_text == say("compare.alone_from", offset=str(view.parting), side=side)

@@ -28,6 +28,7 @@ from kafkaviz.analysis.comparison.index_differences import (
     is_equal_index,
 )
 from kafkaviz.analysis.comparison.leader_epochs import (
+    UNDEFINED,
     EpochHistory,
     TruncationWalk,
     walk_truncation,
@@ -110,7 +111,8 @@ def compare_brokers(
 def _open(path: Path | str) -> Broker:
     """What a path leads to, as a broker directory.
 
-    Of one that holds a log alone it is one with that partition, and of a .log with that segment.
+    Of one that holds a log alone it is one with that partition, and of a .log with that segment and
+    the leader epochs beside it.
     """
     source = file.absolute_path(path)
     located = archive.locate(source)
@@ -122,7 +124,7 @@ def _open(path: Path | str) -> Broker:
         alone = replace(
             partition,
             segments=segments,
-            other_files=(),
+            other_files=tuple(info for info in partition.other_files if info.name == LEADER_EPOCHS),
             checkpoints=CheckpointOffsets(),
         )
         return Broker(path=located.parent, source=source, partitions=(alone,), is_lone=True)
@@ -330,8 +332,12 @@ class _Comparer:
             Relation.CLEANED_DIFFERENTLY: _has_gaps(comparison),
         }
         if pair[0].log_end_offset != pair[1].log_end_offset and not alignment.diverged:
+            is_prefix = not (
+                alignment.altered or any(alignment.damaged_batches) or _has_gaps(comparison)
+            )
             is_doomed = _is_doomed(pair[0], pair[1])
-            relations[Relation.DOOMED_TAIL if is_doomed else Relation.BEHIND] = True
+            relations[Relation.DOOMED_TAIL] = is_doomed
+            relations[Relation.BEHIND] = is_prefix and not is_doomed
         true_relations = [relation for relation in Relation if relations.get(relation)]
         yield from true_relations or [Relation.IDENTICAL]
 
@@ -358,7 +364,10 @@ def _has_gaps(comparison: PartitionComparison) -> bool:
 def _is_doomed(a: Replica, b: Replica) -> bool:
     """Whether the shorter one knows a later election, at or before its end."""
     longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
-    latest = longer.epochs.latest
+    latest = max(
+        (epoch for epoch, start in longer.epochs.entries if start <= longer.log_end_offset),
+        default=UNDEFINED,
+    )
     return any(
         epoch > latest and start <= shorter.log_end_offset
         for epoch, start in shorter.epochs.entries

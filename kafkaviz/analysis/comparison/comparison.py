@@ -152,6 +152,11 @@ class PartitionComparison:
     other_directory: str | None = None
 
     @property
+    def unreadable_sides(self) -> tuple[str, ...]:
+        """Those that have the batches which cannot be read."""
+        return tuple(side for side, count in zip(SIDES, self.damaged_batches, strict=True) if count)
+
+    @property
     def relation(self) -> Relation:
         """The worst that holds."""
         return self.relations[0]

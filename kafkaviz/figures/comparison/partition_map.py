@@ -16,6 +16,7 @@ from kafkaviz.analysis.comparison.comparison import (
     PartitionComparison,
     Relation,
 )
+from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.messages import render, say, say_count
@@ -188,10 +189,11 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
             yield bar(side, replica.log_start_offset, replica.log_end_offset, kind)
         if len(replicas) == 1:
             continue
+        unreadable = comparison.unreadable if comparison.damaged_batches[side] else NO_RECORDS
         for kind, records in (
             ("alone", comparison.only_in[side]),
             ("other", comparison.different),
-            ("other", comparison.unreadable),
+            ("other", unreadable),
         ):
             for first, last in merge_ranges(records.ranges, length):
                 yield bar(side, first, last + 1, kind)

@@ -63,7 +63,11 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
                     "comparison.only_in", side=side, n=records.records, ranges=ranges_text(records)
                 )
     if comparison.unreadable.records:
-        yield message("comparison.unreadable", ranges=ranges_text(comparison.unreadable))
+        yield message(
+            "comparison.unreadable",
+            sides=join_comma(comparison.unreadable_sides),
+            ranges=ranges_text(comparison.unreadable),
+        )
     if comparison.other_generation:
         yield message("comparison.other_generation", id=comparison.other_generation)
     if comparison.other_directory:

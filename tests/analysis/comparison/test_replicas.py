@@ -161,6 +161,31 @@ def test_no_byte_is_told_twice(partitions):
     assert {item.what for item in differences if item.location.size_bytes > 8} == {"record"}
 
 
+@pytest.mark.parametrize("name", ["deposits-0", "fleet-0"])
+def test_a_log_with_gaps_is_no_prefix(name, partitions):
+    """The shorter one has records that the longer one's cleaner removed."""
+    assert partitions[name].relations[0] is Relation.CLEANED_DIFFERENTLY
+    assert Relation.BEHIND not in partitions[name].relations
+
+
+def test_a_log_of_other_records_is_no_prefix(cache):
+    """Of another topic, and longer."""
+    (partition,) = compare(
+        replica_archive(1) / "bids-0", replica_archive(1) / "offers-0"
+    ).partitions
+    assert partition.relation is Relation.ALTERED and partition.lag
+    assert Relation.BEHIND not in partition.relations
+
+
+def test_a_single_log_has_the_epochs_beside_it(partitions, cache):
+    """Those of the checkpoint, as the partition has them."""
+    name = f"bids-0/{120:020d}.log"
+    (log,) = compare(*(replica_archive(number) / name for number in (1, 2))).partitions
+    for side, replica in enumerate(log.replicas):
+        assert not replica.epochs.is_from_batches
+        assert replica.epochs.entries == partitions["bids-0"].replicas[side].epochs.entries
+
+
 def test_why_indexes_differ(partitions):
     """A restart between two entries; an entry that leads to another batch."""
     watches, ferry_runs = (partitions[name].indexes for name in ("watches-0", "ferry-runs-0"))
