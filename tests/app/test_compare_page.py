@@ -82,6 +82,19 @@ def test_a_parted_partition_and_who_leads():
     assert "which it lacks: it cuts to 180 and asks again" in html
 
 
+def test_both_ends_of_a_log_are_included(comparison):
+    """In the table and in the sentence, as in the ranges beside them."""
+    html = page_html(page(tp="bids-0"))
+    assert "Offsets of a: 0–249, of b: 0–219." in html and "0–250" not in html
+
+
+def test_nothing_is_said_of_a_switch_that_is_not_there():
+    """A partition of one side has no leader to choose."""
+    hint = "Choose which side leads"
+    assert hint in page_html(page(tp="bids-0"))
+    assert hint not in page_html(page(tp="crew-one-0"))
+
+
 def test_a_step_of_the_follower_is_in_the_address():
     """A link leads to it, and the last one needs none."""
     at = page(tp="bids-0", leader="b", cut="1")

@@ -152,6 +152,19 @@ class PartitionComparison:
     other_directory: str | None = None
 
     @property
+    def is_torn_alone(self) -> bool:
+        """Whether all that differs in the logs lies behind the last batch of one."""
+        a, b = self.replicas
+        return (
+            self.relation is Relation.SEGMENTS_DIFFER
+            and bool(self.segment_bases_equal)
+            and not self.rewritten_batches
+            and a is not None
+            and b is not None
+            and a.torn_bytes + b.torn_bytes > 0
+        )
+
+    @property
     def unreadable_sides(self) -> tuple[str, ...]:
         """Those that have the batches which cannot be read."""
         return tuple(side for side, count in zip(SIDES, self.damaged_batches, strict=True) if count)

@@ -21,13 +21,14 @@ from kafkaviz.figures.text.comparison_text import (
     describe_difference,
     describe_facts,
     describe_index,
+    describe_relation,
     describe_step,
     describe_walk,
     outcome_text,
-    relation_key,
     relation_name,
 )
 from kafkaviz.messages import Text, message, say
+from kafkaviz.messages import render as render_text
 
 MAX_LINES = 5  # of differences or indexes that are printed of a partition
 MAX_CHANGES = 20
@@ -70,7 +71,8 @@ def render_catalogs(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
 def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
     relation = comparison.relation
     name = output.pad(comparison.partition, NAME_COLUMNS)
-    line = f"{name}  {output.pad(relation.value, RELATION_COLUMNS)}  {say(relation_key(relation))}"
+    text = render_text(describe_relation(comparison))
+    line = f"{name}  {output.pad(relation.value, RELATION_COLUMNS)}  {text}"
     if relation is Relation.IDENTICAL:
         yield line
         return

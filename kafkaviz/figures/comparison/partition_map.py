@@ -18,12 +18,13 @@ from kafkaviz.analysis.comparison.comparison import (
 )
 from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.comparison_text import describe_relation, offsets_text
 from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 
 ROWS_A_PAGE = 40
-ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 196
+ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 232
 NAME_CHARACTERS = 26
 MAX_RANGES = 120  # that are drawn one by one; more are drawn as cells of the row
 MAX_NAMES = 5  # in the title
@@ -128,9 +129,16 @@ def relation_label(relation: Relation) -> str:
     return say(f"compare.relation_{relation.value.replace('-', '_')}")
 
 
+def partition_label(comparison: PartitionComparison) -> str:
+    """How both sides of a partition relate, as a label."""
+    if comparison.is_torn_alone:
+        return say("compare.torn_alone")
+    return relation_label(comparison.relation)
+
+
 def describe_row(comparison: PartitionComparison) -> str:
     """How both sides relate, and where or by how much."""
-    label, lag = relation_label(comparison.relation), comparison.lag
+    label, lag = partition_label(comparison), comparison.lag
     if comparison.first_divergent_offset is not None:
         offset = units.group(comparison.first_divergent_offset)
         return say("compare.at_offset", relation=label, offset=offset)
@@ -147,13 +155,12 @@ def _row(comparison: PartitionComparison) -> PartitionLanes:
     replicas = zip(SIDES, comparison.replicas, strict=True)
     lines = [
         f"<b>{escape(name, quote=False)}</b>",
-        escape(render(_relation_sentence(comparison)), quote=False),
+        escape(render(describe_relation(comparison)), quote=False),
         *(
             say(
                 "compare.hover_side",
                 side=side,
-                start=units.group(replica.log_start_offset),
-                end=units.group(replica.log_end_offset),
+                offsets=offsets_text(replica, units.group),
             )
             for side, replica in replicas
             if replica
@@ -166,10 +173,6 @@ def _row(comparison: PartitionComparison) -> PartitionLanes:
         severity=severity(comparison.relation),
         hover="<br>".join(lines),
     )
-
-
-def _relation_sentence(comparison: PartitionComparison) -> str:
-    return say(f"comparison.relation_{comparison.relation.value.replace('-', '_')}")
 
 
 def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:

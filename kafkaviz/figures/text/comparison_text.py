@@ -1,10 +1,10 @@
 """A comparison in words, as the command line and the page Compare say it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
-from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation
+from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation, Replica
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
 from kafkaviz.analysis.comparison.leader_epochs import TruncationStep, TruncationWalk
 from kafkaviz.analysis.comparison.record_ranges import OffsetRange, RecordSet
@@ -26,20 +26,10 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
             yield message("comparison.also", relation=relation_name(relation))
     replicas = [replica for replica in comparison.replicas if replica]
     if len(replicas) == 2:
-        a, b = replicas
-        yield message(
-            "comparison.offsets",
-            a_start=a.log_start_offset,
-            a_end=a.log_end_offset,
-            b_start=b.log_start_offset,
-            b_end=b.log_end_offset,
-        )
+        a, b = map(offsets_text, replicas)
+        yield message("comparison.offsets", a=a, b=b)
     elif replicas:
-        yield message(
-            "comparison.alone",
-            start=replicas[0].log_start_offset,
-            end=replicas[0].log_end_offset,
-        )
+        yield message("comparison.alone", offsets=offsets_text(replicas[0]))
     epochs = comparison.leader_epochs_there
     if comparison.first_divergent_offset is not None and epochs:
         offset = comparison.first_divergent_offset
@@ -73,6 +63,12 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
     if comparison.other_directory:
         yield message("comparison.other_directory", name=comparison.other_directory)
     yield from comparison.notes
+
+
+def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
+    """The first and the last offset of a log."""
+    first, last = replica.log_start_offset, replica.log_end_offset - 1
+    return f"{form(first)}–{form(last)}" if first <= last else message("comparison.no_offset")
 
 
 def ranges_text(records: RecordSet) -> str:
@@ -212,11 +208,13 @@ def outcome_text(start: StartComparison) -> str:
     )
 
 
+def describe_relation(comparison: PartitionComparison) -> Message:
+    """How both sides of a partition relate."""
+    if comparison.is_torn_alone:
+        return message("comparison.torn_alone")
+    return relation_name(comparison.relation)
+
+
 def relation_name(relation: Relation) -> Message:
     """A relation in words."""
-    return message(relation_key(relation))
-
-
-def relation_key(relation: Relation) -> str:
-    """The key of these words."""
-    return f"comparison.relation_{relation.value.replace('-', '_')}"
+    return message(f"comparison.relation_{relation.value.replace('-', '_')}")

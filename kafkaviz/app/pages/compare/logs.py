@@ -12,7 +12,7 @@ from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.comparison import partition_map, replica_axis
-from kafkaviz.figures.text.comparison_text import describe_facts, describe_step, relation_key
+from kafkaviz.figures.text.comparison_text import describe_facts, describe_relation, describe_step
 from kafkaviz.figures.text.sentence_text import end_sentence, to_sentence
 from kafkaviz.messages import render, say
 
@@ -70,8 +70,8 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
     with elements.state(
         "relation",
         severity,
-        partition_map.relation_label(comparison.relation),
-        to_sentence(say(relation_key(comparison.relation))),
+        partition_map.partition_label(comparison),
+        to_sentence(render(describe_relation(comparison))),
         list_facts if facts else None,
     ):
         second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
@@ -122,7 +122,8 @@ def _render_axis(comparison: "PartitionComparison") -> None:
         st.space(8)
         left, right = st.columns((1.7, 1), gap=24)
         with left, st.container(gap=None):
-            _render_walk(walk, step)
+            if comparison.truncations:
+                _render_walk(walk, step)
         with right, st.container(gap=None):
             _render_epochs(comparison)
 

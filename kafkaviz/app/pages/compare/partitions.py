@@ -11,8 +11,8 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.comparison import partition_map
-from kafkaviz.figures.text.comparison_text import outcome_text
-from kafkaviz.messages import say
+from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
+from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
@@ -102,9 +102,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
 
 def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
     offsets = [
-        f"{units.group(replica.log_start_offset)}–{units.group(replica.log_end_offset)}"
-        if replica
-        else None
+        render(offsets_text(replica, units.group)) if replica else None
         for replica in comparison.replicas
     ]
     drops = [
