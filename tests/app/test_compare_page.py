@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 def page(**query: object):
     """The page of both replicas."""
-    return open_page("compare", dir=A, **{"with": B} | query)
+    return open_page("compare", **{"dir": A, "with": B} | query)
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +112,20 @@ def test_a_changed_value_to_the_byte():
         html.replace("&nbsp;", "").replace("  ", " ")
     )
     assert "6d 61 72 73 68" in html and "57 52 4f 4e 47" in html
+
+
+def test_the_later_moment_given_first_is_told(tmp_path):
+    """Above all else; what a start did is not told of it."""
+    for name in ("older", "newer"):
+        with tarfile.open(A) as archive:
+            archive.extractall(tmp_path / name, filter="data")
+    older, newer = (tmp_path / name / "kafka-4.4.0-replica-1" for name in ("older", "newer"))
+    log = next((newer / "__cluster_metadata-0").glob("*.log"))
+    log.write_bytes(log.read_bytes() + bytes(100))
+    html = page_html(page(**{"dir": newer, "with": older}))
+    assert "b is the earlier one" in html and "What became of the files" not in html
+    html = page_html(page(**{"dir": older, "with": newer}))
+    assert "b is the earlier one" not in html and "What became of the files" in html
 
 
 def test_another_offset_is_looked_at():

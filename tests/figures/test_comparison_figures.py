@@ -141,15 +141,18 @@ def test_what_cannot_be_read_is_marked_on_its_side(comparison, partitions):
     """The batch of b is corrupt; a has its records."""
     view = replica_axis.view(partitions["manifests-1"])
     assert [(mark.side, mark.first, mark.stop) for mark in view.marks] == [(1, 29, 36)]
-    assert view.parting_text == say("compare.unreadable_from", offset="29", sides="b")
+    assert view.parting_text == say("comparison.unreadable", ranges="29–35", sides="b")
     lanes = partition_map.view(comparison)
     place = next(place for place, row in enumerate(lanes.rows) if row.directory == "manifests-1")
     bars = [bar.side for bar in lanes.bars if bar.row == place and bar.kind == "other"]
     assert bars == [1]
 
 
-@pytest.mark.parametrize(("name", "side"), [("deposits-0", "b"), ("offers-0", "a")])
-def test_the_side_that_has_records_alone_is_named(name, side, partitions):
+@pytest.mark.parametrize(
+    ("name", "side", "ranges"),
+    [("deposits-0", "b", "121, …"), ("offers-0", "a", "180–224")],
+)
+def test_the_side_that_has_records_alone_is_named(name, side, ranges, partitions):
     """At the parting."""
     view = replica_axis.view(partitions[name])
-    assert view.parting_text == say("compare.alone_from", offset=str(view.parting), side=side)
+    assert view.parting_text == say("compare.alone", side=side, ranges=ranges)

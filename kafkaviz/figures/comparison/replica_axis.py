@@ -15,6 +15,7 @@ from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, TruncationWalk
 from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.comparison.partition_map import merge_ranges
+from kafkaviz.figures.text.comparison_text import join_ranges
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say, say_count
 
@@ -191,15 +192,15 @@ def _parting_text(comparison: PartitionComparison, parting: int | None) -> str:
         return say("compare.differs_at", offset=units.group(parting))
     unreadable = comparison.unreadable.ranges
     if unreadable and unreadable[0].first == parting:
+        ranges = join_ranges(unreadable[:1], has_more=len(unreadable) > 1)
         sides = join_comma(comparison.unreadable_sides)
-        return say("compare.unreadable_from", offset=units.group(parting), sides=sides)
-    firsts = [records.ranges[0].first if records.ranges else None for records in comparison.only_in]
-    side = SIDES[firsts.index(parting)] if parting in firsts else _longer_side(comparison)
-    return say("compare.alone_from", offset=units.group(parting), side=side)
-
-
-def _longer_side(comparison: PartitionComparison) -> str:
-    return SIDES[0] if comparison.lag and comparison.lag.side == SIDES[1] else SIDES[1]
+        return say("comparison.unreadable", sides=sides, ranges=ranges)
+    for side, records in zip(SIDES, comparison.only_in, strict=True):
+        if records.ranges and records.ranges[0].first == parting:
+            ranges = join_ranges(records.ranges[:1], has_more=len(records.ranges) > 1)
+            return say("compare.alone", side=side, ranges=ranges)
+    assert comparison.lag is not None
+    return say("compare.ends_at", side=comparison.lag.side, offset=units.group(parting))
 
 
 def _range(

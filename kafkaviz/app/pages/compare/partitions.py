@@ -128,11 +128,10 @@ def _open(location: Location, partition: str) -> None:
 
 def render_changes(start: "StartComparison") -> None:
     """One broker directory at two moments: each file that is not as it was."""
-    caption = "" if start.is_swapped else say("compare.changes_below")
-    elements.heading(say("compare.changes"), caption)
+    elements.heading(say("compare.changes"), say("compare.changes_below"))
     st.space(8)
     st.html(f'<p class="kv-sm">{elements.escape(outcome_text(start))}</p>')
-    if not start.changes or start.is_swapped:
+    if not start.changes:
         return
     heads = [
         say("common.file"),
