@@ -68,7 +68,7 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
 def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
     """The first and the last offset of a log."""
     first, last = replica.log_start_offset, replica.log_end_offset - 1
-    return f"{form(first)}–{form(last)}" if first <= last else message("comparison.no_offset")
+    return f"{form(first)}–{form(last)}" if first <= last else message("common.none")
 
 
 def ranges_text(records: RecordSet) -> str:

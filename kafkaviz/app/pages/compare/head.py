@@ -74,6 +74,7 @@ def render_head(
             st.space(8)
             text = to_sentence(outcome_text(comparison.start))
             st.html(f'<p class="kv-sm">{elements.escape(text)}</p>')
+            st.space(12)
     elif pair is None:
         st.space(24)
         _render_no_second()
