@@ -45,12 +45,13 @@ behind: {side, offsets, bytes, time_ms}, differences: [{file, position, size_byt
 offset, crc_valid, locations}], the first 20 of difference_count, rewritten_batches,
 damaged_batches, indexes: [{segment, kind, reason, entries, common, only_in_a, only_in_b,
 unwritten_slots, contradicted_slots, interval_bytes, lookup}], replicas, notes, other_generation,
-other_directory}; counts, {relation: partitions}; before_and_after, {started, steps: those of check
-with outcome (as-foretold|otherwise|unseen) and size_after, changes: [{partition, file, change,
-size_before, size_after, same_bytes, foretold}]} or null; problems. rule is keep, end-of-epoch,
-ask-again, leader-end, high-watermark or start-anew; reason is missing, unwritten, damage,
-first-offset-keys, per-append, interval, other-batches, length, zeroed, cut, segment-end or restart;
-change is cut, appended, rebuilt, trimmed, rolled, cleaned, created, rewritten or deleted.
+other_directory}; counts, {relation: partitions}; before_and_after, {started, swapped: whether b is
+the earlier one, steps: those of check with outcome (as-foretold|otherwise|unseen) and size_after,
+changes: [{partition, file, change, size_before, size_after, same_bytes, foretold}]} or null;
+problems. rule is keep, end-of-epoch, ask-again, leader-end, high-watermark or start-anew; reason is
+missing, unwritten, damage, first-offset-keys, per-append, interval, other-batches, length, zeroed,
+cut, segment-end or restart; change is cut, appended, rebuilt, trimmed, trimmed-and-appended,
+rolled, cleaned, created, rewritten or deleted.
 
 Of two catalogs --json prints a, b; checksums_verified: {a, b}; partitions, a list of {topic,
 partition, relation, first_different_offset: where it is diverged, that of two epochs, epoch_a,

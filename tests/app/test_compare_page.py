@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import tarfile
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -33,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 def page(**query: object):
     """The page of both replicas."""
-    return open_page("compare", dir=A, **{"with": B} | query)
+    return open_page("compare", **{"dir": A, "with": B} | query)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,9 @@ def test_the_worst_relations_come_first(comparison):
     for relation, count in comparison.counts.items():
         text = relation.value.replace("-", " ").capitalize()
         assert f"{count} {text.replace('Start differs', 'Log start differs')}" in html
-    assert box(at, "Topic-partition").value == "deposits-0"
+    assert box(at, "Topic-partition").value == "manifests-0"
+    assert html.index("2 Damaged") < html.index("1 Diverged") < html.index("2 Cleaned differently")
+    assert "10 more; scroll" in html
     assert "5 of 24 topic-partitions have parted or are damaged" in html
 
 
@@ -77,6 +81,19 @@ def test_a_parted_partition_and_who_leads():
     html = page_html(page(tp="bids-0", leader="a"))
     assert "If a leads, b drops 40 records: 180 to 219" in html
     assert "which it lacks: it cuts to 180 and asks again" in html
+
+
+def test_both_ends_of_a_log_are_included(comparison):
+    """In the table and in the sentence, as in the ranges beside them."""
+    html = page_html(page(tp="bids-0"))
+    assert "Offsets of a: 0–249, of b: 0–219." in html and "0–250" not in html
+
+
+def test_nothing_is_said_of_a_switch_that_is_not_there():
+    """A partition of one side has no leader to choose."""
+    hint = "Choose which side leads"
+    assert hint in page_html(page(tp="bids-0"))
+    assert hint not in page_html(page(tp="crew-one-0"))
 
 
 def test_a_step_of_the_follower_is_in_the_address():
@@ -97,6 +114,20 @@ def test_a_changed_value_to_the_byte():
     assert "6d 61 72 73 68" in html and "57 52 4f 4e 47" in html
 
 
+def test_the_later_moment_given_first_is_told(tmp_path):
+    """Above all else; what a start did is not told of it."""
+    for name in ("older", "newer"):
+        with tarfile.open(A) as archive:
+            archive.extractall(tmp_path / name, filter="data")
+    older, newer = (tmp_path / name / "kafka-4.4.0-replica-1" for name in ("older", "newer"))
+    log = next((newer / "__cluster_metadata-0").glob("*.log"))
+    log.write_bytes(log.read_bytes() + bytes(100))
+    html = page_html(page(**{"dir": newer, "with": older}))
+    assert "b is the earlier one" in html and "What became of the files" not in html
+    html = page_html(page(**{"dir": older, "with": newer}))
+    assert "b is the earlier one" not in html and "What became of the files" in html
+
+
 def test_another_offset_is_looked_at():
     """By the picker, and then by the address."""
     at = select_option(page(tp="bids-0"), "Look at offset", "219")
@@ -110,7 +141,6 @@ def test_every_kind_of_partition_has_a_page(name):
 
 
 def _unpack_two() -> None:
-    from pathlib import Path
 
     from kafkaviz.app.widgets.unpack_progress import _Strip
 

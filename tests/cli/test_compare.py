@@ -59,8 +59,17 @@ def test_a_partition_on_one_side_has_the_same_fields(report):
     assert alone["only_in_a"]["records"] == 40
 
 
+def test_the_worst_comes_first(capsys):
+    """Damage, then what parted; what one side has alone lies behind both."""
+    assert main(["compare", *REPLICAS]) == 1
+    text = capsys.readouterr().out
+    names = ["manifests-0 ", "bids-0 ", "deposits-0 ", "crew-two-0 ", "loadings-0 ", "unused-0 "]
+    places = [text.index(f"\n{name}") for name in names]
+    assert places == sorted(places)
+
+
 def test_the_words(capsys):
-    """Which leader costs what, in both languages; the worst first."""
+    """Which leader costs what, in both languages."""
     assert main(["compare", *(f"{path}/offers-0" for path in REPLICAS)]) == 1
     text = capsys.readouterr().out
     assert "if b leads, a drops 180–224:" in text and "if a leads, b drops nothing" in text

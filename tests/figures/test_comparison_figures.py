@@ -2,9 +2,12 @@
 
 import pytest
 
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
 from kafkaviz.analysis.comparison.comparator import compare
-from kafkaviz.analysis.comparison.comparison import BrokerComparison, Relation
+from kafkaviz.analysis.comparison.comparison import DISPLAY_ORDER, BrokerComparison, Relation
 from kafkaviz.figures.comparison import partition_map, replica_axis
+from kafkaviz.figures.text.comparison_text import describe_difference
+from kafkaviz.messages import render, say
 from tests.conftest import DATA, REPLICAS
 
 
@@ -19,13 +22,13 @@ def partitions(comparison):
 
 
 def test_the_map_has_every_partition_in_the_order_of_what_is_wrong(comparison):
-    """What is not the same, then what one side has, then what is equal."""
+    """What needs a person first, then what explains itself, what one side has, what is equal."""
     view = partition_map.view(comparison)
     assert len(view.rows) == len(comparison.partitions) == 24
-    ranks = [
-        partition_map.rank(item.relation) for item in partition_map.sort_partitions(comparison)
-    ]
-    assert ranks == sorted(ranks) and set(ranks) == {0, 1, 2}
+    relations = [item.relation for item in comparison.worst_first]
+    wrong = [Relation.DAMAGED] * 2 + [Relation.ALTERED, Relation.DIVERGED, Relation.DOOMED_TAIL]
+    assert relations[:5] == wrong and relations[-1] is Relation.IDENTICAL
+    assert set(DISPLAY_ORDER) == set(Relation)
     assert {row.severity for row in view.rows} == {"error", "warning", "info", "ok"}
 
 
@@ -115,3 +118,38 @@ def test_every_partition_is_drawn(comparison, mode):
         is_cut = bool(item.truncations and item.truncations[0].follower_loses)
         assert bool(shapes) == is_cut
     assert Relation.IDENTICAL in comparison.counts
+
+
+def test_a_difference_names_the_place_of_each_side(partitions):
+    """Of a batch that lies in another segment there."""
+    text = render(describe_difference(partitions["bids-0"].differences[0]))
+    assert "a 00000000000000000120.log, byte 3391" in text
+    assert "b 00000000000000000180.log, byte 11" in text
+
+
+def test_a_difference_at_one_place_names_it_once():
+    """The larger of two lengths is what differs."""
+    locations = FileLocation("0.index", 16, 65520), FileLocation("0.index", 16, 0)
+    text = render(describe_difference(ByteDifference(locations, "size", ("65536", "16"))))
+    assert text.count("0.index") == 1 and "a 65536, b 16" in text
+
+
+def test_what_cannot_be_read_is_marked_on_its_side(comparison, partitions):
+    """The batch of b is corrupt; a has its records."""
+    view = replica_axis.view(partitions["manifests-1"])
+    assert [(mark.side, mark.first, mark.stop) for mark in view.marks] == [(1, 29, 36)]
+    assert view.parting_text == say("comparison.unreadable", ranges="29–35", sides="b")
+    lanes = partition_map.view(comparison)
+    place = next(place for place, row in enumerate(lanes.rows) if row.directory == "manifests-1")
+    bars = [bar.side for bar in lanes.bars if bar.row == place and bar.kind == "other"]
+    assert bars == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "ranges"),
+    [("deposits-0", "b", "121, …"), ("offers-0", "a", "180–224")],
+)
+def test_the_side_that_has_records_alone_is_named(name, side, ranges, partitions):
+    """At the parting."""
+    view = replica_axis.view(partitions[name])
+    assert view.parting_text == say("compare.alone", side=side, ranges=ranges)

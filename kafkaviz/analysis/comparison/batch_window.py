@@ -15,12 +15,7 @@ from operator import attrgetter
 import numpy as np
 
 from kafkaviz.analysis.comparison.batch_stream import BatchStream
-from kafkaviz.analysis.comparison.byte_differences import (
-    ByteDifference,
-    Records,
-    describe_batches,
-)
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, describe_batches
 from kafkaviz.format import batch_records
 from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.log import file
@@ -107,19 +102,7 @@ def describe_pair(pair: BatchPair) -> list[ByteDifference]:
         return []
     data = a.read(), b.read()
     sides = (a.segment, a.row, data[0]), (b.segment, b.row, data[1])
-    return describe_batches(
-        sides, (a.is_crc_valid, b.is_crc_valid), [_records(part) for part in data]
-    )
-
-
-def _records(data: bytes) -> Records:
-    records = {}
-    try:
-        for record in batch_records.iterate(data):
-            records[record.offset] = record
-    except CorruptBytes:  # those before the fault are named
-        pass
-    return records
+    return describe_batches(sides, (a.is_crc_valid, b.is_crc_valid))
 
 
 def _pair(a: WindowBatch | None, b: WindowBatch | None) -> BatchPair:

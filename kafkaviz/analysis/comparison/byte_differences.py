@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary.layouts import field_names, field_start
+from kafkaviz.format import record, spans_record
 from kafkaviz.format.batch import CODEC_MASK, HEADER, HEADER_BYTES, LEGACY_HEADER, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.segment import LogSegment
@@ -19,6 +20,16 @@ from kafkaviz.log.segment import LogSegment
 MAX_DIFFERENCES = 20  # of one partition that are described
 JOINED_BYTES = 8  # bytes that differ no further apart are one difference
 MAX_TEXT_BYTES = 24  # of a value that is shown
+RECORD_FIELDS = {  # by the names of their spans; a header's are "headers", the first is "length"
+    "attributes": "attributes",
+    "timestampDelta": "timestamp",
+    "offsetDelta": "offset_delta",
+    "keyLength": "key_length",
+    "key": "key",
+    "valueLength": "value_length",
+    "value": "value",
+    "headerCount": "headers",
+}
 
 # a segment, a row of format.batch.BATCH, and the bytes of that batch
 BatchSide = tuple[LogSegment, np.void, bytes]
@@ -40,8 +51,9 @@ class ByteDifference:
 
     Attributes:
         locations: of each side, None where it has no such bytes.
-        what: a field of the batch header or of a record ("crc", "value"), "records" of compressed
-            ones, "entry" of an index, "tail", "hole" or "batch".
+        what: a field of the batch header or of a record ("crc", "value"), "record" of more than
+            one field of these, "records" of compressed ones, "entry" or "size" of an index, "file",
+            "tail" or "hole".
         values: what each side has there, as text.
         offset: the first offset of the batch, None of an index.
         valid_crcs: whether the checksum of the batch is right on each side, None where there is
@@ -63,15 +75,9 @@ class ByteDifference:
 
 
 def describe_batches(
-    sides: Sequence[BatchSide],
-    valid_crcs: tuple[bool, bool],
-    records: Sequence[Records] = ({}, {}),
+    sides: Sequence[BatchSide], valid_crcs: tuple[bool, bool]
 ) -> list[ByteDifference]:
-    """The bytes in which two batches of the same place differ.
-
-    Args:
-        records: those that could be read of each, by their offsets.
-    """
+    """The bytes in which two batches of the same place differ."""
     data = [np.frombuffer(side[2], np.uint8) for side in sides]
     offset = min(int(row["base_offset"]) for _, row, _ in sides)
     if len(data[0]) == len(data[1]):
@@ -79,12 +85,12 @@ def describe_batches(
     else:
         length = min(map(len, data))
         places = np.flatnonzero(data[0][:length] != data[1][:length])
-        header = [(start, stop) for start, stop in _ranges(places) if start < HEADER_BYTES]
-        first = places[places >= HEADER_BYTES]
-        ranges = [*header, (int(first[0]) if len(first) else length, max(map(len, data)))]
+        header, first = places[places < HEADER_BYTES], places[places >= HEADER_BYTES]
+        rest = int(first[0]) if len(first) else length, max(map(len, data))
+        ranges = [*_ranges(header), rest]
     differences = []
     for start, stop in ranges:
-        for field_start_byte, field_stop, what in _fields(sides[0], start, stop, records):
+        for field_start_byte, field_stop, what in _fields(sides, start, stop, valid_crcs):
             parts = [batch[field_start_byte:field_stop] for _, _, batch in sides]
             if parts[0] == parts[1]:
                 continue
@@ -119,7 +125,7 @@ def describe_records(
             FileLocation(segment.log.name, int(row["position"]), len(batch))
             for segment, row, batch in sides
         ]
-        texts = [_record_text(record[offset], what) for record in records]
+        texts = [_record_text(own_records[offset], what) for own_records in records]
         differences.append(
             ByteDifference(
                 (locations[0], locations[1]), what, (texts[0], texts[1]), offset, (True, True)
@@ -154,29 +160,53 @@ def _header(side: BatchSide) -> np.dtype:
 
 
 def _fields(
-    side: BatchSide, start: int, stop: int, records: Sequence[Records]
+    sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> Iterator[tuple[int, int, str]]:
     """The fields that a range of differing bytes lies in, each with its bytes."""
-    header = _header(side)
+    header = _header(sides[0])
     for name in field_names(header):
         first = field_start(header, name)
         last = first + header[name].itemsize
         if start < last and stop > first:
             yield first, last, name
     if stop > header.itemsize:
-        yield max(start, header.itemsize), stop, _record_field(side, start, records)
+        start = max(start, header.itemsize)
+        yield start, stop, _record_field(sides, start, stop, valid_crcs)
 
 
-def _record_field(side: BatchSide, place: int, records: Sequence[Records]) -> str:
-    """Which field of a record lies at a byte; "records" of compressed ones."""
-    _, row, _ = side
-    if int(row["attributes"]) & CODEC_MASK:
+def _record_field(
+    sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
+) -> str:
+    """The field of a record that bytes lie in; of two sides, those with a right checksum know."""
+    if any(int(row["attributes"]) & CODEC_MASK for _, row, _ in sides):
         return "records"
-    for offset, record in records[0].items():
-        begin = HEADER_BYTES + record.position
-        if begin <= place < begin + record.size_bytes and offset in records[1]:
-            return _differing_field(record, records[1][offset]) or "records"
-    return "records"
+    names = {
+        _field_of(side, start, stop)
+        for side, is_valid in zip(sides, valid_crcs, strict=True)
+        if is_valid or not any(valid_crcs)
+    }
+    return names.pop() if len(names) == 1 else "record"
+
+
+def _field_of(side: BatchSide, start: int, stop: int) -> str:
+    """The field of one side; "record" where the bytes are of several, or cannot be read."""
+    _, row, batch = side
+    if row["magic"] < MAGIC_2:
+        return "record"
+    body, first, last = memoryview(batch)[HEADER_BYTES:], start - HEADER_BYTES, stop - HEADER_BYTES
+    rows, _ = record.readable_rows(body, int(row["record_count"]))
+    number = int(np.searchsorted(rows["position"], first, "right")) - 1
+    if number < 0:
+        return "record"
+    begin, size_bytes = int(rows["position"][number]), int(rows["size_bytes"][number])
+    base = spans_record.RecordBase(0, 0)
+    spans = spans_record.records(body[begin : begin + size_bytes], 1, base, begin)
+    for place, span in enumerate(spans):
+        if span.start <= first and last <= span.end:
+            name = str(span.name)
+            field = "headers" if name.startswith("header ") else RECORD_FIELDS.get(name, "record")
+            return field if place else "length"
+    return "record"
 
 
 def _differing_field(a: BatchRecord, b: BatchRecord) -> str | None:

@@ -28,6 +28,7 @@ from kafkaviz.analysis.comparison.index_differences import (
     is_equal_index,
 )
 from kafkaviz.analysis.comparison.leader_epochs import (
+    UNDEFINED,
     EpochHistory,
     TruncationWalk,
     walk_truncation,
@@ -80,7 +81,8 @@ def compare_brokers(
     """The same of two directories that are open."""
     brokers = a, b
     releases = assume_release(a), assume_release(b)
-    comparer = _Comparer(brokers, releases)
+    is_one_directory = is_same_directory(*brokers)
+    comparer = _Comparer(brokers, releases, is_one_directory=is_one_directory)
     lists = brokers[0].partitions, brokers[1].partitions
     is_lone = any(broker.is_lone for broker in brokers)
     matches = match_lone(*lists) if is_lone else match_partitions(*lists)
@@ -96,7 +98,7 @@ def compare_brokers(
             assert side is not None
             problems.append(Problem.from_fault(side.path, fault))
     start = None
-    if is_same_directory(*brokers):
+    if is_one_directory:
         try:
             start = compare_start(*brokers, releases[0].release)
         except KafkavizError as fault:
@@ -109,7 +111,8 @@ def compare_brokers(
 def _open(path: Path | str) -> Broker:
     """What a path leads to, as a broker directory.
 
-    Of one that holds a log alone it is one with that partition, and of a .log with that segment.
+    Of one that holds a log alone it is one with that partition, and of a .log with that segment and
+    the leader epochs beside it.
     """
     source = file.absolute_path(path)
     located = archive.locate(source)
@@ -121,7 +124,7 @@ def _open(path: Path | str) -> Broker:
         alone = replace(
             partition,
             segments=segments,
-            other_files=(),
+            other_files=tuple(info for info in partition.other_files if info.name == LEADER_EPOCHS),
             checkpoints=CheckpointOffsets(),
         )
         return Broker(path=located.parent, source=source, partitions=(alone,), is_lone=True)
@@ -143,11 +146,16 @@ def _open(path: Path | str) -> Broker:
 
 
 class _Comparer:
-    """Compares partitions of two broker directories."""
+    """Compares partitions of two broker directories, or of one at two moments."""
 
     def __init__(
-        self, brokers: tuple[Broker, Broker], releases: tuple[AssumedRelease, AssumedRelease]
+        self,
+        brokers: tuple[Broker, Broker],
+        releases: tuple[AssumedRelease, AssumedRelease],
+        *,
+        is_one_directory: bool,
     ) -> None:
+        self._is_one_directory = is_one_directory
         self._brokers, self._releases = brokers, releases
         self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
         self._is_per_append = not all(
@@ -189,7 +197,8 @@ class _Comparer:
         comparison = self._with_tails(comparison, alignment)
         relations = tuple(self._relations(comparison, alignment))
         comparison = replace(comparison, relations=relations[::-1])
-        return replace(comparison, notes=tuple(_notes(comparison, alignment)))
+        notes = _notes(comparison, alignment, is_one_directory=self._is_one_directory)
+        return replace(comparison, notes=tuple(notes))
 
     def _describe_alone(self, match: PartitionMatch) -> PartitionComparison:
         side, partition = (0, match.a) if match.a else (1, match.b)
@@ -323,8 +332,12 @@ class _Comparer:
             Relation.CLEANED_DIFFERENTLY: _has_gaps(comparison),
         }
         if pair[0].log_end_offset != pair[1].log_end_offset and not alignment.diverged:
+            is_prefix = not (
+                alignment.altered or any(alignment.damaged_batches) or _has_gaps(comparison)
+            )
             is_doomed = _is_doomed(pair[0], pair[1])
-            relations[Relation.DOOMED_TAIL if is_doomed else Relation.BEHIND] = True
+            relations[Relation.DOOMED_TAIL] = is_doomed
+            relations[Relation.BEHIND] = is_prefix and not is_doomed
         true_relations = [relation for relation in Relation if relations.get(relation)]
         yield from true_relations or [Relation.IDENTICAL]
 
@@ -351,7 +364,10 @@ def _has_gaps(comparison: PartitionComparison) -> bool:
 def _is_doomed(a: Replica, b: Replica) -> bool:
     """Whether the shorter one knows a later election, at or before its end."""
     longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
-    latest = longer.epochs.latest
+    latest = max(
+        (epoch for epoch, start in longer.epochs.entries if start <= longer.log_end_offset),
+        default=UNDEFINED,
+    )
     return any(
         epoch > latest and start <= shorter.log_end_offset
         for epoch, start in shorter.epochs.entries
@@ -431,7 +447,9 @@ def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
     return ByteDifference((locations[0], locations[1]), "entry", (None, None))
 
 
-def _notes(comparison: PartitionComparison, alignment: RecordAlignment) -> Iterator[Message]:
+def _notes(
+    comparison: PartitionComparison, alignment: RecordAlignment, *, is_one_directory: bool
+) -> Iterator[Message]:
     """What explains differences that are none, and what the reader should not conclude."""
     a, b = comparison.replicas
     assert a is not None and b is not None
@@ -455,4 +473,6 @@ def _notes(comparison: PartitionComparison, alignment: RecordAlignment) -> Itera
         if replica.epochs.is_from_batches and replica.segments:
             yield message("comparison.epochs_from_batches", side=side)
     if a.epochs.entries != b.epochs.entries and not parted:
-        yield message("comparison.epochs_differ")
+        yield message(
+            "comparison.epochs_changed" if is_one_directory else "comparison.epochs_differ"
+        )

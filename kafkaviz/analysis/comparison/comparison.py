@@ -46,9 +46,31 @@ class Relation(StrEnum):
         return tuple(Relation).index(self)
 
     @property
+    def display_rank(self) -> int:
+        """A smaller number for what a reader should see earlier."""
+        return DISPLAY_ORDER.index(self)
+
+    @property
     def has_equal_records(self) -> bool:
         """Whether both have the same records from the same log start on."""
         return self.severity <= Relation.SEGMENTS_DIFFER.severity
+
+
+# what needs a person, what only explains itself, what one side has, what is equal
+DISPLAY_ORDER = (
+    Relation.DAMAGED,
+    Relation.ALTERED,
+    Relation.DIVERGED,
+    Relation.DOOMED_TAIL,
+    Relation.CLEANED_DIFFERENTLY,
+    Relation.BEHIND,
+    Relation.START_DIFFERS,
+    Relation.ONLY_IN_B,
+    Relation.ONLY_IN_A,
+    Relation.SEGMENTS_DIFFER,
+    Relation.INDEX_FILES_DIFFER,
+    Relation.IDENTICAL,
+)
 
 
 @dataclass(frozen=True)
@@ -130,6 +152,24 @@ class PartitionComparison:
     other_directory: str | None = None
 
     @property
+    def is_torn_alone(self) -> bool:
+        """Whether all that differs in the logs lies behind the last batch of one."""
+        a, b = self.replicas
+        return (
+            self.relation is Relation.SEGMENTS_DIFFER
+            and bool(self.segment_bases_equal)
+            and not self.rewritten_batches
+            and a is not None
+            and b is not None
+            and a.torn_bytes + b.torn_bytes > 0
+        )
+
+    @property
+    def unreadable_sides(self) -> tuple[str, ...]:
+        """Those that have the batches which cannot be read."""
+        return tuple(side for side, count in zip(SIDES, self.damaged_batches, strict=True) if count)
+
+    @property
     def relation(self) -> Relation:
         """The worst that holds."""
         return self.relations[0]
@@ -155,6 +195,15 @@ class BrokerComparison:
         """How many partitions of each relation there are, the least relation first."""
         counts = Counter(comparison.relation for comparison in self.partitions)
         return {relation: counts[relation] for relation in Relation if counts[relation]}
+
+    @property
+    def worst_first(self) -> tuple[PartitionComparison, ...]:
+        """The partitions as they are shown: by the gravest of all that holds of each."""
+
+        def rank(partition: PartitionComparison) -> int:
+            return min(relation.display_rank for relation in partition.relations)
+
+        return tuple(sorted(self.partitions, key=rank))
 
     @property
     def has_equal_records(self) -> bool:

@@ -182,6 +182,7 @@ def _replica_object(replica: Replica) -> dict[str, Any]:
 def _start_object(start: StartComparison) -> dict[str, Any]:
     return {
         "started": start.is_started,
+        "swapped": start.is_swapped,
         "steps": [
             finding_codec.step_to_object(foretold.step)
             | {"outcome": foretold.outcome.value, "size_after": foretold.size_bytes}

@@ -439,4 +439,6 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
             else max(0, size_bytes - position),
         )
         locations.append(location if info else None)
+    if what == "size":
+        values = [str(size_bytes) for size_bytes in sizes]
     return ByteDifference((locations[0], locations[1]), what, (values[0], values[1]))

@@ -504,9 +504,7 @@ class _Alignment:
             self._result.difference_count += 1
             return
         if a.epoch != b.epoch or not all(valid_crcs):
-            self._result.add_differences(
-                describe_batches(sides, valid_crcs, (a.records(), b.records()))
-            )
+            self._result.add_differences(describe_batches(sides, valid_crcs))
             return
         records_a, records_b = a.records(), b.records()
         is_altered = any(
@@ -514,9 +512,7 @@ class _Alignment:
             for offset in records_a.keys() & records_b.keys()
         )
         if is_altered and is_same_range:
-            self._result.add_differences(
-                describe_batches(sides, valid_crcs, (records_a, records_b))
-            )
+            self._result.add_differences(describe_batches(sides, valid_crcs))
         elif is_altered:
             self._result.add_differences(describe_records(sides, (records_a, records_b)))
         else:

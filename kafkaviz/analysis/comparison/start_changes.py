@@ -5,7 +5,7 @@ foretold  rebuild  orders-0 150 .index, 80 bytes        as foretold: those 80 by
 change    appended orders-0 300 .log, 4000 bytes more   not foretold: producers went on
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -32,6 +32,7 @@ class ChangeKind(StrEnum):
     APPENDED = "appended"  # its bytes and more
     REBUILD = "rebuilt"  # an index with other entries
     TRIMMED = "trimmed"  # an index without its unwritten slots
+    TRIMMED_AND_APPENDED = "trimmed-and-appended"  # the same, and more entries
     ROLL = "rolled"  # a new segment behind all others
     CLEANED = "cleaned"  # a .log with other batches
     CREATED = "created"
@@ -55,7 +56,7 @@ class FileChange:
         file: relative to the broker directory; of a directory its name.
         sizes: before and after, None where it is not there.
         same_bytes: how many are the same from the first on.
-        is_foretold: whether a step of the start is about it.
+        is_foretold: whether a step of the start is about it, and came as foretold.
     """
 
     partition: str
@@ -87,12 +88,14 @@ class StartComparison:
         restart: what a start on the first moment was foretold to do; None without a start.
         is_started: whether anything shows that the broker was started between the two: another
             marker of a clean stop, or a file that a foretold step changed.
+        is_swapped: whether the second is the earlier one; then nothing is foretold of the first.
     """
 
     restart: Restart | None
     steps: tuple[ForetoldStep, ...]
     changes: tuple[FileChange, ...]
     is_started: bool
+    is_swapped: bool = False
 
     @property
     def unexpected_steps(self) -> tuple[ForetoldStep, ...]:
@@ -129,6 +132,9 @@ def compare_start(before: Broker, after: Broker, release: Release) -> StartCompa
     }
     if _is_unchanged(files, same_bytes):
         return StartComparison(None, (), (), is_started=False)
+    if _newest(files[1]) < _newest(files[0]):
+        changes = tuple(_changes(files, same_bytes, set()))
+        return StartComparison(None, (), changes, is_started=False, is_swapped=True)
     restart = predict_restart(before, release=release, on_recovered=keep_indexes)
     sizes = {name: info.size_bytes for name, info in files[1].items()}
     steps = tuple(
@@ -139,7 +145,11 @@ def compare_start(before: Broker, after: Broker, release: Release) -> StartCompa
         )
         for step in restart.steps
     )
-    foretold_files = {step.file for step in restart.steps if step.file and step.action != "keep"}
+    foretold_files = {
+        foretold.step.file
+        for foretold in steps
+        if foretold.outcome is StepOutcome.AS_FORETOLD and foretold.step.action != "keep"
+    } - {foretold.step.file for foretold in steps if foretold.outcome is StepOutcome.OTHERWISE}
     changes = tuple(_changes(files, same_bytes, foretold_files))
     changed_files = {change.file for change in changes}
     is_started = _is_other_marker(before, after) or any(
@@ -163,6 +173,14 @@ def _is_unchanged(
         files[0][name].size_bytes == size_bytes == files[1][name].size_bytes
         for name, size_bytes in same_bytes.items()
     )
+
+
+def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
+    """What a later moment has more of: the end of the metadata log, without one the newest time."""
+    logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
+    if logs:
+        return max(logs), files[max(logs)].size_bytes
+    return "", max((info.mtime_ns for info in files.values()), default=0)
 
 
 def _is_other_marker(before: Broker, after: Broker) -> bool:
@@ -243,7 +261,7 @@ def _rebuild_outcome(
 def _changes(
     files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
     same_bytes: Mapping[str, int],
-    foretold_files: set[str],
+    foretold_files: Collection[str | None],
 ) -> Iterator[FileChange]:
     before, after = files
     for name in sorted(before.keys() | after.keys()):
@@ -295,8 +313,11 @@ def _kind(
 
 def _index_kind(before: FileInfo, after: FileInfo, same_bytes: int) -> ChangeKind:
     """Trimmed where what is gone was zeros, appended where what came follows the entries."""
-    if after.size_bytes < before.size_bytes and same_bytes == after.size_bytes:
+    is_shorter = after.size_bytes < before.size_bytes
+    if is_shorter and same_bytes == after.size_bytes:
         rest = file.read_data(before.path)[0][same_bytes:]
         return ChangeKind.CUT if rest.strip(b"\0") else ChangeKind.TRIMMED
     data = file.read_data(before.path)[0].rstrip(b"\0")
-    return ChangeKind.APPENDED if same_bytes >= len(data) else ChangeKind.REBUILD
+    if same_bytes < len(data):
+        return ChangeKind.REBUILD
+    return ChangeKind.TRIMMED_AND_APPENDED if is_shorter else ChangeKind.APPENDED

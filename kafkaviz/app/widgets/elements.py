@@ -14,7 +14,7 @@ from html import escape as to_html
 import streamlit as st
 
 from kafkaviz.app.frontend import art
-from kafkaviz.messages import say
+from kafkaviz.messages import say, say_count
 from kafkaviz.units import escape_controls, group
 
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|[KMGT]iB|[kMGT]?B)(?!\w))")
@@ -132,6 +132,12 @@ def _dashes(words: str) -> str:
 def heading(text: str, aside: str = "") -> None:
     """The heading of a section, and a quiet word beside it."""
     st.html(f'<h2 class="kv-h2">{escape(text)} <small>{escape(aside)}</small></h2>')
+
+
+def hidden_count(key: str, count: int) -> None:
+    """How many rows of a table are not in sight, where there are any."""
+    if count > 0:
+        st.html(f'<div class="kv-more">{escape(say_count(key, count))}</div>')
 
 
 def figure_head(finding: str, below: str) -> None:

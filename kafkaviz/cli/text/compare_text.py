@@ -20,13 +20,14 @@ from kafkaviz.figures.text.comparison_text import (
     describe_difference,
     describe_facts,
     describe_index,
+    describe_relation,
     describe_step,
     describe_walk,
     outcome_text,
-    relation_key,
     relation_name,
 )
 from kafkaviz.messages import Text, message, say
+from kafkaviz.messages import render as render_text
 
 MAX_LINES = 5  # of differences or indexes that are printed of a partition
 MAX_CHANGES = 20
@@ -39,9 +40,7 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
     yield say("comparison.source", side="b", path=comparison.sources[1])
     for problem in comparison.problems:
         yield from _wrap(message("comparison.problem", path=problem.path, problem=problem.what))
-    for partition in sorted(
-        comparison.partitions, key=lambda item: item.relation.severity, reverse=True
-    ):
+    for partition in comparison.worst_first:
         yield from _render_partition(partition)
     yield ""
     for relation, count in comparison.counts.items():
@@ -53,7 +52,8 @@ def render(comparison: BrokerComparison) -> Iterator[Text]:
 def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
     relation = comparison.relation
     name = output.pad(comparison.partition, NAME_COLUMNS)
-    line = f"{name}  {output.pad(relation.value, RELATION_COLUMNS)}  {say(relation_key(relation))}"
+    text = render_text(describe_relation(comparison))
+    line = f"{name}  {output.pad(relation.value, RELATION_COLUMNS)}  {text}"
     if relation is Relation.IDENTICAL:
         yield line
         return
@@ -88,7 +88,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
     """Before and after."""
     yield ""
     yield from output.wrap(outcome_text(start))
-    if not start.changes:
+    if not start.changes or start.is_swapped:
         return
     if start.is_started:
         for foretold in start.unexpected_steps[:MAX_CHANGES]:
@@ -114,7 +114,8 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 def _is_of_log(change: FileChange) -> bool:
     """Whether it is about records or their indexes, and more than a start's housekeeping."""
     is_plain = change.file.endswith((".log", "index"))
-    is_housekeeping = change.kind is ChangeKind.TRIMMED or ".deleted" in change.file
+    is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
+    is_housekeeping = is_trimmed or ".deleted" in change.file
     return is_plain and not is_housekeeping
 
 

@@ -16,13 +16,15 @@ from kafkaviz.analysis.comparison.comparison import (
     PartitionComparison,
     Relation,
 )
+from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
+from kafkaviz.figures.text.comparison_text import describe_relation, offsets_text
 from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 
 ROWS_A_PAGE = 40
-ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 196
+ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 232
 NAME_CHARACTERS = 26
 MAX_RANGES = 120  # that are drawn one by one; more are drawn as cells of the row
 MAX_NAMES = 5  # in the title
@@ -95,24 +97,9 @@ def severity(relation: Relation) -> str:
     return "ok" if relation in EQUAL else "info"
 
 
-def sort_partitions(comparison: BrokerComparison) -> list[PartitionComparison]:
-    """What both sides have and is not the same first, the worst above; then what one side has."""
-    return sorted(
-        comparison.partitions,
-        key=lambda item: (rank(item.relation), -item.relation.severity),
-    )
-
-
-def rank(relation: Relation) -> int:
-    """0 of what both sides have and is not the same, 1 of what one side has, 2 of what is equal."""
-    if relation in ONE_SIDED:
-        return 1
-    return 2 if relation in EQUAL else 0
-
-
 def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
     """One page of the rows."""
-    partitions = sort_partitions(comparison)[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
+    partitions = comparison.worst_first[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
     return PartitionMapView(
         title=title(comparison),
         caption=say("compare.map_below"),
@@ -126,7 +113,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 def title(comparison: BrokerComparison) -> str:
     """What is most worth knowing."""
     total = len(comparison.partitions)
-    wrong = [item for item in comparison.partitions if item.relation in WRONG]
+    wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
         names = join_details(escape_controls(item.partition) for item in wrong[:MAX_NAMES])
         key = "title_wrong" if len(wrong) <= MAX_NAMES else "title_wrong_many"
@@ -142,9 +129,16 @@ def relation_label(relation: Relation) -> str:
     return say(f"compare.relation_{relation.value.replace('-', '_')}")
 
 
+def partition_label(comparison: PartitionComparison) -> str:
+    """How both sides of a partition relate, as a label."""
+    if comparison.is_torn_alone:
+        return say("compare.torn_alone")
+    return relation_label(comparison.relation)
+
+
 def describe_row(comparison: PartitionComparison) -> str:
     """How both sides relate, and where or by how much."""
-    label, lag = relation_label(comparison.relation), comparison.lag
+    label, lag = partition_label(comparison), comparison.lag
     if comparison.first_divergent_offset is not None:
         offset = units.group(comparison.first_divergent_offset)
         return say("compare.at_offset", relation=label, offset=offset)
@@ -161,13 +155,12 @@ def _row(comparison: PartitionComparison) -> PartitionLanes:
     replicas = zip(SIDES, comparison.replicas, strict=True)
     lines = [
         f"<b>{escape(name, quote=False)}</b>",
-        escape(render(_relation_sentence(comparison)), quote=False),
+        escape(render(describe_relation(comparison)), quote=False),
         *(
             say(
                 "compare.hover_side",
                 side=side,
-                start=units.group(replica.log_start_offset),
-                end=units.group(replica.log_end_offset),
+                offsets=offsets_text(replica, units.group),
             )
             for side, replica in replicas
             if replica
@@ -180,10 +173,6 @@ def _row(comparison: PartitionComparison) -> PartitionLanes:
         severity=severity(comparison.relation),
         hover="<br>".join(lines),
     )
-
-
-def _relation_sentence(comparison: PartitionComparison) -> str:
-    return say(f"comparison.relation_{comparison.relation.value.replace('-', '_')}")
 
 
 def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
@@ -203,10 +192,11 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
             yield bar(side, replica.log_start_offset, replica.log_end_offset, kind)
         if len(replicas) == 1:
             continue
+        unreadable = comparison.unreadable if comparison.damaged_batches[side] else NO_RECORDS
         for kind, records in (
             ("alone", comparison.only_in[side]),
             ("other", comparison.different),
-            ("other", comparison.unreadable),
+            ("other", unreadable),
         ):
             for first, last in merge_ranges(records.ranges, length):
                 yield bar(side, first, last + 1, kind)

@@ -12,8 +12,11 @@ import plotly.graph_objects as go
 from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Replica
 from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, TruncationWalk
+from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.comparison.partition_map import merge_ranges
+from kafkaviz.figures.text.comparison_text import join_ranges
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say, say_count
 
 LANE_PX, GAP_PX, MARK_PX, TITLE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = (
@@ -186,7 +189,17 @@ def _parting_text(comparison: PartitionComparison, parting: int | None) -> str:
         return ""
     if comparison.first_divergent_offset == parting:
         return say("compare.differs_at", offset=units.group(parting))
-    return say("compare.alone_from", offset=units.group(parting))
+    unreadable = comparison.unreadable.ranges
+    if unreadable and unreadable[0].first == parting:
+        ranges = join_ranges(unreadable[:1], has_more=len(unreadable) > 1)
+        sides = join_comma(comparison.unreadable_sides)
+        return say("comparison.unreadable", sides=sides, ranges=ranges)
+    for side, records in zip(SIDES, comparison.only_in, strict=True):
+        if records.ranges and records.ranges[0].first == parting:
+            ranges = join_ranges(records.ranges[:1], has_more=len(records.ranges) > 1)
+            return say("compare.alone", side=side, ranges=ranges)
+    assert comparison.lag is not None
+    return say("compare.ends_at", side=comparison.lag.side, offset=units.group(parting))
 
 
 def _range(
@@ -239,10 +252,11 @@ def _marks(comparison: PartitionComparison) -> Iterator[AxisMark]:
         return
     length = (comparison.compared_to or 1) - (comparison.compared_from or 0)
     for side in (0, 1):
+        unreadable = comparison.unreadable if comparison.damaged_batches[side] else NO_RECORDS
         for is_other, records in (
             (False, comparison.only_in[side]),
             (True, comparison.different),
-            (True, comparison.unreadable),
+            (True, unreadable),
         ):
             for first, last in merge_ranges(records.ranges, length):
                 yield AxisMark(side=side, first=first, stop=last + 1, is_other=is_other)

@@ -1,10 +1,10 @@
 """A comparison in words, as the command line and the page Compare say it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from kafkaviz.analysis.comparison.byte_differences import ByteDifference
-from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation
+from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
+from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation, Replica
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
 from kafkaviz.analysis.comparison.leader_epochs import TruncationStep, TruncationWalk
 from kafkaviz.analysis.comparison.record_ranges import OffsetRange, RecordSet
@@ -26,20 +26,10 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
             yield message("comparison.also", relation=relation_name(relation))
     replicas = [replica for replica in comparison.replicas if replica]
     if len(replicas) == 2:
-        a, b = replicas
-        yield message(
-            "comparison.offsets",
-            a_start=a.log_start_offset,
-            a_end=a.log_end_offset,
-            b_start=b.log_start_offset,
-            b_end=b.log_end_offset,
-        )
+        a, b = map(offsets_text, replicas)
+        yield message("comparison.offsets", a=a, b=b)
     elif replicas:
-        yield message(
-            "comparison.alone",
-            start=replicas[0].log_start_offset,
-            end=replicas[0].log_end_offset,
-        )
+        yield message("comparison.alone", offsets=offsets_text(replicas[0]))
     epochs = comparison.leader_epochs_there
     if comparison.first_divergent_offset is not None and epochs:
         offset = comparison.first_divergent_offset
@@ -63,12 +53,22 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
                     "comparison.only_in", side=side, n=records.records, ranges=ranges_text(records)
                 )
     if comparison.unreadable.records:
-        yield message("comparison.unreadable", ranges=ranges_text(comparison.unreadable))
+        yield message(
+            "comparison.unreadable",
+            sides=join_comma(comparison.unreadable_sides),
+            ranges=ranges_text(comparison.unreadable),
+        )
     if comparison.other_generation:
         yield message("comparison.other_generation", id=comparison.other_generation)
     if comparison.other_directory:
         yield message("comparison.other_directory", name=comparison.other_directory)
     yield from comparison.notes
+
+
+def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
+    """The first and the last offset of a log."""
+    first, last = replica.log_start_offset, replica.log_end_offset - 1
+    return f"{form(first)}–{form(last)}" if first <= last else message("common.none")
 
 
 def ranges_text(records: RecordSet) -> str:
@@ -85,22 +85,19 @@ def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> s
 
 def describe_difference(difference: ByteDifference) -> Message:
     """Which bytes of which file differ, and what they are."""
-    location = difference.location
-    values = {
-        "file": location.file,
-        "position": location.position,
-        "n": location.size_bytes,
-        "field": field_text(difference.what),
-    }
-    if difference.what == "tail":
+    locations = [location for location in difference.locations if location]
+    places = [_place(location) for location in locations]
+    if difference.what in ("tail", "hole"):
         side = SIDES[difference.locations[0] is None]
-        return message("comparison.tail", **values, side=side)
-    if difference.what == "hole":
-        side = SIDES[difference.locations[0] is None]
-        return message("comparison.hole", **values, side=side)
+        return message(f"comparison.{difference.what}", place=places[0], side=side)
+    if len({(location.file, location.position) for location in locations}) == 1:
+        place = _place(max(locations, key=lambda location: location.size_bytes))
+    else:
+        place = message("comparison.places", a=places[0], b=places[1])
     text = message(
         "comparison.difference",
-        **values,
+        place=place,
+        field=field_text(difference.what),
         a="–" if difference.values[0] is None else difference.values[0],
         b="–" if difference.values[1] is None else difference.values[1],
     )
@@ -114,9 +111,18 @@ def describe_difference(difference: ByteDifference) -> Message:
     return message("comparison.wrong_checksums", text=text) if wrong else text
 
 
+def _place(location: FileLocation) -> Message:
+    return message(
+        "comparison.place",
+        file=location.file,
+        position=location.position,
+        n=location.size_bytes,
+    )
+
+
 def field_text(name: str) -> Text:
     """A field by its own name, or what is no field in words."""
-    in_words = ("entry", "size", "file", "records")
+    in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 
 
@@ -188,6 +194,8 @@ def outcome_text(start: StartComparison) -> str:
     """Whether a directory was started between two moments, and how much came as foretold."""
     if not start.changes:
         return say("comparison.nothing_changed")
+    if start.is_swapped:
+        return say("comparison.swapped")
     if not start.is_started:
         return say("comparison.not_started")
     counts = Counter(foretold.outcome for foretold in start.steps)
@@ -200,11 +208,13 @@ def outcome_text(start: StartComparison) -> str:
     )
 
 
+def describe_relation(comparison: PartitionComparison) -> Message:
+    """How both sides of a partition relate."""
+    if comparison.is_torn_alone:
+        return message("comparison.torn_alone")
+    return relation_name(comparison.relation)
+
+
 def relation_name(relation: Relation) -> Message:
     """A relation in words."""
-    return message(relation_key(relation))
-
-
-def relation_key(relation: Relation) -> str:
-    """The key of these words."""
-    return f"comparison.relation_{relation.value.replace('-', '_')}"
+    return message(f"comparison.relation_{relation.value.replace('-', '_')}")

@@ -13,6 +13,7 @@ from kafkaviz.analysis.comparison.comparison import PartitionComparison, Relatio
 from kafkaviz.analysis.comparison.index_differences import IndexReason
 from kafkaviz.analysis.fault_injection.faults import FAULTS
 from kafkaviz.analysis.fault_injection.log_copy import LogCopy, copy_log
+from kafkaviz.figures.text.comparison_text import describe_relation
 from kafkaviz.format.batch import HEADER
 from kafkaviz.format.names import CLEAN_SHUTDOWN
 from kafkaviz.log.broker import Broker, open_broker
@@ -151,6 +152,17 @@ def test_a_cut_end_is_damage_only_where_no_kill_explains_it(is_killed, compare_d
     assert partition.lag.side == "b" and partition.only_in[0].records == partition.lag.offsets
     tail = next(item for item in partition.differences if item.what == "tail")
     assert tail.location.position + tail.location.size_bytes == damage.start
+
+
+def test_a_torn_end_is_no_other_segment(broker, copies, tmp_path):
+    """All records are there, and bytes behind the last batch: said so, in the words of the relation."""
+    copy = copies[-1]
+    name, data = copy.name("log"), bytes(copy.content("log"))
+    write(broker, copy.with_files({name: data + data[:45]}), tmp_path / "a", is_clean=False)
+    write(broker, copy, tmp_path / "b")
+    partition = compare(tmp_path / "a", tmp_path / "b").partitions[0]
+    assert partition.relation is Relation.SEGMENTS_DIFFER and partition.is_torn_alone
+    assert describe_relation(partition).key == "comparison.torn_alone"
 
 
 def test_a_cut_before_other_segments_is_damage(compare_damaged):

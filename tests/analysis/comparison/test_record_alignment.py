@@ -131,3 +131,18 @@ def test_offsets_of_many_batches_are_joined():
     collector.add_offsets(np.array([100_000, 100_002]))
     assert collector.result().ranges == ((0, 100_000), (100_002, 100_002))
     assert collector.result().records == 100_002
+
+
+def test_the_field_of_a_record_that_differs(tmp_path):
+    """By its bytes: one field by its name, more than one as the record."""
+    written = {0: b"aa", 1: b"value one", 2: b"cc"}
+    batch = bytearray(batch_bytes(written, first=0, last=2))
+    sound = write_partition(tmp_path / "a" / "t-0", {0: [bytes(batch)]})
+    value, time = batch.index(b"value one"), batch.index(b"cc") - 5  # before 04 02 6b 04
+    cases = {"value": [value], "timestamp": [time], "record": [time - 1, time]}
+    for name, places in cases.items():
+        damaged = bytearray(batch)
+        for place in places:
+            damaged[place] ^= 2
+        other = write_partition(tmp_path / name / "t-0", {0: [bytes(damaged)]})
+        assert [item.what for item in align(sound.live, other.live).differences] == [name]

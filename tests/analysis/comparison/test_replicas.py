@@ -4,6 +4,7 @@ what 4.4.0 itself truncated when both were started again.
 
 import gzip
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -138,6 +139,44 @@ def test_which_checksum_is_right(partitions):
     value = next(item for item in partitions["invoices-0"].differences if item.what == "value")
     assert value.valid_crcs == (True, True)
     assert value.values == ("6d 61 72 73 68", "57 52 4f 4e 47")
+
+
+def test_no_byte_is_told_twice(partitions):
+    """Batches of other lengths: each field of the header, then the records, and none overlaps."""
+    differences = partitions["bids-0"].differences
+    for side in (0, 1):
+        ranges = sorted(
+            (location.file, location.position, location.position + location.size_bytes)
+            for difference in differences
+            if (location := difference.locations[side])
+        )
+        assert all(
+            first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(ranges)
+        )
+    assert {item.what for item in differences if item.location.size_bytes > 8} == {"record"}
+
+
+@pytest.mark.parametrize("name", ["deposits-0", "fleet-0"])
+def test_a_log_with_gaps_is_no_prefix(name, partitions):
+    """The shorter one has records that the longer one's cleaner removed."""
+    assert partitions[name].relations[0] is Relation.CLEANED_DIFFERENTLY
+    assert Relation.BEHIND not in partitions[name].relations
+
+
+def test_a_log_of_other_records_is_no_prefix(cache):
+    """Of another topic, and longer."""
+    (partition,) = compare(REPLICAS[0] / "bids-0", REPLICAS[0] / "offers-0").partitions
+    assert partition.relation is Relation.ALTERED and partition.lag
+    assert Relation.BEHIND not in partition.relations
+
+
+def test_a_single_log_has_the_epochs_beside_it(partitions, cache):
+    """Those of the checkpoint, as the partition has them."""
+    name = f"bids-0/{120:020d}.log"
+    (log,) = compare(*(replica / name for replica in REPLICAS)).partitions
+    for side, replica in enumerate(log.replicas):
+        assert not replica.epochs.is_from_batches
+        assert replica.epochs.entries == partitions["bids-0"].replicas[side].epochs.entries
 
 
 def test_why_indexes_differ(partitions):

@@ -1,5 +1,6 @@
 """One directory before and after: what a start was foretold to do is what was done."""
 
+import os
 from collections import Counter
 
 import pytest
@@ -59,6 +60,47 @@ def test_a_step_that_came_otherwise_is_named(tmp_path):
     assert outcomes["truncate", f"t-0/{log}"] is StepOutcome.OTHERWISE
     assert outcomes["rebuild", f"t-0/{0:020d}.index"] is StepOutcome.AS_FORETOLD
     assert f"t-0/{log}" in {foretold.step.file for foretold in start.unexpected_steps}
+    verdicts = {change.file: change.is_foretold for change in start.changes}
+    assert verdicts[f"t-0/{log}"] is False and verdicts[f"t-0/{0:020d}.index"] is True
+
+
+def test_the_later_moment_given_first_is_told(tmp_path):
+    """Nothing is foretold of it; by the metadata log, else by the newest time."""
+    older, newer = (
+        broker(tmp_path / name, {0: DATA}, is_clean=is_clean)
+        for name, is_clean in (("older", False), ("newer", True))
+    )
+    log = newer / "t-0" / f"{0:020d}.log"
+    log.write_bytes(b"".join(DATA[:3]))
+    os.utime(log, ns=(2**61, 2**61))
+    start = compare(newer, older).start
+    assert start is not None and start.is_swapped
+    assert start.steps == () and not start.is_started
+    for folder, batches in ((older, DATA[:2]), (newer, DATA[:1])):
+        write_partition(folder / "__cluster_metadata-0", {0: batches})
+    is_swapped = [compare(*pair).start.is_swapped for pair in ((older, newer), (newer, older))]
+    assert is_swapped == [True, False]
+
+
+def test_an_index_that_was_trimmed_and_got_an_entry(tmp_path):
+    """As a clean stop leaves a time index: neither appended to alone nor trimmed alone."""
+    name, entry = f"{0:020d}.timeindex", (1007).to_bytes(8, "big") + (7).to_bytes(4, "big")
+    a = broker(tmp_path / "a", {0: DATA}, is_clean=False, files={name: bytes(120)})
+    b = broker(tmp_path / "b", {0: DATA}, is_clean=True, files={name: entry})
+    start = compare(a, b).start
+    assert start is not None
+    kinds = {change.file: change.kind for change in start.changes}
+    assert kinds[f"t-0/{name}"] is ChangeKind.TRIMMED_AND_APPENDED
+
+
+def test_epochs_of_one_directory_are_not_those_of_replicas(tmp_path):
+    """No other replica has noted another one."""
+    a = broker(tmp_path / "a", {0: DATA}, is_clean=True)
+    b = broker(tmp_path / "b", {0: DATA}, is_clean=True)
+    (b / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n3 8\n")
+    (b / "t-0" / f"{0:020d}.index").write_bytes(b"")
+    partition = compare(a, b).partitions[0]
+    assert [note.key for note in partition.notes] == ["comparison.epochs_changed"]
 
 
 def test_what_happened_without_a_start(tmp_path):

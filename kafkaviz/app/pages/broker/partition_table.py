@@ -72,7 +72,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
         return _render_no_match(filter_text, len(overview.partitions))
     with st.container(key="kv_table", gap=None):
         selected_row = _select_row(rows)
-        _render_hidden_count("broker.more_scroll", len(rows) - TABLE_ROWS)
+        elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
     _render_paper_table(rows)
     if selected_row is not None:
         st.switch_page(
@@ -114,13 +114,7 @@ def _render_paper_table(rows: list[PartitionRow]) -> None:
     with st.container(key="kv_paper_rows"):
         heads = [_heading(column) for column in FORMATTERS]
         tables.table(heads, _cells(rows[:PAPER_ROWS]), "lrrrrrrrll")
-        _render_hidden_count("common.n_more", len(rows) - PAPER_ROWS)
-
-
-def _render_hidden_count(key: str, count: int) -> None:
-    """How many rows are not in sight, where there are any."""
-    if count > 0:
-        st.html(f'<div class="kv-more">{say_count(key, count)}</div>')
+        elements.hidden_count("common.n_more", len(rows) - PAPER_ROWS)
 
 
 def _render_no_match(filter_text: str, count: int) -> None:

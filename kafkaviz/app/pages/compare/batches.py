@@ -17,7 +17,7 @@ from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView,
 from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.comparison_text import describe_index
 from kafkaviz.figures.text.sentence_text import to_sentence
-from kafkaviz.messages import language, render, say, say_count
+from kafkaviz.messages import language, render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import PartitionComparison
@@ -145,9 +145,7 @@ def _render_hex(view: HexPairView) -> None:
             '<div class="kv-hexpair" tabindex="0"><table>'
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
         )
-        if view.hidden_rows:
-            hidden = say_count("compare.hidden_rows", view.hidden_rows)
-            st.html(f'<div class="kv-more">{elements.escape(hidden)}</div>')
+        elements.hidden_count("compare.hidden_rows", view.hidden_rows)
     if not view.fields:
         return
     st.space(12)

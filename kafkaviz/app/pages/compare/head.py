@@ -17,6 +17,8 @@ from kafkaviz.app.widgets import elements, go_to, tables, unpack_progress
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.comparison_text import outcome_text
+from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log.remote import address
 from kafkaviz.messages import say
 
@@ -68,6 +70,11 @@ def render_head(
     if comparison:
         st.space(12)
         elements.chips(_chips(comparison))
+        if comparison.start and comparison.start.is_swapped:
+            st.space(8)
+            text = to_sentence(outcome_text(comparison.start))
+            st.html(f'<p class="kv-sm">{elements.escape(text)}</p>')
+            st.space(12)
     elif pair is None:
         st.space(24)
         _render_no_second()
@@ -96,9 +103,7 @@ def _lead(comparison: "BrokerComparison | None") -> str:
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
     """How many topic-partitions relate how, the worst first."""
-    counts = sorted(
-        comparison.counts.items(), key=lambda item: (partition_map.rank(item[0]), -item[0].severity)
-    )
+    counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
             partition_map.severity(relation),

@@ -13,7 +13,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, replica_logs
 from kafkaviz.app.widgets.replica_logs import SIDES
 from kafkaviz.figures.comparison import partition_map, replica_axis
-from kafkaviz.figures.text.comparison_text import describe_facts, relation_key
+from kafkaviz.figures.text.comparison_text import describe_facts, describe_relation
 from kafkaviz.figures.text.sentence_text import end_sentence, to_sentence
 from kafkaviz.messages import render, say
 
@@ -40,10 +40,7 @@ def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerCompa
 
 def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
     """The picker, with the heading beside it."""
-    partitions = {
-        units.escape_controls(item.partition): item
-        for item in partition_map.sort_partitions(comparison)
-    }
+    partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
         widget_options: dict[str, Any] = {"width": 280}
@@ -72,8 +69,8 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
     with elements.state(
         "relation",
         severity,
-        partition_map.relation_label(comparison.relation),
-        to_sentence(say(relation_key(comparison.relation))),
+        partition_map.partition_label(comparison),
+        to_sentence(render(describe_relation(comparison))),
         list_facts if facts else None,
     ):
         second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
@@ -117,7 +114,7 @@ def _render_axis(comparison: "PartitionComparison") -> None:
         with left, st.container(gap=None):
             if walk:
                 replica_logs.render_steps(walk, step)
-            else:
+            elif comparison.truncations:
                 hint = elements.escape(say("compare.leader_hint"))
                 st.html(f'<p class="kv-sm kv-fnt">{hint}</p>')
         with right, st.container(gap=None):

@@ -60,7 +60,7 @@ def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerCo
         render_logs(location, pair, comparison)
         st.space(28)
         render_partition_table(location, comparison)
-        if comparison.start:
+        if comparison.start and not comparison.start.is_swapped:
             st.space(28)
             render_changes(comparison.start)
         if comparison.problems:

@@ -11,8 +11,8 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.comparison import partition_map
-from kafkaviz.figures.text.comparison_text import outcome_text
-from kafkaviz.messages import say, say_count
+from kafkaviz.figures.text.comparison_text import offsets_text, outcome_text
+from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
@@ -69,7 +69,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
     """Every topic-partition in a row; one that is selected opens above."""
     elements.heading(say("compare.table"), say("compare.table_below"))
     st.space(8)
-    partitions = partition_map.sort_partitions(comparison)
+    partitions = comparison.worst_first
     heads = [say(key) for key in COLUMNS]
     rows = [_table_row(partition) for partition in partitions]
     with st.container(key="kv_table", gap=None):
@@ -85,6 +85,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             selection_mode="single-row",
             alt=say("compare.table_alt", count=units.group(len(partitions))),
         )
+        elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
     with st.container(key="kv_paper_rows"):  # what scrolls on the screen is whole on paper
         tables.table(
             heads,
@@ -94,18 +95,14 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             ),
             "llllrrrr",
         )
-        if len(rows) > MAX_PAPER_ROWS:
-            hidden = say_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
-            st.html(f'<div class="kv-more">{hidden}</div>')
+        elements.hidden_count("common.n_more", len(rows) - MAX_PAPER_ROWS)
     if event.selection.rows:
         _open(location, partitions[event.selection.rows[0]].partition)
 
 
 def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
     offsets = [
-        f"{units.group(replica.log_start_offset)}–{units.group(replica.log_end_offset)}"
-        if replica
-        else None
+        render(offsets_text(replica, units.group)) if replica else None
         for replica in comparison.replicas
     ]
     drops = [walk.drop_count for walk in comparison.truncations or ()] or [None, None]
@@ -158,6 +155,4 @@ def render_changes(start: "StartComparison") -> None:
         ),
         "clrl",
     )
-    if len(start.changes) > MAX_CHANGES:
-        hidden = say_count("common.n_more", len(start.changes) - MAX_CHANGES)
-        st.html(f'<div class="kv-more">{hidden}</div>')
+    elements.hidden_count("common.n_more", len(start.changes) - MAX_CHANGES)
