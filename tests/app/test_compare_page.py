@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -141,6 +140,7 @@ def test_every_kind_of_partition_has_a_page(name):
 
 
 def _unpack_two() -> None:
+    from pathlib import Path
 
     from kafkaviz.app.widgets.unpack_progress import _Strip
 

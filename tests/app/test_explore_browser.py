@@ -116,10 +116,12 @@ def test_the_rows_are_taken_along(explore):
     assert download.value.suggested_filename == "kafka-4.3.1-clean-half-full.csv"
     lines = download.value.path().read_text(encoding="utf-8").splitlines()
     assert (
-        lines[0] == '"topic","partition","roll_reason","closed","fill","log_bytes","segment_bytes"'
+        lines[0]
+        == '"topic","partition","roll_reason","closed","fill","log_bytes","segment_bytes","by_default"'
         and len(lines) == 6
     )
-    assert lines[1].startswith('"refunds",0,"time",1,') and lines[1].endswith(",186,1073741824")
+    assert lines[1].startswith('"refunds",0,"time",1,')
+    assert lines[1].lower().endswith(",186,1073741824,true")
 
 
 def workers(page: "sync_api.Page") -> set[int]:

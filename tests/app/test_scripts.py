@@ -50,7 +50,8 @@ def test_the_scripts_own_tests_pass():
 def test_the_browser_writes_numbers_as_python_does():
     """Sizes and grouped digits, around each change of unit and at random."""
     random = np.random.default_rng(3)
-    edges = [1024**power + more for power in range(1, 5) for more in (-52, -51, -1, 0, 1)]
+    edges = [1024**power + more for power in range(1, 5) for more in (-1, 0, 1)]
+    edges += [2047 * 1024**power // 2 + more for power in range(1, 4) for more in (-1, 0, 1)]
     sizes = [
         0,
         1,

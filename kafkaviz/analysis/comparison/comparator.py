@@ -102,7 +102,7 @@ def compare_brokers(
         try:
             start = compare_start(*brokers, releases[0].release)
         except KafkavizError as fault:
-            problems.append(Problem.from_fault(b.source, fault))
+            problems.append(Problem.from_fault(getattr(fault, "path", b.source), fault))
     return BrokerComparison(
         (brokers[0].source, brokers[1].source), tuple(comparisons), start, tuple(problems)
     )

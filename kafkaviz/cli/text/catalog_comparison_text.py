@@ -6,6 +6,7 @@ from typing import Any
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.text.compare_text import NAME_COLUMNS, RELATION_COLUMNS
+from kafkaviz.figures.text.comparison_text import offset_range_text
 from kafkaviz.messages import Message, Text, message, say
 from kafkaviz.pipeline.sql.catalog_comparison import SIDES, CatalogPair, CatalogRelation
 
@@ -47,13 +48,15 @@ def _render_log(row: Mapping[str, Any]) -> Iterator[Text]:
 
 def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
     """The offsets of both, what is damaged, and where they differ."""
-    alone = [side for side in SIDES if row[f"end_{side}"] is not None]
-    if len(alone) == 1:
-        side = alone[0]
-        yield message("comparison.alone", start=row[f"start_{side}"], end=row[f"end_{side}"])
+    offsets = [
+        offset_range_text(row[f"start_{side}"], row[f"end_{side}"])
+        for side in SIDES
+        if row[f"end_{side}"] is not None
+    ]
+    if len(offsets) == 1:
+        yield message("comparison.alone", offsets=offsets[0])
     else:
-        ends = {f"{side}_{end}": row[f"{end}_{side}"] for side in SIDES for end in ("start", "end")}
-        yield message("comparison.offsets", **ends)
+        yield message("comparison.offsets", a=offsets[0], b=offsets[1])
     for side in SIDES:
         if row[f"damaged_{side}"]:
             yield message("comparison.catalog_damage", side=side, n=row[f"damaged_{side}"])

@@ -67,8 +67,16 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
 
 def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
     """The first and the last offset of a log."""
-    first, last = replica.log_start_offset, replica.log_end_offset - 1
-    return f"{form(first)}–{form(last)}" if first <= last else message("common.none")
+    return offset_range_text(replica.log_start_offset, replica.log_end_offset, form)
+
+
+def offset_range_text(start: int, end: int, form: Callable[[int], str] = str) -> Text:
+    """The first and the last of some offsets: 180–219.
+
+    Args:
+        end: the offset behind the last one.
+    """
+    return f"{form(start)}–{form(end - 1)}" if start < end else message("common.none")
 
 
 def ranges_text(records: RecordSet) -> str:

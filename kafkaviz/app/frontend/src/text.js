@@ -1,13 +1,13 @@
 // Numbers and sentences as people read them.
 export const groupDigits = n => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 export const formatBytes = n => {
-  if (n < 1024) return `${n} B`;
+  if (n < 1023.5) return `${n} B`;
   const u = ['KiB', 'MiB', 'GiB', 'TiB'];
   let i = -1;
   do {
     n /= 1024;
     i++;
-  } while (n >= 1023.95 && i < 3);
+  } while (n >= 1023.5 && i < 3);
   return (
     (n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2)).replace(/\.0+$/, '') +
     ' ' +
