@@ -180,10 +180,11 @@ def test_a_pipe_or_device_in_a_segment_is_not_taken_for_absent(tmp_path, suffix,
     assert not {code for code, _ in by_file} & {"orphan-index", "index-missing"}
     done = run("compare", root, other, "--json")
     assert done.returncode == 1
-    problems = json.loads(done.stdout)["problems"]
-    assert problems[0] == {"path": str(root / "t-0"), "message": "is no regular file"}
-    # what the next start does cannot be told where it needs the file
-    assert {problem["path"] for problem in problems[1:]} <= {str(path)}
+    # a start reads no .txnindex, so what it does can be told without that
+    places = [root / "t-0"] if suffix == "txnindex" else [root / "t-0", path]
+    assert json.loads(done.stdout)["problems"] == [
+        {"path": str(place), "message": "is no regular file"} for place in places
+    ]
 
 
 def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
