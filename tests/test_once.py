@@ -73,6 +73,7 @@ def test_the_commands_are_looked_at(cli_trees):
         "MAX_RELATIVE_OFFSET",
         "METADATA_TOPIC",
         "NO_PARTITIONS",
+        "SIDES",
         "TIMESTAMP_TYPES",
     ],
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.text.comparison_text import describe_step
 from kafkaviz.figures.text.sentence_text import to_sentence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import PartitionComparison
     from kafkaviz.analysis.comparison.leader_epochs import TruncationWalk
 
-SIDES = ("a", "b")
 SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
 

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.cli.common import output
 from kafkaviz.cli.text.compare_text import NAME_COLUMNS, RELATION_COLUMNS
 from kafkaviz.figures.text.comparison_text import offset_range_text
 from kafkaviz.messages import Message, Text, message, say
-from kafkaviz.pipeline.sql.catalog_comparison import SIDES, CatalogPair, CatalogRelation
+from kafkaviz.pipeline.sql.catalog_comparison import CatalogPair, CatalogRelation
 
 INDENT = "  "
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.analysis.comparison.partition_matching import PartitionMatch, match_partitions
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.deep_scan import CheckLevel
@@ -38,7 +39,6 @@ from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SIDES = ("a", "b")
 DAMAGE_CODES = (
     "batch-crc-mismatch",
     "batch-bad-length",

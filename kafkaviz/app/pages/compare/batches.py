@@ -7,6 +7,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison import batch_window
+from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.comparisons import SnapshotPair
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import PartitionComparison
     from kafkaviz.log.partition import Partition
 
-SIDES = ("a", "b")
 MAX_OFFSETS = 40  # to choose from
 
 
