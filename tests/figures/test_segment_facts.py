@@ -220,7 +220,7 @@ def test_until_when_a_segment_is_kept(clean):
     assert (fact.label, fact.value, fact.detail) == (
         "Kept until",
         units.moment(retention[1].gone_ms, fraction=False),
-        "(by default)",
+        "(default)",
     )
     assert (
         fact.hover.startswith("Until 2026-11-28 ")
