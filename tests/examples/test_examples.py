@@ -13,7 +13,8 @@ import pytest
 
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.broker import open_broker
-from tests.support.ingest import MASTER
+from tests.conftest import REPLICAS
+from tests.support.ingest import MASTER, ingest_in_process
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -165,6 +166,30 @@ def test_a_backfill_reads_files_or_a_cluster(capsys):
         with pytest.raises(SystemExit):
             main([*arguments, "--subscribe", "orders"])
         assert "give directories or --servers" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_two_replicas_by_their_catalogs(cache, tmp_path, spark, capsys):
+    """What differs between the brokers of an unclean election, as told of them; no .log is read."""
+    catalogs = [tmp_path / side for side in "ab"]
+    for catalog, source in zip(catalogs, REPLICAS, strict=True):
+        ingest_in_process(source, catalog=catalog)
+    runpy.run_path(str(EXAMPLES / "compare_replicas.py"))["main"](
+        [*map(str, catalogs), "--master", MASTER]
+    )
+    rows = cells(capsys.readouterr().out)
+    assert ["diverged", "1"] in rows
+    header = next(row for row in rows if "first_different_offset" in row)
+    differing = [dict(zip(header, row, strict=True)) for row in rows[rows.index(header) + 1 :]]
+    (bids,) = [row for row in differing if row["topic"] == "bids"]
+    assert [
+        bids[name] for name in ("relation", "first_different_offset", "epoch_a", "epoch_b")
+    ] == [
+        "diverged",
+        "180",
+        "3",
+        "5",
+    ]
 
 
 @pytest.mark.nightly
