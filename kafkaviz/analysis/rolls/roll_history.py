@@ -165,7 +165,11 @@ def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarra
     # the batch that starts at an entry's position
     points = np.searchsorted(size, offset_entries["position"], "right")
     newest_at_points = newest[np.minimum(points, len(rows) - 1)]
-    samples = np.unique(np.linspace(0, len(rows) - 1, POINTS).astype(int))
+    samples = (
+        np.linspace(0, len(rows) - 1, POINTS).astype(int)
+        if len(rows) > POINTS
+        else np.arange(len(rows))
+    )
     fills = np.empty(len(samples), FILL)
     fills["at_ms"], fills["log_bytes"] = rows["now_ms"][samples], size[samples]
     # as LogSegment.timeWaitedForRoll

@@ -36,10 +36,8 @@ MAX_BYTES, MAX_COMPRESSED_BYTES = 64 << 30, 64 << 20
 MAX_SEGMENTS = 1000  # of a log
 # of both all values are in it; to look into each takes Streamlit longer than all else of a rerun
 HASH_FUNCS: HashFuncs = {Workload: repr, LogConfig: repr}
-PIECE_BATCHES, FEW_ROLLS = (
-    512,
-    16,
-)  # batches before the segments are counted; fewer rolls: more batches
+# batches before the segments are counted; with fewer rolls more, as far as they cost little memory
+PIECE_BATCHES, MAX_PIECE_BATCHES, FEW_ROLLS = 512, 8192, 16
 STORY_APPENDS = 120  # of a simulated log, step by step
 STORIES = {
     "From the first batch": growth.first_segments,
@@ -92,6 +90,7 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
             start_offset=workload.start_offset,
             seed=workload.seed,
             is_leader=workload.is_leader,
+            keeps_state=False,
         )
     except CannotLoad as fault:
         return RollSimulation(
@@ -162,7 +161,8 @@ def _write(log: UnifiedLog, rows: np.ndarray) -> str:
         except AppendFailed as fault:
             return str(fault.exception)
         start = end
-        piece = piece * 4 if len(log.segments) - segments_before < FEW_ROLLS else PIECE_BATCHES
+        is_slow = len(log.segments) - segments_before < FEW_ROLLS
+        piece = min(piece * 4, MAX_PIECE_BATCHES) if is_slow else PIECE_BATCHES
     return ""
 
 

@@ -18,6 +18,8 @@ from kafkaviz.app.state import page_state
 
 Content = TypeVar("Content")
 _later_language: ContextVar[str] = ContextVar("later_language", default=messages.ENGLISH)
+# the run of a page and its language: a page asks for each of its five hundred sentences
+_run_language: ContextVar[tuple[object, str]] = ContextVar("run_language", default=(None, ""))
 
 
 def language() -> str:
@@ -25,11 +27,17 @@ def language() -> str:
 
     Where no page is being drawn English, or what `keep_language` kept.
     """
-    if get_script_run_ctx() is None:
+    run = get_script_run_ctx()
+    if run is None:
         return _later_language.get()
+    known_run, code = _run_language.get()
+    if known_run is run:
+        return code
     code = st.session_state.get(page_state.SESSION_LANGUAGE)
-    if code not in messages.LANGUAGES:  # asked for each sentence: the address has it but at first
-        code = st.query_params.get(page_state.LANGUAGE)
+    if code in messages.LANGUAGES:
+        _run_language.set((run, code))
+        return code
+    code = st.query_params.get(page_state.LANGUAGE)
     return code if code in messages.LANGUAGES else messages.ENGLISH
 
 
@@ -70,6 +78,7 @@ def render_switch() -> None:
 def set_language(code: str) -> None:
     """The language from here on. English goes without saying, so the address leaves it out."""
     st.session_state[page_state.SESSION_LANGUAGE] = code
+    _run_language.set((get_script_run_ctx(), code))
     if code == messages.ENGLISH:
         st.query_params.pop(page_state.LANGUAGE, None)
     elif st.query_params.get(page_state.LANGUAGE) != code:

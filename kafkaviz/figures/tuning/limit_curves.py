@@ -14,7 +14,7 @@ from kafkaviz.analysis.rolls.limits import SPEEDS, SpeedRange, WriteLoad
 from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure, typed_array
 from kafkaviz.figures.text import roll_text
-from kafkaviz.messages import language, say, text_in
+from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.units import duration, rate
@@ -191,8 +191,9 @@ def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict
                 "mode": "lines",
                 "line": _line_style(cause, colours),
                 "name": roll_text.cause_name(cause),
-                "customdata": _hover_texts(cause, times, speed_texts),
-                "hovertemplate": "%{customdata}<extra></extra>",
+                "text": speed_texts,
+                "customdata": [_span_text(seconds) for seconds in times.tolist()],
+                "hovertemplate": _hover_template(cause),
             }
             for cause, times in curves.seconds.items()
         ),
@@ -208,12 +209,15 @@ def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
     }
 
 
-def _hover_texts(cause: RollCause, times: np.ndarray, speed_texts: list[str]) -> list[str]:
-    name, code = roll_text.cause_name(cause), language()
-    return [
-        text_in(code, "rolls.curve_hover", cause=name, span=_span_text(seconds), speed=speed_text)
-        for seconds, speed_text in zip(times.tolist(), speed_texts, strict=True)
-    ]
+def _hover_template(cause: RollCause) -> str:
+    """The sentence of a point, into which the browser puts its time and speed."""
+    sentence = say(
+        "rolls.curve_hover",
+        cause=roll_text.cause_name(cause),
+        span="%{customdata}",
+        speed="%{text}",
+    )
+    return f"{sentence}<extra></extra>"
 
 
 def _drawable(times: np.ndarray) -> list[float | None]:

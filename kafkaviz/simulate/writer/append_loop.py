@@ -50,7 +50,7 @@ ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, O
 OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def take(
     rows: np.ndarray,
     time_offsets: np.ndarray,

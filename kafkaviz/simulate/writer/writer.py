@@ -93,12 +93,15 @@ class UnifiedLog:
         is_leader: bool = True,
         partition: str = "t-0",
         logs: LogBytes | None = None,
+        keeps_state: bool = True,
     ) -> None:
         """Opens a new log.
 
         Args:
             partition: its name, for Kafka's messages.
             logs: where its bytes go; without it they are counted alone.
+            keeps_state: whether it knows producers, transactions and leader epochs; for who asks
+                for its segments and indexes alone it need not, and has no snapshots then.
 
         Raises:
             CannotLoad: segment.index.bytes leaves no space for an entry.
@@ -110,6 +113,7 @@ class UnifiedLog:
             is_leader,
         )
         self.logs: LogBytes = ByteCounter() if logs is None else logs
+        self._keeps_state = keeps_state
         self.log_start_offset = self.log_end_offset = start_offset
         self.epochs, self.producers = LeaderEpochs(), ProducerTable()
         self.events: list[Event] = []
@@ -210,7 +214,7 @@ class UnifiedLog:
 
     def _take_snapshot(self, offset: int) -> None:
         """Writes the producers' state to a file, if that offset has none (takeSnapshot)."""
-        if offset > self._snapshot_offset:
+        if self._keeps_state and offset > self._snapshot_offset:
             self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
@@ -259,6 +263,8 @@ class UnifiedLog:
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
+        if not self._keeps_state:
+            return
         self.epochs.take(rows)
         if (rows["producer_id"] >= 0).any():
             try:
