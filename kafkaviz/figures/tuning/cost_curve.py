@@ -227,7 +227,11 @@ def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _interval_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    style = {"font": {"size": 11.5, "color": colours["ink_3"]}}
+    style = {
+        "font": {"size": 11.5, "color": colours["ink_3"]},
+        "bgcolor": colours["raised"],  # a line of the budget ends at it
+        "yshift": -15,
+    }
     return [
         _annotation(float(curve.index_bytes[place]), float(curve.headers_mean[place]), text) | style
         for place, text in curve.names
