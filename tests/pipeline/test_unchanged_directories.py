@@ -84,6 +84,25 @@ CHANGES = {
     "it is killed": lambda broker: (broker / CLEAN_SHUTDOWN).unlink(missing_ok=True),
 }
 
+DIRECTORIES = (
+    *("__consumer_offsets-0", "accounts-0", "accounts-1", "clicks-gzip-0", "nulls-0", "orders-1"),
+    *("orders-2", "refunds-0", "refunds-1", "sensors-seconds-0"),
+    "empty-room-0",  # the first of the checkpoint of recovery points
+)
+
+
+@pytest.fixture(scope="module")
+def some_directories(clean, tmp_path_factory) -> Path:
+    """Some of the sample broker: of one and of several partitions, compacted and compressed."""
+    broker = tmp_path_factory.mktemp("some") / "broker"
+    broker.mkdir()
+    for path in clean.iterdir():
+        if path.is_file():
+            shutil.copy2(path, broker)
+        elif path.name in DIRECTORIES:
+            shutil.copytree(path, broker / path.name)
+    return broker
+
 
 @pytest.fixture
 def copies(monkeypatch) -> list[bool]:
@@ -100,7 +119,8 @@ def copies(monkeypatch) -> list[bool]:
 
 
 @pytest.mark.parametrize(
-    "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
+    "sample",
+    ["killed", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("clean", "damaged"))],
 )
 @pytest.mark.parametrize("findings", [True, False])
 def test_copied_rows_are_those_that_would_be_made(
@@ -121,10 +141,10 @@ def test_copied_rows_are_those_that_would_be_made(
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "room is freed"])
-def test_each_change_is_noticed_by_itself(name, clean, in_process, tmp_path, copies):
+def test_each_change_is_noticed_by_itself(name, some_directories, in_process, tmp_path, copies):
     """And leaves some directories as they are. What room a file takes no run looks for."""
     broker, out = tmp_path / "broker", tmp_path / "out"
-    shutil.copytree(clean, broker)
+    shutil.copytree(some_directories, broker)
     in_process(broker, catalog=out, findings=True)
     CHANGES[name](broker)
     in_process(broker, catalog=out, findings=True)
