@@ -84,25 +84,6 @@ CHANGES = {
     "it is killed": lambda broker: (broker / CLEAN_SHUTDOWN).unlink(missing_ok=True),
 }
 
-DIRECTORIES = (
-    *("__consumer_offsets-0", "accounts-0", "accounts-1", "clicks-gzip-0", "nulls-0", "orders-1"),
-    *("orders-2", "refunds-0", "refunds-1", "sensors-seconds-0"),
-    "empty-room-0",  # the first of the checkpoint of recovery points
-)
-
-
-@pytest.fixture(scope="module")
-def some_directories(clean, tmp_path_factory) -> Path:
-    """Some of the sample broker: of one and of several partitions, compacted and compressed."""
-    broker = tmp_path_factory.mktemp("some") / "broker"
-    broker.mkdir()
-    for path in clean.iterdir():
-        if path.is_file():
-            shutil.copy2(path, broker)
-        elif path.name in DIRECTORIES:
-            shutil.copytree(path, broker / path.name)
-    return broker
-
 
 @pytest.fixture
 def copies(monkeypatch) -> list[bool]:
@@ -141,10 +122,10 @@ def test_copied_rows_are_those_that_would_be_made(
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "room is freed"])
-def test_each_change_is_noticed_by_itself(name, some_directories, in_process, tmp_path, copies):
+def test_each_change_is_noticed_by_itself(name, some_partitions, in_process, tmp_path, copies):
     """And leaves some directories as they are. What room a file takes no run looks for."""
     broker, out = tmp_path / "broker", tmp_path / "out"
-    shutil.copytree(some_directories, broker)
+    shutil.copytree(some_partitions, broker)
     in_process(broker, catalog=out, findings=True)
     CHANGES[name](broker)
     in_process(broker, catalog=out, findings=True)
