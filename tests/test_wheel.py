@@ -84,8 +84,11 @@ def take_compiled(site: Path) -> None:
     """Gives the installed package what the same files of the checkout have compiled before, as pip
     and the first commands would for a minute: Python's and numba's, which go by a file's time.
     """
-    for folder in ROOT.glob("kafkaviz/**/__pycache__"):
-        shutil.copytree(folder, site / folder.relative_to(ROOT), dirs_exist_ok=True)
+    for path in ROOT.glob("kafkaviz/**/__pycache__/*"):
+        if path.suffix in (".pyc", ".nbi", ".nbc"):  # not what another process is writing just now
+            target = site / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
     for path in site.glob("kafkaviz/**/*.py"):
         source = ROOT / path.relative_to(site)
         if source.is_file() and source.read_bytes() == path.read_bytes():
