@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -32,6 +33,12 @@ gc.set_threshold(50_000, 20, 100)
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 REPLICAS = [SAMPLES / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2)]
+SOME_PARTITIONS = (
+    *("__consumer_offsets-0", "__transaction_state-0", "accounts-0", "accounts-1"),
+    *("clicks-gzip-0", "clicks-mixed-0", "clicks-zstd-0", "eu-west.audit-log-0", "nulls-0"),
+    *("orders-1", "orders-2", "refunds-0", "refunds-1", "sensors-seconds-0"),
+    "empty-room-0",  # the first of the checkpoint of recovery points
+)
 ROOMS = ("browser", "Spark", "")
 
 
@@ -164,6 +171,19 @@ def garbage() -> Iterator[None]:
 def clean(cache: Path) -> Path:
     """The directory of a 4.3.1 broker that was stopped cleanly."""
     return _sample("kafka-4.3.1-clean")
+
+
+@pytest.fixture(scope="session")
+def some_partitions(clean: Path, cache: Path) -> Path:
+    """A tenth of it: every codec, closed segments, compacted topics and transactions."""
+    directory = cache / "some-partitions"
+    directory.mkdir()
+    for path in clean.iterdir():
+        if path.is_file():
+            shutil.copy2(path, directory)
+        elif path.name in SOME_PARTITIONS:
+            shutil.copytree(path, directory / path.name)
+    return directory
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,13 @@
 """What is installed from a wheel: all of the app, or the core alone, from any folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,14 @@ def whole(wheels, tmp_path_factory) -> Path:
     return python
 
 
+@pytest.fixture(scope="module")
+def app(whole, tmp_path_factory) -> Iterator[str]:
+    """The address of the app of that one, started in a folder of its own."""
+    folder = tmp_path_factory.mktemp("app")
+    with started(folder, python=whole, cwd=folder) as (address, _):
+        yield address
+
+
 def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...]) -> Path:
     """A virtual environment with the core's wheel, and links to modules of this one."""
     venv.create(folder, symlinks=True)
@@ -62,11 +72,27 @@ def environment(wheels: dict[str, Path], folder: Path, modules: tuple[str, ...])
     site = site_packages(python)
     with zipfile.ZipFile(wheels["kafkaviz_core"]) as wheel:
         wheel.extractall(site)
+    take_compiled(site)
     homes = [Path(path) for path in sys.path if path.endswith("site-packages")]
     for found in (found for home in homes for name in modules for found in home.glob(name)):
         if not site.joinpath(found.name).exists():  # the first on the path is what is imported
             site.joinpath(found.name).symlink_to(found)
     return python
+
+
+def take_compiled(site: Path) -> None:
+    """Gives the installed package what the same files of the checkout have compiled before, as pip
+    and the first commands would for a minute: Python's and numba's, which go by a file's time.
+    """
+    for path in ROOT.glob("kafkaviz/**/__pycache__/*"):
+        if path.suffix in (".pyc", ".nbi", ".nbc"):  # not what another process is writing just now
+            target = site / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    for path in site.glob("kafkaviz/**/*.py"):
+        source = ROOT / path.relative_to(site)
+        if source.is_file() and source.read_bytes() == path.read_bytes():
+            shutil.copystat(source, path)
 
 
 def site_packages(python: Path) -> Path:
@@ -173,25 +199,21 @@ def test_a_function_says_what_it_lacks(core, tmp_path, call, extra):
 
 
 @pytest.mark.slow
-def test_the_app_of_a_wheel_answers_from_another_folder(whole, tmp_path):
+def test_the_app_of_a_wheel_answers_from_another_folder(app):
     """With the settings and the pages that the wheel has."""
-    with started(tmp_path, python=whole, cwd=tmp_path) as (address, _):
-        assert wait_for(f"{address}/_stcore/health", seconds=60) == b"ok"
-        assert b"<title>" in wait_for(f"{address}/lookup", seconds=60)
+    assert wait_for(f"{app}/_stcore/health", seconds=60) == b"ok"
+    assert b"<title>" in wait_for(f"{app}/lookup", seconds=60)
 
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_a_browser_sees_the_sample_of_a_wheel(whole, tmp_path, browser):
+def test_a_browser_sees_the_sample_of_a_wheel(app, browser):
     """The Broker page of the first sample, then a lesson, whose figures read it too."""
     from tests.support.browser import watched
 
-    with (
-        started(tmp_path, python=whole, cwd=tmp_path) as (address, _),
-        watched(browser) as page,
-    ):
-        page.goto(address)
+    with watched(browser) as page:
+        page.goto(app)
         page.get_by_role("heading", level=1, name="37 topic-partitions").wait_for()
-        page.goto(f"{address}/workshop?lesson=three-files")
+        page.goto(f"{app}/workshop?lesson=three-files")
         page.get_by_role("heading", level=1).wait_for()
         assert page.locator(".kv-figt").first.inner_text() == "4 segments of heartbeat-0"

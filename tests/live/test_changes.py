@@ -105,10 +105,12 @@ def changed(
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_change_at_some_moment_is_no_traceback(tmp_path, capsys, command):
-    """Each change at another of its calls."""
+    """Each change at another of its calls; of a report, which takes longer, each third change."""
     _, count = changed(tmp_path, capsys, command, "the log grows", -1)
     assert count >= 5
     for place, change in enumerate(CHANGES):
+        if command == "report" and place % 3:
+            continue
         changed(tmp_path, capsys, command, change, count * place // len(CHANGES))
 
 

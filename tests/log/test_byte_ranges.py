@@ -83,7 +83,7 @@ def test_files_kept_with_the_tests(file):
 @pytest.mark.parametrize(
     ("sample", "met"),
     [
-        ("clean", {"baseOffset", message("span.entry", n=0), "topic_id"}),
+        ("some_partitions", {"baseOffset", message("span.entry", n=0), "topic_id"}),
         ("killed", {message("span.unwritten_slots"), message("span.cut_records")}),
         ("damaged", {message("span.torn_slot")}),
     ],

@@ -16,6 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.ingest import job
 from tests.support import ingest
 
@@ -66,6 +69,13 @@ def run_ingest(broker: Path, catalog: Path) -> None:
     ingest.run_ingest(broker, catalog=catalog, findings=True)
 
 
+def load_compiled(broker: Path) -> None:
+    """Loads what a run loads when it is first called, a second of each process otherwise."""
+    opened = open_broker(broker)
+    broker_health.check(opened)
+    sweep.sweep(opened.partitions[0].active.batches())
+
+
 def kill_before_the_commit(broker: Path, catalog: Path) -> None:
     """A run whose tasks have all ended: the next one takes over its lock, and what they wrote."""
 
@@ -83,6 +93,7 @@ def kill_before_the_commit(broker: Path, catalog: Path) -> None:
 def main() -> None:
     """Kills until a run comes to its end."""
     broker, catalog, scenario, every = *map(Path, sys.argv[1:3]), sys.argv[3], int(sys.argv[4])
+    load_compiled(broker)
     if scenario == "behind a killed run":
         kill_before_the_commit(broker, catalog)
     for point in count(1, every):

@@ -170,12 +170,18 @@ def test_a_catalog_is_the_same_as_itself(pair):
 
 
 @pytest.mark.slow
-def test_spark_says_what_duckdb_says(pair, made_anew, spark):
+def test_spark_says_what_duckdb_says(pair, spark):
     """One text, two engines."""
-    for either in (pair, reverse(pair), made_anew):
-        assert [row.asDict() for row in compare_on_spark(spark, either).collect()] == (
-            compare_catalogs(either)
-        )
+    rows = [row.asDict() for row in compare_on_spark(spark, pair).collect()]
+    assert rows == compare_catalogs(pair)
+
+
+@pytest.mark.nightly
+def test_spark_says_what_duckdb_says_of_others(pair, made_anew, spark):
+    """The other way round, and of a topic made anew."""
+    for either in (reverse(pair), made_anew):
+        rows = [row.asDict() for row in compare_on_spark(spark, either).collect()]
+        assert rows == compare_catalogs(either)
 
 
 @pytest.mark.parametrize(

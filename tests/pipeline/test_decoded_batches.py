@@ -108,20 +108,28 @@ def assert_alike(directory: Path, tmp_path: Path, request, in_process, jobs) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["clean", "damaged"])
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "some_partitions",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("clean", "damaged")),
+    ],
+)
 def test_a_catalog_is_the_same_however_its_checks_were_cut(
     sample, request, in_process, tmp_path, jobs
 ):
-    """Two real brokers in all codecs."""
+    """Of real brokers, in all codecs."""
     directory = request.getfixturevalue(sample)
     decoded = assert_alike(directory, tmp_path, request, in_process, jobs)
     assert len(decoded) > 5 and all(decoded.values())
 
 
 @pytest.mark.slow
-def test_segments_with_faults_are_read_in_one_piece(clean, request, in_process, tmp_path, jobs):
+def test_segments_with_faults_are_read_in_one_piece(
+    some_partitions, request, in_process, tmp_path, jobs
+):
     """A record that does not decompress, a length, and what follows the last batch."""
-    directory = shutil.copytree(clean, tmp_path / "broker", symlinks=True)
+    directory = shutil.copytree(some_partitions, tmp_path / "broker")
     logs = [
         log
         for log in directory.glob("*/*.log")

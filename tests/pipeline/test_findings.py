@@ -87,7 +87,7 @@ def read_name(read: catalog.Catalog, directory: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "sample", [pytest.param("clean", marks=pytest.mark.slow), "killed", "damaged"]
+    "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
 )
 def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
     """Of three real brokers: findings in their order, steps of the next start, and the release that
@@ -100,21 +100,24 @@ def test_findings_are_those_of_a_check_in_process(sample, request, in_process, o
     assert len(catalog.read(out).health(directory.name).findings) > 5
 
 
-def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, fingerprint):
+def test_findings_on_spark_are_the_same(
+    some_partitions, killed, damaged, on_spark, out, fingerprint
+):
     """Three brokers in one catalog, by Spark's workers; the directories are as they were, and the
     progress ends where it should.
     """
-    before = [fingerprint(directory) for directory in (clean, killed, damaged)]
-    run = on_spark(clean, killed, damaged, catalog=out, findings=True)
-    assert_health(out, clean, killed, damaged)
-    assert [fingerprint(directory) for directory in (clean, killed, damaged)] == before
+    brokers = (some_partitions, killed, damaged)
+    before = [fingerprint(directory) for directory in brokers]
+    run = on_spark(*brokers, catalog=out, findings=True)
+    assert_health(out, *brokers)
+    assert [fingerprint(directory) for directory in brokers] == before
     progress = run.progress()
     assert (progress.state, progress.done_tasks, progress.done_bytes) == (
         "done",
         progress.total_tasks,
         run.done.read_bytes,
     )
-    assert on_spark(clean, killed, damaged, catalog=out, findings=True).progress().state == "fresh"
+    assert on_spark(*brokers, catalog=out, findings=True).progress().state == "fresh"
 
 
 @pytest.mark.nightly

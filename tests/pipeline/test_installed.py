@@ -63,7 +63,9 @@ def test_spark_finds_the_formats_by_itself(spark, clean):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kafka_files", "kafka_records"])
+@pytest.mark.parametrize(
+    "name", ["kafka_files", pytest.param("kafka_records", marks=pytest.mark.nightly)]
+)
 def test_spark_refuses_a_stream_in_one_line(spark, clean, name):
     """Of a session that registers nothing, when the stream starts; what may be done is said."""
     source = spark.newSession().readStream.format(name)

@@ -58,10 +58,12 @@ def test_a_killed_run_leaves_the_old_catalog_or_the_new_one(in_process, tmp_path
     out, new = tmp_path / "catalog", tmp_path / "new"
     in_process(broker, catalog=out, findings=True)
     before = content(out)
+    assert_catalog_holds(out, broker)
     write_segment(broker / "b-1", [95] * 12, 16)
     shutil.copytree(out, new, symlinks=True)
     in_process(broker, catalog=new, findings=True)
     after = content(new)
+    assert_catalog_holds(new, broker)
     assert before != after
     ends = []
     arguments = [str(broker), str(out), scenario, str(every)]

@@ -69,7 +69,9 @@ def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kafka_records", "kafka_files"])
+@pytest.mark.parametrize(
+    "name", ["kafka_records", pytest.param("kafka_files", marks=pytest.mark.nightly)]
+)
 def test_a_flipped_byte_of_a_brokers_log_ends_a_query_of_spark(spark, clean, tmp_path, name):
     """Wherever in the second batch the checksum covers it: with the file, and the byte of the
     checksum that is wrong; and the log as the broker wrote it is read.

@@ -1,5 +1,7 @@
 """An object store as a data source and in a catalog: its credentials go along, and are not seen."""
 
+from operator import itemgetter
+
 import pytest
 
 from kafkaviz.log.broker import open_broker
@@ -10,6 +12,7 @@ from kafkaviz.pipeline.datasource.source import (
     session_credentials,
     session_source,
 )
+from tests.pipeline.source_reading import read
 from tests.support.object_store import KEYS
 
 URL = "s3a://kafka/source/broker-1"
@@ -45,9 +48,11 @@ def test_the_sessions_credentials_read(spark, stored, monkeypatch, clean):
             spark.conf.unset(f"spark.hadoop.fs.s3a.{name}")
     rows = spark.read.format("kafka_batches").load(URL)
     options = {"topics": "accounts,payments", "partitions": "0"}
-    expected = spark.read.format("kafka_batches").options(**options).load(str(clean))
     columns = ["topic", "base_offset", "position", "size_bytes"]
-    assert sorted(rows.select(columns).collect()) == sorted(expected.select(columns).collect())
+    expected = read("kafka_batches", clean, columns=",".join(columns), **options).to_pylist()
+    actual = [row.asDict() for row in rows.select(columns).collect()]
+    key = itemgetter("topic", "base_offset")
+    assert sorted(actual, key=key) == sorted(expected, key=key)
     plan = rows._jdf.queryExecution().toString()
     assert SECRET not in plan
     register(spark)  # without them, for the tests that follow

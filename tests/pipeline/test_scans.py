@@ -55,9 +55,7 @@ def pushing(spark):
 @pytest.mark.parametrize(
     "name",
     [
-        name
-        if name in ("kafka_records", "kafka_files")
-        else pytest.param(name, marks=pytest.mark.nightly)
+        name if name == "kafka_records" else pytest.param(name, marks=pytest.mark.nightly)
         for name in KEYS
     ],
 )

@@ -32,6 +32,13 @@ def broker_directory(tmp_path_factory):
     return directory
 
 
+@pytest.fixture(scope="module")
+def every_row(broker_directory) -> dict[str, list[dict]]:
+    """All rows of the formats, read without an option."""
+    names = ("kafka_records", "kafka_batches", "kafka_offset_index", "kafka_time_index")
+    return {name: read(name, broker_directory).to_pylist() for name in names}
+
+
 def within(rows: list[dict], column: str, least: float, most: float) -> list[dict]:
     return [row for row in rows if least <= row[column] <= most]
 
@@ -49,7 +56,7 @@ def within(rows: list[dict], column: str, least: float, most: float) -> list[dic
 )
 @pytest.mark.parametrize("task_bytes", ["1000000000", "200000"])
 def test_a_range_of_offsets_has_its_rows_and_no_other(
-    broker_directory, text, least, most, task_bytes
+    broker_directory, every_row, text, least, most, task_bytes
 ):
     """Both ends included, as all rows filtered have them; of batches those that hold one, of
     segments those that by their names may.
@@ -57,9 +64,9 @@ def test_a_range_of_offsets_has_its_rows_and_no_other(
     options = {"task_bytes": task_bytes}
     for name in ("kafka_records", "kafka_offset_index", "kafka_time_index"):
         assert read(name, broker_directory, **options, offsets=text).to_pylist() == within(
-            read(name, broker_directory, **options).to_pylist(), "offset", least, most
+            every_row[name], "offset", least, most
         )
-    rows = read("kafka_batches", broker_directory, **options).to_pylist()
+    rows = every_row["kafka_batches"]
     expected = [row for row in rows if row["last_offset"] >= least and row["base_offset"] <= most]
     assert read("kafka_batches", broker_directory, **options, offsets=text).to_pylist() == expected
     segments = [
@@ -73,7 +80,7 @@ def test_a_range_of_offsets_has_its_rows_and_no_other(
 
 
 @pytest.mark.parametrize("late_ms", [None, "0"])
-def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, late_ms):
+def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, every_row, late_ms):
     """In milliseconds and as ISO 8601, with a zone and without; both ends included."""
     options = {} if late_ms is None else {"late_ms": late_ms}
     least, most = START_MS + 123_400, START_MS + 170_100
@@ -86,7 +93,7 @@ def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, late_ms):
     ):
         for name in ("kafka_records", "kafka_time_index", "kafka_batches"):
             column = "max_timestamp_ms" if name == "kafka_batches" else "timestamp_ms"
-            expected = within(read(name, broker_directory).to_pylist(), column, least, most)
+            expected = within(every_row[name], column, least, most)
             assert (
                 read(name, broker_directory, **options, timestamps=text).to_pylist() == expected
                 and expected
@@ -95,7 +102,7 @@ def test_a_range_of_times_has_its_rows_and_no_other(broker_directory, late_ms):
         "kafka_records", broker_directory, **options, timestamps=f"{most}/", partitions="1"
     )
     assert table.to_pylist() == within(
-        read("kafka_records", broker_directory, partitions="1").to_pylist(),
+        [row for row in every_row["kafka_records"] if row["partition"] == 1],
         "timestamp_ms",
         most,
         inf,

@@ -43,7 +43,9 @@ def rows(out: Path) -> list[dict]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+@pytest.mark.parametrize(
+    "sample", [pytest.param("clean", marks=pytest.mark.nightly), "killed", "damaged"]
+)
 def test_each_segment_is_swept(sample, request, in_process, tmp_path):
     """Three real brokers: every interval of every segment that has a batch."""
     directory = request.getfixturevalue(sample)
@@ -52,12 +54,14 @@ def test_each_segment_is_swept(sample, request, in_process, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_segment_read_in_stretches_is_swept_once(clean, in_process, tmp_path, monkeypatch):
+def test_a_segment_read_in_stretches_is_swept_once(
+    some_partitions, in_process, tmp_path, monkeypatch
+):
     """Its splits lie in different tasks; the sweep needs it from its start on."""
     monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 100_000)
-    in_process(clean, catalog=tmp_path / "catalog", findings=True)
-    assert rows(tmp_path / "catalog") == plainly(clean)
+    in_process(some_partitions, catalog=tmp_path / "catalog", findings=True)
+    assert rows(tmp_path / "catalog") == plainly(some_partitions)
 
 
 def test_what_was_swept_is_kept(in_process, tmp_path):

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-import shutil
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from pyarrow.fs import LocalFileSystem
 
 from kafkaviz.__main__ import main
 from kafkaviz.format import producer_snapshot
+from kafkaviz.format.batch import HEADER
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
@@ -51,7 +52,9 @@ def answer(capsys):
     ],
     ids=" ".join,
 )
-def test_a_command_answers_as_of_the_twin_on_disk(arguments, answer, stored_broker, twin):
+def test_a_command_answers_as_of_the_twin_on_disk(
+    arguments, answer, object_store, stored_broker, twin
+):
     """Byte by byte, but for the address, and what a lookup says of its remote reads."""
     status, text, errors = answer(*arguments, directory=stored_broker)
     if arguments[0] == "lookup" and "--json" in arguments:
@@ -67,10 +70,8 @@ def test_a_command_answers_as_of_the_twin_on_disk(arguments, answer, stored_brok
     assert (status, text, errors) == answer(*arguments, directory=twin)
 
 
-def test_tune_knows_the_settings_of_a_lone_partition(answer, stored_broker, twin):
+def test_tune_knows_the_settings_of_a_lone_partition(answer, object_store, stored_broker, twin):
     """They stand in the metadata log beside it; what it takes on disk is its size there."""
-    mirror.forget()
-    shutil.rmtree(archive.cache_folder())
     remote, local = (
         json.loads(answer("tune", "{}/accounts-0", "--json", directory=directory)[1])
         for directory in (stored_broker, twin)
@@ -84,7 +85,7 @@ def test_tune_knows_the_settings_of_a_lone_partition(answer, stored_broker, twin
     "name",
     ["kafka_segments", "kafka_batches", "kafka_records", "kafka_offset_index", "kafka_time_index"],
 )
-def test_the_data_source_gives_the_twins_rows(name, stored_broker, twin):
+def test_the_data_source_gives_the_twins_rows(name, object_store, stored_broker, twin):
     """Of every format, every column but what the files take on disk."""
     options = {"topics": "accounts,payments,refunds"}
     rows, twin_rows = (read(name, place, **options) for place in (stored_broker, twin))
@@ -108,7 +109,7 @@ RANGES = {
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 @pytest.mark.parametrize("name", RANGES)
 def test_a_thousand_records_take_few_requests(
-    name, isolation, is_whole, object_store, stored_broker, clean, monkeypatch
+    name, isolation, is_whole, object_store, stored_broker, twin, monkeypatch
 ):
     """The .log, and the .index of a large one; for what is committed a .txnindex or a producer
     snapshot.
@@ -131,7 +132,7 @@ def test_a_thousand_records_take_few_requests(
     rows = read("kafka_records", stored_broker, **options)
     assert len(object_store.data_requests) == requests
     assert REQUESTS.data_requests - counted_requests == requests
-    assert rows.num_rows and rows.equals(read("kafka_records", clean, **options))
+    assert rows.num_rows and rows.equals(read("kafka_records", twin, **options))
     aborted_records = 601 if (topic, isolation) == ("payments", "read_committed") else 0
     assert rows.num_rows == 1000 - aborted_records
 
@@ -152,15 +153,18 @@ LARGE_LOGS = {"small": (100, 100, 400), "large": (1000, 15, 300)}  # bytes, reco
 
 @pytest.fixture(scope="module", params=LARGE_LOGS)
 def large_broker(request, object_store_server, tmp_path_factory) -> tuple[Path, str, int]:
-    """A broker that was stopped cleanly, its address in the store, and the records of a segment."""
+    """A broker that was stopped cleanly, its address in the store, and the records of a segment:
+    those of all batches are the same, but for their offsets.
+    """
     value_bytes, batch_records, batches = LARGE_LOGS[request.param]
     directory = whole_logs.broker(tmp_path_factory.mktemp("large") / "broker")
     count = batch_records * batches
+    body = whole_logs.batch(0, range(batch_records), value_bytes)[HEADER.itemsize :]
     for base in range(0, 3 * count, count):
         whole_logs.write(
             directory / "a-0",
             [
-                whole_logs.batch(first, range(first, first + batch_records), value_bytes)
+                whole_logs.framed(first, body, range(first, first + batch_records))
                 for first in range(base, base + count, batch_records)
             ],
             base,
@@ -197,24 +201,14 @@ def test_a_thousand_records_of_large_segments(object_store, large_broker, name, 
     assert rows.num_rows == 1000 and rows.equals(read("kafka_records", directory, **options))
 
 
-@pytest.mark.parametrize(
-    ("isolation", "is_whole"),
-    [("read_uncommitted", True), ("read_committed", True), ("read_committed", False)],
-    ids=["uncommitted", "committed", "parts"],
-)
-@pytest.mark.parametrize("offsets", ["0-", "30-59", "150-", "-20"])
 @pytest.mark.parametrize("damage", ["none", "length", "crc", "torn", "entry", "order"])
-def test_a_damaged_log_gives_the_twins_rows(
-    object_store, tmp_path, monkeypatch, damage, offsets, isolation, is_whole
-):
+def test_a_damaged_log_gives_the_twins_rows(object_store, tmp_path, monkeypatch, damage):
     """Without its .index a log is read that is sound alone: a length that leads past the next
     batches, a wrong checksum, a torn end, entries that lead nowhere, offsets that fall.
 
     Nor is a producer snapshot taken whose offset the log does not reach: a transaction is open in
-    it from offset 190 on.
+    it from offset 190 on. Each range is read with nothing fetched before.
     """
-    if not is_whole:
-        monkeypatch.setattr(block_cache, "WHOLE_BYTES", 4096)
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(base, [base] * 10, 500) for base in range(0, 200, 10)]
     if damage == "length":
@@ -233,18 +227,26 @@ def test_a_damaged_log_gives_the_twins_rows(
     producers["current_txn_first_offset"] = 190
     snapshot = stem.with_name(f"{file_stem(200)}.snapshot")
     snapshot.write_bytes(producer_snapshot.build(producers))
-    key = f"hurt-{damage}-{isolation}-{offsets}-{is_whole}"
-    object_store.put_directory(directory, key)
-    options = {"mode": "PERMISSIVE", "offsets": offsets, "isolation": isolation}
-    options["columns"] = "topic,partition,offset,timestamp_ms,batch_position,problem"
-    rows, twin_rows = (
-        [
-            row | {"problem": (row["problem"] or "").replace(str(place), "")}
-            for row in read("kafka_records", place, **options).to_pylist()
-        ]
-        for place in (f"s3://kafka/{key}", directory)
-    )
-    assert rows == twin_rows and len(rows) > 5
+    object_store.put_directory(directory, f"hurt-{damage}")
+    columns = "topic,partition,offset,timestamp_ms,batch_position,problem"
+    reads = [
+        ("read_uncommitted", block_cache.WHOLE_BYTES),
+        ("read_committed", block_cache.WHOLE_BYTES),
+        ("read_committed", 4096),  # the .log in parts
+    ]
+    for (isolation, whole_bytes), offsets in product(reads, ("0-", "30-59", "150-", "-20")):
+        monkeypatch.setattr(block_cache, "WHOLE_BYTES", whole_bytes)
+        block_cache.evict(0)
+        file_system.forget_objects()
+        options = {"mode": "PERMISSIVE", "offsets": offsets, "isolation": isolation}
+        rows, twin_rows = (
+            [
+                row | {"problem": (row["problem"] or "").replace(str(place), "")}
+                for row in read("kafka_records", place, columns=columns, **options).to_pylist()
+            ]
+            for place in (f"s3://kafka/hurt-{damage}", directory)
+        )
+        assert rows == twin_rows and len(rows) > 5, (whole_bytes, options)
 
 
 def test_no_api_of_pyarrow_takes_a_size_from_a_listing(object_store):
@@ -322,8 +324,6 @@ def test_a_file_that_changed_has_the_tag_of_the_new_one(object_store):
 def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_broker, twin):
     """A file that is in no mirror yet is asked for by itself."""
     path = file.absolute_path(f"{stored_broker}/{LOG}")
-    shutil.rmtree(archive.cache_folder())
-    mirror.forget()
     assert file.read(path) == (twin / LOG).read_bytes()
     assert file.info(path).allocated_bytes == path.stat().st_size
     assert address.display(path) == f"{stored_broker}/{LOG}"

@@ -23,7 +23,7 @@ def recorded(tmp_path_factory) -> tuple[Path, Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compressed", [None, False, True])
+@pytest.mark.parametrize("compressed", [None, pytest.param(False, marks=pytest.mark.nightly), True])
 def test_a_bucket_is_joined_with_a_broker_directory(
     object_store: ObjectStore, recorded, tmp_path, compressed
 ):
