@@ -6,8 +6,15 @@ Workers share these modules' memory and start at once; each by itself would impo
 second.
 """
 
-import gc
+import os
 import sys
+
+from kafkaviz.pipeline.spark.python_path import without_archives
+
+if "SPARK_HOME" in os.environ:  # before anything else is looked for
+    sys.path[:] = without_archives(sys.path, os.environ["SPARK_HOME"])
+
+import gc
 import traceback
 from types import SimpleNamespace
 
