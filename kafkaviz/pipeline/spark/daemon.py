@@ -6,15 +6,16 @@ Workers share these modules' memory and start at once; each by itself would impo
 second.
 """
 
+import gc
 import os
 import sys
 
 from kafkaviz.pipeline.spark.python_path import without_archives
 
-if "SPARK_HOME" in os.environ:  # before anything else is looked for
-    sys.path[:] = without_archives(sys.path, os.environ["SPARK_HOME"])
+if __name__ == "__main__":  # before anything else is imported
+    gc.disable()  # modules are no garbage
+    sys.path[:] = without_archives(sys.path, os.environ.get("SPARK_HOME", ""))
 
-import gc
 import traceback
 from types import SimpleNamespace
 
@@ -51,6 +52,7 @@ def print_fault() -> None:
 
 if __name__ == "__main__":
     preload()
+    gc.enable()
     vars(daemon)["traceback"] = SimpleNamespace(
         print_exc=print_fault, format_exc=traceback.format_exc
     )

@@ -11,8 +11,10 @@ def without_archives(path: Sequence[str], spark_home: str) -> list[str]:
     every other module is looked for in all of them: 0.9 s of processor a start.
 
     Args:
-        spark_home: Spark's own folder.
+        spark_home: Spark's own folder; empty where Spark was not told and has no archives here.
     """
+    if not spark_home:
+        return list(path)
     home = os.path.realpath(spark_home)
     if not any(os.path.realpath(os.path.join(folder, "pyspark")) == home for folder in path):
         return list(path)
