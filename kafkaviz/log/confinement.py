@@ -37,7 +37,7 @@ def allowed_prefixes() -> tuple[str, ...] | None:
     return None if allowed_json is None else _prefixes(allowed_json)
 
 
-def refuse_outside(descriptor: int, path: Path) -> None:
+def refuse_outside(descriptor: int, path: Path | str) -> None:
     """Checks that an open file or directory lies where this process may read.
 
     Args:
@@ -52,7 +52,7 @@ def refuse_outside(descriptor: int, path: Path) -> None:
         raise CannotOpen(path, message("errors.outside_server"), kind="outside")
 
 
-def _real_path(descriptor: int, path: Path) -> str:
+def _real_path(descriptor: int, path: Path | str) -> str:
     """Where the open file is, with a separator at the end of a directory's path.
 
     Without /proc, where its path leads now.
@@ -72,7 +72,7 @@ def open_nonblocking(path: str, flags: int) -> int:
     """As open() does it, without waiting, and if the file lies where this process may read."""
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
-        refuse_outside(descriptor, Path(path))
+        refuse_outside(descriptor, path)
     except BaseException:
         os.close(descriptor)
         raise

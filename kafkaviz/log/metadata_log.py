@@ -210,10 +210,12 @@ def _batches(
     """
     log = segment.log
     is_small = log.size_bytes <= FEW_BYTES
-    batches = few_batches(read(log.path, 0, log.size_bytes))[0] if is_small else segment.batches()
+    log_bytes = read(log.path, 0, log.size_bytes) if is_small else b""
+    batches = few_batches(log_bytes)[0] if is_small else segment.batches()
     for row in batches[~batch.is_control(batches)]:
         position = int(row["position"])
-        data = segment.batch_bytes(position)
+        end = position + int(row["size_bytes"])
+        data = log_bytes[position:end] if is_small else segment.batch_bytes(position)
         if not batch_records.is_crc_valid(data):
             raise CorruptFile(segment.log.path, position, message("corrupt.metadata_checksum"))
         if row["magic"] < batch.MAGIC_2:

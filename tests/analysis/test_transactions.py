@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from kafkaviz.analysis.checks import transactions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import aborted_transactions
 from kafkaviz.analysis.checks.segment import check
@@ -65,7 +66,7 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
     batches = segment.batches()
     control = is_control(batches)
     at = int(np.flatnonzero(control & (batches["producer_id"] == 2))[0])
-    monkeypatch.setattr(TransactionTracker, "_marker_kind", lambda self, row: kind)
+    monkeypatch.setattr(transactions, "_marker_kind", lambda read, marker: kind)
     chosen = np.flatnonzero(~control & (batches["producer_id"] == 2))[:1]
     pair = np.concatenate((chosen, [at]))
     tracker = TransactionTracker(segment.log, ())
@@ -79,6 +80,6 @@ def test_a_committed_transaction_leaves_nothing_but_the_first_end(clean, monkeyp
 def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
     """A marker without a key says nothing."""
     segment = open_broker(clean).partition("payments-0").segments[0]
-    row = segment.batches()[0].copy()
-    row["size_bytes"] = 70  # cut: no record can be read
-    assert TransactionTracker(segment.log, ())._marker_kind(row) is None
+    markers = segment.batches()[:1].copy()
+    markers["size_bytes"] = 70  # cut: no record can be read
+    assert TransactionTracker(segment.log, ())._marker_kinds(markers) == [None]

@@ -371,3 +371,12 @@ def test_the_number_of_cores_changes_no_row(master, clean, on_spark, out):
     on_spark(clean, catalog=out, master=master)
     assert_catalog_holds(out, clean)
     assert unpack_if_archive(clean) == clean
+
+
+def test_small_tasks_share_a_worker(clean, spark, on_spark, out):
+    """Of a small directory the segments and the loads, which are tasks of their own."""
+    run = on_spark(clean, catalog=out, findings=True)
+    tracker = spark.sparkContext.statusTracker()
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(run.group))
+    stages = [tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds]
+    assert (run.progress().total_tasks, [stage.numTasks for stage in stages]) == (2, [1])

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import open_transactions
 from kafkaviz.format.batch_observer import BatchObserver
@@ -87,15 +88,18 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
 
     def observe(self, batches: np.ndarray) -> None:
         """The next batches; markers among them are read."""
-        for index, last_ms in transaction_rows(batches):
+        rows = list(transaction_rows(batches))
+        marker_rows = [index for index, last_ms in rows if last_ms is None]
+        kinds = dict(zip(marker_rows, self._marker_kinds(batches[marker_rows]), strict=True))
+        for index, last_ms in rows:
             row, producer = batches[index], int(batches["producer_id"][index])
-            if last_ms is None:
-                self._end(row, producer)
-            else:
+            if last_ms is not None:
                 self._begin(
                     producer,
                     TransactionBegin(int(row["base_offset"]), int(row["position"]), last_ms),
                 )
+            elif (kind := kinds[index]) is not None:
+                self._end(row, producer, kind)
 
     def _begin(self, producer: int, begin: TransactionBegin) -> None:
         open_begin = self._transactions.begin(producer, begin)
@@ -103,10 +107,7 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
             self._stable_begins.append(begin.offset)
         self._steps[open_begin.position] = "begin", producer, open_begin
 
-    def _end(self, row: np.void, producer: int) -> None:
-        kind = self._marker_kind(row)
-        if kind is None:
-            return
+    def _end(self, row: np.void, producer: int, kind: ControlType) -> None:
         begin, is_first = self._transactions.end(producer), producer not in self._ended_producers
         self._ended_producers.add(producer)
         is_abort = kind == ControlType.ABORT
@@ -118,14 +119,24 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
             marker = TransactionEnd(offset, position, producer, is_abort, stable_offset)
             self._steps[position] = "end", producer, marker
 
-    def _marker_kind(self, row: np.void) -> ControlType | None:
-        """What a marker says, None where it says something else."""
-        if not row["record_count"]:
-            return None
+    def _marker_kinds(self, markers: np.ndarray) -> list[ControlType | None]:
+        """What each marker says, of a .log that is opened once for all of them."""
+        if not len(markers):
+            return []
         try:
             with file.reader(self._log.path) as read:
-                kind = open_transactions.marker(read, row, 0).kind
-        except (KafkavizError, TransactionFault):
-            return None
-        is_end = kind in (ControlType.ABORT, ControlType.COMMIT)
-        return ControlType(kind) if is_end else None
+                return [_marker_kind(read, marker) for marker in markers]
+        except KafkavizError:
+            return [None] * len(markers)
+
+
+def _marker_kind(read: ReadInto, marker: np.void) -> ControlType | None:
+    """What a marker says, None where it says something else."""
+    if not marker["record_count"]:
+        return None
+    try:
+        kind = open_transactions.marker(read, marker, 0).kind
+    except TransactionFault:
+        return None
+    is_end = kind in (ControlType.ABORT, ControlType.COMMIT)
+    return ControlType(kind) if is_end else None

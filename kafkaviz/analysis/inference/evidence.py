@@ -3,12 +3,13 @@
 from typing import cast
 
 import numpy as np
-from numpy.lib import recfunctions as rfn
 
 from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evidence
+from kafkaviz.format.batch import BATCH
 from kafkaviz.format.batch_observer import BatchObserver
 
 EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
+EVIDENCE = np.dtype([(name, BATCH[name]) for name in EVIDENCE_COLUMNS])
 MAX_WAITING = 65_536  # batches of one gap, above which those that say nothing are dropped
 
 
@@ -34,8 +35,8 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         """The next chunk. An index without entries says nothing, and nothing is kept for it."""
         if not len(self._entries):
             return
-        batches = rfn.repack_fields(
-            batches[EVIDENCE_COLUMNS]
+        batches = batches[EVIDENCE_COLUMNS].astype(
+            EVIDENCE
         )  # the rest is not needed while they wait
         last_indexed = _last_indexed_row(entries_between(self._entries, batches), batches)
         if last_indexed is not None:

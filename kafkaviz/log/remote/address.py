@@ -160,15 +160,15 @@ def may_hold_mirrored(directory: Path) -> bool:
 
 def mirror_behind(path: Path | str) -> Path | None:
     """The file of a mirror that a path is, or leads to by the links of a view; else None."""
-    text = str(path)
-    if is_mirrored(text):
+    text, (mirrors, views) = str(path), _roots()
+    if text.startswith(mirrors):
         return Path(path)
-    if not text.startswith(views_root()):
+    if not text.startswith(views):
         return None
-    real_path, real_root = os.path.realpath(text), os.path.join(os.path.realpath(files_root()), "")
+    real_path, real_root = os.path.realpath(text), os.path.join(os.path.realpath(mirrors), "")
     if not real_path.startswith(real_root):
         return None
-    return Path(files_root(), real_path.removeprefix(real_root))
+    return Path(mirrors, real_path.removeprefix(real_root))
 
 
 def is_mirrored(path: Path | str) -> bool:
@@ -176,7 +176,7 @@ def is_mirrored(path: Path | str) -> bool:
     return str(path).startswith(files_root())
 
 
-def remote_path(path: Path) -> RemotePath | None:
+def remote_path(path: PurePath | str) -> RemotePath | None:
     """What a path of a mirror is of; None of any other path."""
     text = str(path)
     if not text.startswith(files_root()):
@@ -212,7 +212,7 @@ def display(path: PurePath | str) -> str:
     """
     text = str(path)
     try:
-        if remote := remote_path(Path(path)):
+        if remote := remote_path(path):
             return str(remote)
         parse(text)
     except CannotOpen as fault:

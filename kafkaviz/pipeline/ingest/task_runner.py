@@ -75,28 +75,33 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
 
 
 class ContextRunner:
-    """Jobs of a SparkContext, a partition a task."""
+    """Jobs of a SparkContext, a partition a task; small ones share a partition, and its worker."""
 
     def __init__(self, context: "SparkContext", group: str) -> None:
         self.cores = context.defaultParallelism
         self._context, self._group = context, group
+        self._counts: list[int] = []  # of tasks, for each partition
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
         """One Spark job."""
+        from kafkaviz.pipeline.ingest.plan import MIN_BYTES, pack_by_cost
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
+        costs = ((task, task.cost) for task in tasks)
+        parts = [part for part, _ in pack_by_cost(costs, MIN_BYTES)]
+        self._counts += map(len, parts)
         self._context.setJobGroup(self._group, "kafkaviz ingest", interruptOnCancel=True)
-        rdd = self._context.parallelize(tasks, len(tasks)).mapPartitions(partial(_run_all, staging))
+        rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
         with workers_with_kafkaviz(self._context):
             rdd.id()  # Spark has the job's Python and its environment from here on
         return list(chain.from_iterable(rdd.collect()))
 
     def count_ended(self) -> int:
-        """As Spark has seen them end."""
+        """As Spark has seen them end, if it ends them in order."""
         tracker = self._context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
         stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
-        return sum(stage.numCompletedTasks for stage in stages if stage)
+        return sum(self._counts[: sum(stage.numCompletedTasks for stage in stages if stage)])
 
     def cancel(self) -> None:
         """Future jobs too: the run may be between asking for a job and Spark's knowing of it."""
@@ -196,6 +201,8 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     return [task_results.write(scan(task, staging), digests, staging, is_partial=is_partial)]
 
 
-def _run_all(staging: Path, tasks: Iterable["PackedTask"]) -> Iterator[Sequence["TaskResult"]]:
+def _run_all(
+    staging: Path, parts: Iterable[Iterable["PackedTask"]]
+) -> Iterator[Sequence["TaskResult"]]:
     """Runs in a worker; a task's summaries count once its files are closed."""
-    return (run_task(task.unpack(), staging) for task in tasks)
+    return (run_task(task.unpack(), staging) for part in parts for task in part)

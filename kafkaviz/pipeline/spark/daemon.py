@@ -7,7 +7,15 @@ second.
 """
 
 import gc
+import os
 import sys
+
+from kafkaviz.pipeline.spark.python_path import without_archives
+
+if __name__ == "__main__":  # before anything else is imported
+    gc.disable()  # modules are no garbage
+    sys.path[:] = without_archives(sys.path, os.environ.get("SPARK_HOME", ""))
+
 import traceback
 from types import SimpleNamespace
 
@@ -44,6 +52,7 @@ def print_fault() -> None:
 
 if __name__ == "__main__":
     preload()
+    gc.enable()
     vars(daemon)["traceback"] = SimpleNamespace(
         print_exc=print_fault, format_exc=traceback.format_exc
     )
