@@ -136,7 +136,7 @@ def _marker_kind(read: ReadInto, marker: np.void) -> ControlType | None:
         return None
     try:
         kind = open_transactions.marker(read, marker, 0).kind
-    except TransactionFault:
+    except (KafkavizError, TransactionFault):
         return None
     is_end = kind in (ControlType.ABORT, ControlType.COMMIT)
     return ControlType(kind) if is_end else None
