@@ -33,6 +33,8 @@ DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 REPLICAS = [SAMPLES / f"kafka-4.4.0-replica-{number}.tar.gz" for number in (1, 2)]
 ROOMS = ("browser", "Spark", "")
+# some of their tests take the server, or the browser
+SERVED = ("tests/app/test_compression.py", "tests/app/test_server.py", "tests/test_report.py")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -78,7 +80,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _room(nodeid: str) -> str:
     """What a file needs that is started once in a run: the browser, Spark or nothing."""
     path = nodeid.partition("::")[0]
-    if path.endswith("_browser.py") or path.startswith("tests/journeys/"):
+    if path.endswith("_browser.py") or path.startswith("tests/journeys/") or path in SERVED:
         return "browser"
     return "Spark" if path.startswith(("tests/pipeline/", "tests/examples/")) else ""
 
