@@ -22,10 +22,10 @@ GOLDENS = sorted(
 BROKERS = (
     "kafka-2.8.2-legacy",
     "kafka-4.3.1-damaged",
+    "kafka-4.3.1-unstartable",
     *(
         pytest.param(name, marks=pytest.mark.nightly)
         for name in (
-            "kafka-4.3.1-unstartable",
             "kafka-3.9.0-follower",
             "kafka-3.9.0-leader",
             "kafka-4.3.1-clean",
