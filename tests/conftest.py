@@ -40,6 +40,8 @@ SOME_PARTITIONS = (
     "empty-room-0",  # the first of the checkpoint of recovery points
 )
 ROOMS = ("browser", "Spark", "")
+# some of their tests take the server, or the browser
+SERVED = ("tests/app/test_compression.py", "tests/app/test_server.py", "tests/test_report.py")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -85,7 +87,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _room(nodeid: str) -> str:
     """What a file needs that is started once in a run: the browser, Spark or nothing."""
     path = nodeid.partition("::")[0]
-    if path.endswith("_browser.py") or path.startswith("tests/journeys/"):
+    if path.endswith("_browser.py") or path.startswith("tests/journeys/") or path in SERVED:
         return "browser"
     return "Spark" if path.startswith(("tests/pipeline/", "tests/examples/")) else ""
 

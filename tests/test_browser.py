@@ -4,12 +4,9 @@ fails.
 
 import itertools
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from docs.browsing import serving
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import text_in
 from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, watched
@@ -17,18 +14,13 @@ from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, watch
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def unread_server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an app that was never used: it has no catalog of the sample broker."""
-    with serving(tmp_path_factory.mktemp("unread-cache"), str(clean)) as address:
-        yield address
-
-
-def test_sparks_numbers_arrive(unread_server, page):
-    """The whole broker paints from the directory alone: title, map, table; nothing is clipped at
-    1280 px. Then the dashes become what Kafka's dump counts, and a click works meanwhile.
+def test_sparks_numbers_arrive(server, page, clean, tmp_path):
+    """A broker that was never read paints from the directory alone: title, map, table; nothing is
+    clipped at 1280 px. Then the dashes become what Kafka's dump counts, and a click works
+    meanwhile.
     """
-    page.goto(unread_server)
+    shutil.copytree(clean, tmp_path / "kafka")
+    page.goto(f"{server}/?dir={tmp_path / 'kafka'}")
     heading(page, "37 topic-partitions")
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
@@ -100,6 +92,7 @@ def test_a_dark_page_on_paper_is_light(server, browser, path):
     assert color == "rgb(232, 236, 242)"
 
 
+@pytest.mark.nightly
 def test_a_pinned_batch_comes_back_with_its_link(server, page):
     """A deep link shows its batch in the ruler and in the table; a key moves on, and the new
     address brings that back.

@@ -41,6 +41,8 @@ VERSIONS = {
     "kafka-4.4.0-killed": "4.4.0",
     "kafka-4.4.0-killed-restarted": "4.4.0",
 }
+# directories of a release and a stop that another one has as well
+SECOND_LOOKS = ("kafka-3.9.0-follower", "kafka-4.3.1-killed-restarted", "kafka-4.4.0-clean")
 SPECIAL = by_time.NAMES | {
     "max_timestamp": by_time.MAX_TIMESTAMP,
     "max-timestamp": by_time.MAX_TIMESTAMP,
@@ -162,7 +164,13 @@ def ends_of(questions: list[dict]) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", VERSIONS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if name in SECOND_LOOKS else ())
+        for name in VERSIONS
+    ],
+)
 def test_every_answer_is_the_brokers(shared, name):
     """list-offsets.jsonl and fetch.jsonl of each recorded directory."""
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:

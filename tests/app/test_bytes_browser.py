@@ -48,7 +48,7 @@ class View:
 
 def test_fields_are_named_by_key(view):
     """The key of the index entry first; arrows go from field to field and from row to row, Home and
-    End to the ends.
+    End to the ends. What is in a record is shown as text.
     """
     view.open("payments-0", 7975, pin=11612)
     view.wait_for_words(
@@ -67,6 +67,8 @@ def test_fields_are_named_by_key(view):
     view.press("Home")
     view.wait_for_words("baseOffset bytes 0–7")
     assert view.page.locator(".f.on").inner_text().split("\n")[-1] == f"11{THIN}612"
+    view.page.locator(".f", has_text="value").nth(1).click()
+    assert view.page.locator(".mean .val").inner_text().startswith('{"payment":11279')
 
 
 @pytest.mark.nightly
@@ -175,13 +177,6 @@ def test_what_is_torn_behind_the_last_batch(view, killed):
     view.wait_for_words("records, cut bytes")
     assert "of the file, " in view.page.locator(".mean").inner_text()
     view.page.locator(".kv-sw.byte-torn").wait_for()
-
-
-def test_what_is_in_a_record_is_shown_as_text(view):
-    """Payload reaches the page as text alone."""
-    view.open("payments-0", 7975, pin=11612)
-    view.page.locator(".f", has_text="value").nth(1).click()
-    assert view.page.locator(".mean .val").inner_text().startswith('{"payment":11279')
 
 
 @pytest.mark.nightly

@@ -3,21 +3,24 @@ the console.
 """
 
 import shutil
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from kafkaviz.analysis.health.broker_health import check
-from tests.support.browser import SPARK_PATIENCE_MS, sync_api
+from tests.support.browser import SPARK_PATIENCE_MS, sync_api, watched
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def findings(page: "sync_api.Page", server: str, damaged) -> "sync_api.Page":
-    """The page of the damaged broker, its findings drawn."""
-    page.goto(f"{server}/health?dir={damaged}")
-    page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
-    return page
+@pytest.fixture(scope="module")
+def findings(browser: "sync_api.Browser", server: str, damaged: Path) -> Iterator["sync_api.Page"]:
+    """The page of the damaged broker, its findings drawn; each test leaves it there."""
+    with watched(browser) as page:
+        page.goto(f"{server}/health?dir={damaged}")
+        page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
+        yield page
 
 
 def chosen(page: "sync_api.Page") -> str:
@@ -72,6 +75,7 @@ def test_only_errors(findings):
     assert 0 < findings.locator(".item").count() < before
     assert "severity=error" in findings.url
     assert findings.locator(".verdict h2").inner_text().startswith("This broker will start")
+    findings.locator(".chip", has_text="All").click()
 
 
 def test_the_chips_count_findings(findings, damaged):

@@ -17,6 +17,7 @@ def step(page) -> tuple[int, int]:
     return tuple(map(int, re.findall(r"\d+", page.locator(".count").inner_text())))
 
 
+@pytest.mark.nightly
 def test_a_setting_is_changed_and_compared(server, page):
     """By keyboard; the run before stands beside the new one, the address brings it back, nothing is
     clipped at 1280 px.

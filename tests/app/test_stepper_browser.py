@@ -4,10 +4,11 @@ is.
 
 import re
 import statistics
+from collections.abc import Iterator
 
 import pytest
 
-from tests.support.browser import sync_api
+from tests.support.browser import sync_api, watched
 
 pytestmark = pytest.mark.browser
 T = "\u202f"
@@ -36,6 +37,19 @@ STEP_TIMES = """async () => {
   }
   return [drawn, shown, idle];
 }"""
+
+
+@pytest.fixture(scope="module")
+def five(browser: "sync_api.Browser", server: str) -> Iterator["sync_api.Page"]:
+    """The stepper of the five entries, opened once."""
+    with watched(browser) as page:
+        yield opened(page, server, "set=five&target=23")
+
+
+def go_to(page: "sync_api.Page", step: int) -> None:
+    """A step, by its dot."""
+    page.get_by_label(f"Step {step}: ").click()
+    page.evaluate("document.activeElement.blur()")
 
 
 def opened(page: "sync_api.Page", server: str, query: str) -> "sync_api.Page":
@@ -83,9 +97,10 @@ def test_by_keys_and_back_by_the_address(page, server):
     assert at_step(page) == (18, 18)
 
 
-def test_keys_leave_fields_alone(page, server):
+def test_keys_leave_fields_alone(five):
     """An arrow in the field of the target moves the cursor, not the steps."""
-    opened(page, server, "set=five&target=23&step=3")
+    page = five
+    go_to(page, 3)
     page.get_by_label("Target offset").click()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
@@ -96,9 +111,10 @@ def test_keys_leave_fields_alone(page, server):
     assert at_step(page)[0] == 4
 
 
-def test_play_and_pause(page, server):
+def test_play_and_pause(five):
     """Space plays, and the end stops it; a dot goes to its step."""
-    opened(page, server, "set=five&target=23")
+    page = five
+    go_to(page, 5)
     page.locator(".speed").select_option("350")
     page.locator(".say").click()
     page.evaluate("document.activeElement.blur()")
@@ -112,11 +128,13 @@ def test_play_and_pause(page, server):
     )
 
 
-def test_what_a_step_shows(page, server):
+def test_what_a_step_shows(five):
     """The line of the pseudocode, the values that changed, the slots that are out, and the words
     for a screen reader.
     """
-    opened(page, server, "set=five&target=23&step=4")
+    page = five
+    go_to(page, 3)
+    page.keyboard.press("ArrowRight")
     assert page.locator(".code .on").inner_text().split("\n")[-1].strip() == "else: hi ← mid − 1"
     assert page.locator(".vals .changed .lab").all_inner_texts() == ["probes", "hi", "mid", "key"]
     assert page.get_by_role("img", name="3 probes; 1 of 5 slots left").is_visible()
@@ -136,11 +154,12 @@ def test_a_slot_that_is_clicked_is_looked_up(page, server):
     page.locator(".say", has_text="not above 26").wait_for(timeout=60_000)
 
 
-def test_a_slot_is_reached_by_key(page, server):
+def test_a_slot_is_reached_by_key(five):
     """Arrows, Page keys, Home and End move over the slots and not the steps; Enter looks up, and
     the cursor stays.
     """
-    opened(page, server, "set=five&target=23&step=4")
+    page = five
+    go_to(page, 4)
     cursor = page.get_by_role("slider", name="Slot to look up")
     cursor.focus()
     for key, slot in (

@@ -9,6 +9,7 @@ import pytest
 
 from kafkaviz.app import lessons
 from kafkaviz.app.takeaway.lesson_page import lesson_page
+from tests.support.browser import watched
 
 pytestmark = pytest.mark.browser
 axe = pytest.importorskip(
@@ -32,18 +33,19 @@ def address(tmp_path_factory) -> str:
     return path.as_uri()
 
 
-@pytest.fixture
-def lesson_file(page, address):
-    """It, opened without a network; it asked for no other address."""
+@pytest.fixture(scope="module")
+def lesson_file(browser, address):
+    """It, opened once, without a network; it asked for no other address."""
     requests: list[str] = []
-    page.context.set_offline(True)
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(address)
-    try:
-        page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
-        yield page
-    finally:
-        page.context.set_offline(False)  # other tests go on with it
+    with watched(browser) as page:
+        page.context.set_offline(True)
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(address)
+        try:
+            page.locator("html[data-alive][data-drawn]").wait_for(state="attached")
+            yield page
+        finally:
+            page.context.set_offline(False)  # other tests go on with it
     assert [url for url in requests if not url.startswith(("data:", "blob:"))] == [address]
 
 

@@ -56,7 +56,9 @@ def test_from_the_broker_to_a_recommendation(server, page):
     assert waited.value.suggested_filename.endswith(".html") and fits(page)
 
 
-@pytest.mark.parametrize("partition", ["payments-0", "heartbeat-0"])
+@pytest.mark.parametrize(
+    "partition", ["payments-0", pytest.param("heartbeat-0", marks=pytest.mark.nightly)]
+)
 def test_the_answer_is_on_the_first_screen(server, page, partition):
     """The recommendation, its price and the curve, at either size."""
     page.goto(f"{server}/tuning?tp={partition}")

@@ -363,8 +363,19 @@ def strange(clean, tmp_path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
-@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize(
+    ("encoding", "options"),
+    [
+        ("ascii", []),
+        ("utf-8", []),
+        ("latin-1", ["--json"]),
+        # no bit of what is printed is other than for those
+        *(
+            pytest.param(*output, marks=pytest.mark.nightly)
+            for output in (("latin-1", []), ("ascii", ["--json"]), ("utf-8", ["--json"]))
+        ),
+    ],
+)
 def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
     """One line a line, in any encoding; nothing in a name drives the terminal."""
     command = [sys.executable, "-m", "kafkaviz", "check", str(strange), *options]

@@ -94,7 +94,8 @@ def test_nothing_is_written(damaged, tmp_path):
     shutil.copytree(damaged, copy)
     before = state(copy)
     for path in sorted(path for path in copy.rglob("*") if path.is_file()):
-        for mode in ([], ["--index-sanity-check"], ["--json"]):
+        is_index = path.suffix in (".index", ".timeindex")
+        for mode in ([], ["--index-sanity-check"], ["--json"]) if is_index else ([],):
             dumped(copy, [*mode, str(path.relative_to(copy))])
     assert dumped(copy, ["nowhere-0/0.timeindex"]).status == 1
     assert state(copy) == before

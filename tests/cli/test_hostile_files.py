@@ -60,7 +60,7 @@ def test_a_wrapper_of_millions_of_old_messages(tmp_path):
     [
         pytest.param(("--print-data-log",), marks=pytest.mark.nightly),
         ("--json", "--print-data-log"),
-        ("--skip-record-metadata",),
+        pytest.param(("--skip-record-metadata",), marks=pytest.mark.nightly),
     ],
 )
 def test_a_dump_prints_the_records_of_a_batch_while_it_reads_them(tmp_path, arguments):
@@ -165,7 +165,7 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
     [
         ("log", os.mkfifo),
         ("index", lambda path: os.symlink("/dev/zero", path)),
-        ("txnindex", os.mkfifo),
+        pytest.param("txnindex", os.mkfifo, marks=pytest.mark.nightly),
     ],
     ids=["pipe-log", "device-index", "pipe-txnindex"],
 )

@@ -164,10 +164,11 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("left", "level"),
     [
-        ("clean", 99),
-        ("killed", 34),
-        pytest.param("clean", 34, marks=pytest.mark.nightly),
-        pytest.param("killed", 99, marks=pytest.mark.nightly),
+        ("killed", 99),
+        *(
+            pytest.param(*directory, marks=pytest.mark.nightly)
+            for directory in (("clean", 99), ("clean", 34), ("killed", 34))
+        ),
     ],
 )
 def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):

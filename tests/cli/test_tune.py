@@ -1,9 +1,11 @@
 """kafkaviz tune: the sample's partitions, made-up workloads, and the object that it prints."""
 
+import io
 import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,14 @@ def tuned(capsys, source: object, *options: str) -> dict:
     """The object that is printed."""
     assert main(["tune", str(source), "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(scope="module")
+def clean_answer(clean) -> dict:
+    """The object that is printed for the whole sample."""
+    with redirect_stdout(io.StringIO()) as out:
+        assert main(["tune", str(clean), "--json"]) == 0
+    return json.loads(out.getvalue())
 
 
 def workload(folder: Path, **how: int) -> Path:
@@ -72,13 +82,13 @@ def test_batches_of_16_kb_that_were_written_keep_the_default(tmp_path, capsys):
     assert lines[3] == f"  because    {says}"
 
 
-def test_where_every_batch_of_the_sample_is_indexed_it_says_so(clean, capsys):
+def test_where_every_batch_of_the_sample_is_indexed_it_says_so(clean, clean_answer, capsys):
     """dense-index at its interval 0; of each other topic some batch is below its interval, and
     nothing of the kind is said.
     """
     says = "already indexes every batch but a segment's first: no smaller interval can add an entry"
     assert tuned(capsys, clean / "dense-index-0")["recommendation"]["because"][0] == f"0 {says}"
-    for topic in tuned(capsys, clean)["topics"]:
+    for topic in clean_answer["topics"]:
         least, interval = topic["batch_bytes_least"] or 0, topic["index.interval.bytes"]
         assert (says in " ".join(topic["because"])) == (
             least > interval and topic["batches"] > topic["segments"]
@@ -233,9 +243,9 @@ def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, caps
     )
 
 
-def test_a_broker_tells_each_topic(clean, capsys):
+def test_a_broker_tells_each_topic(clean_answer):
     """The default stays, topics that differ are named, and KRaft's log is no topic."""
-    answer = tuned(capsys, clean)
+    answer = clean_answer
     assert (answer["recommendation"]["verdict"], answer["recommendation"]["setting"]) == (
         "keep",
         "log.index.interval.bytes",
@@ -365,9 +375,9 @@ def test_a_partition_without_a_batch(clean, capsys):
     assert main(["tune", str(clean / "empty-room-1")]) == 0
 
 
-def test_help_names_every_key(clean, capsys):
+def test_help_names_every_key(clean_answer, capsys):
     """Also those of a broker and of a what-if."""
-    keys = set(_keys(tuned(capsys, clean)))
+    keys = set(_keys(clean_answer))
     keys |= set(_keys(tuned(capsys, "follower", "--what-if", "segment.bytes=1048576")))
     with pytest.raises(SystemExit):
         main(["tune", "--help"])

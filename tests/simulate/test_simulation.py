@@ -324,12 +324,10 @@ def test_the_library_has_it_by_the_name_of_its_package():
         "kv.simulate",
         "from kafkaviz import simulate",
     ):
-        code = (
-            f"import kafkaviz as kv; {first}; assert callable(kv.simulate); "
-            "print(len(kv.simulate('strimzi').segments))"
-        )
+        code = f"import kafkaviz as kv; {first}; print(callable(kv.simulate))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        assert done.stdout == "5\n", done.stderr
+        assert done.stdout == "True\n", done.stderr
+    assert len(kv.simulate("strimzi").segments) == 5
 
 
 def test_what_was_written_is_replayed_to_the_byte(short):

@@ -2,28 +2,27 @@
 without an error.
 """
 
+from functools import cache
 from pathlib import Path
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+# each AppTest reads what every installed package tells of itself, half of a page's time
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 ROOT = Path(__file__).parents[2]
 BROKER = "broker"  # app.py
 PATIENCE_S = 120
 
 
 def open_page(name: str = BROKER, **query: object) -> AppTest:
-    """The page of this file in pages/ at an address, by way of the Broker page; a directory and a
-    language are those of the session from its first page on.
-    """
+    """The page of this file in pages/, as a link to this address opens it."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    for key in query if name == BROKER else {"dir", "lang"} & set(query):
-        at.query_params[key] = str(query[key])
-    assert_no_exception(at.run())
-    if name == BROKER:
-        return at
     for key, value in query.items():
         at.query_params[key] = str(value)
-    return assert_no_exception(at.switch_page(str(ROOT / "pages" / f"{name}.py")).run())
+    if name != BROKER:
+        at.switch_page(str(ROOT / "pages" / f"{name}.py"))
+    return assert_no_exception(at.run())
 
 
 def assert_no_exception(at: AppTest) -> AppTest:

@@ -22,7 +22,7 @@ from tests.analysis import arrays
 from tests.analysis.sweep import plain_sweep
 
 KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
-TRACES = 10_000
+TRACES = 2000
 
 
 def trace(random: np.random.Generator) -> np.ndarray:

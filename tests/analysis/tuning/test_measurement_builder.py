@@ -49,7 +49,7 @@ def test_chunks_are_one_segment(seed, length):
     """With the index of another interval, which gaps tell; on releases that index an append once,
     too.
     """
-    batches = messy(seed)
+    batches = messy(seed, 300 if length == 1 else 900)
     indexes = arrays.indexed(batches, (4096, 9000, 500)[seed])
     cuts = [*range(0, len(batches), length), len(batches)]
     chunk_sizes = []
@@ -72,7 +72,7 @@ def test_chunks_are_one_segment(seed, length):
 def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
     """What a glimpse of the first batches says of an interval is held against all of them."""
     tuning_source = open_source(clean)
-    monkeypatch.setattr(walk, "MAX_ROWS", 100)
+    monkeypatch.setattr(walk, "MAX_ROWS", 400)
     monkeypatch.setattr(evidence, "MAX_WAITING", 3)
     small = open_source(clean)
     for case, other in zip(tuning_source.cases, small.cases, strict=True):

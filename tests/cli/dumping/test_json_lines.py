@@ -525,10 +525,10 @@ def test_dump_finds_no_fault_that_check_does_not_find(request, name):
     "name",
     [
         "2.8.2-legacy",
-        "4.3.1-unstartable",
         *(
             pytest.param(name, marks=pytest.mark.nightly)
             for name in (
+                "4.3.1-unstartable",
                 "3.9.0-follower",
                 "3.9.0-leader",
                 "4.3.1-killed",
