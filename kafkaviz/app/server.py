@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 
 from kafkaviz import resources
-from kafkaviz.app import class_start, gc_tuning, streamlit_scripts
+from kafkaviz.app import class_start, first_page, gc_tuning, streamlit_scripts
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.state import access
@@ -164,6 +164,7 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
     """What goes on beside the pages: the search for garbage, and the class of `--class`."""
+    first_page.prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
         if os.environ.get(access.CLASS):
