@@ -20,7 +20,7 @@ import streamlit as st
 from kafkaviz import resources, versions
 from kafkaviz.app import gc_tuning
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
+from kafkaviz.app.frontend import copy_link, idle_scripts, keys, one_step, sidebar, theme_button
 from kafkaviz.app.state import (
     access,
     checkups,
@@ -458,6 +458,7 @@ def _listen(page: Page, location: Location) -> None:
     """
     one_step(urlencode(st.query_params.to_dict()))
     sidebar()
+    idle_scripts()
     pressed = keys("?[]" if location.segment else "?")
     if pressed == "?":
         _open_dialog("keys")

@@ -12,7 +12,6 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -22,7 +21,7 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
 
 from kafkaviz import resources
-from kafkaviz.app import class_start, gc_tuning
+from kafkaviz.app import class_start, first_page, gc_tuning, streamlit_scripts
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.state import access
@@ -41,7 +40,6 @@ ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
     "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
-CHART_SCRIPT = "static/js/PlotlyChart.*.js"  # of Streamlit's
 CHART_PAGES = ("/", "/rolls", "/tuning")  # which begin with a chart
 METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
 
@@ -89,10 +87,11 @@ class ChartPreload:
     """
 
     def __init__(self, app: "ASGIApp") -> None:
-        folder = Path(st.__file__).parent / "static"
-        scripts = (file.relative_to(folder) for file in folder.glob(CHART_SCRIPT))
         self._app = app
-        self._links = [f"</{script.as_posix()}>; rel=modulepreload" for script in scripts]
+        self._links = [
+            f"</{path}>; rel=modulepreload"
+            for path in streamlit_scripts.script_paths([streamlit_scripts.CHART])
+        ]
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """One request, or one connection."""
@@ -165,6 +164,7 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
     """What goes on beside the pages: the search for garbage, and the class of `--class`."""
+    first_page.prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
         if os.environ.get(access.CLASS):

@@ -15,6 +15,8 @@ sync_api = pytest.importorskip(
 PATIENCE_MS = 60_000  # a wait ends with what it waits for; a machine may be busy
 sync_api.expect.set_options(timeout=PATIENCE_MS)
 SPARK_PATIENCE_MS = 180_000
+# a second of the processor for each page that a test opens; test_first_look_browser.py has them
+NO_IDLE_SCRIPTS = "window.__kafkaviz_idle_scripts = []"
 MAX_STEPS = 25  # a tab remembers fifty; where it is full, Back and `history.length` tell less
 
 
@@ -62,6 +64,7 @@ def _open(browser: "sync_api.Browser") -> _Tab:
         _FREE.remove(free[0])
         return free[0]
     page = browser.new_context().new_page()
+    page.add_init_script(NO_IDLE_SCRIPTS)
     page.set_default_timeout(PATIENCE_MS)
     return _Tab(browser, page, watch(page))
 

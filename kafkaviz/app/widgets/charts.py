@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from kafkaviz.figures.plain_figure import PlainFigure
 
 MAX_FIGURES = 256
+NO_TITLE_PX = 12  # above and below the words of the template's title
+SELECTING = {  # what Streamlit sets where points are chosen
+    "clickmode": "event+select",
+    "hovermode": "closest",
+    "dragmode": "pan",
+}
 View = TypeVar("View")
 
 
@@ -81,9 +87,27 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
     Args:
         selects: how its points are chosen, where they are; then what is chosen comes back.
     """
+    plotly_figure = _drawn_once(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
         plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
     )
+
+
+def _drawn_once(plotly_figure: Any, selecting: dict[str, str]) -> "PlainFigure":
+    """The figure with what Plotly and Streamlit would else find out by drawing it a second time.
+
+    That is the room that Plotly keeps for a title where there is none, and how points are chosen.
+    """
+    from kafkaviz.figures.plain_figure import PlainFigure
+
+    plain = plotly_figure.to_dict()
+    layout = plain["layout"] | selecting
+    margin = layout.get("margin", {})
+    if "title" not in layout:
+        layout["title"] = {"automargin": False}
+        if margin.get("t", NO_TITLE_PX) < NO_TITLE_PX:
+            layout["margin"] = margin | {"t": margin["t"] + NO_TITLE_PX}
+    return PlainFigure(plain | {"layout": layout})
 
 
 def render_titled(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:

@@ -1,0 +1,58 @@
+"""What is there before a chart is: its script, evaluated while the page before it was read, and a
+skeleton of its size.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.browser import PATIENCE_MS, heading
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+pytestmark = pytest.mark.browser
+CHART_SCRIPT = "**/PlotlyChart.*.js"
+EVALUATED = "window.__kafkaviz_idle_scripts?.length === 0"
+# how often the script of charts was asked for
+FETCHED = """() => performance.getEntriesByType('resource')
+  .filter(({ name }) => name.includes('/PlotlyChart.')).length"""
+SKELETON = ".st-key-kv_map > [data-testid=stSkeleton]"
+
+
+@pytest.fixture
+def new_page(browser: "Browser") -> Iterator["Page"]:
+    """A page of a browser that fetches and evaluates whatever the app asks for."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        yield page
+
+
+def test_a_page_at_rest_evaluates_the_script_of_charts_once(server, new_page):
+    """Streamlit uses what was evaluated when a chart comes."""
+    new_page.goto(f"{server}/health")
+    heading(new_page, "Health")
+    new_page.wait_for_function(EVALUATED)
+    assert new_page.evaluate(FETCHED) == 1
+    new_page.locator(".st-key-kv_nav a", has_text="Rolls").click()
+    new_page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert new_page.evaluate(FETCHED) == 1
+
+
+def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, new_page):
+    """So nothing below it moves when it comes."""
+    waiting: list[Route] = []
+    new_page.route(CHART_SCRIPT, lambda route: waiting.append(route))
+    new_page.goto(server)
+    new_page.locator(SKELETON).wait_for()
+    skeleton_px, place_px = (
+        new_page.locator(selector).bounding_box()["height"]
+        for selector in (SKELETON, ".st-key-kv_map")
+    )
+    assert skeleton_px == place_px > 600
+    for route in waiting:
+        route.continue_()
+    new_page.locator(".st-key-kv_fig_map .main-svg").first.wait_for()
+    assert new_page.locator(".st-key-kv_map").bounding_box()["height"] == place_px
