@@ -22,6 +22,7 @@ help: ## list what make can do
 run: $(INSTALLED) $(COMPILED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons, CLASS=1 lets a class in
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(CLASS),--class)
 
+# tests/conftest.py says which process gets which file
 test: $(INSTALLED_DEV) $(COMPILED) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, NIGHTLY=1 all
 	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder \
 	    -m "$(if $(NIGHTLY),,not nightly$(if $(SLOW),, and not slow and not browser and not spark))"

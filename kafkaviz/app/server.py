@@ -163,7 +163,10 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
 
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
-    """What goes on beside the pages: the search for garbage, and the class of `--class`."""
+    """What goes on beside the pages.
+
+    The imports of the first one, the search for garbage, the class of `--class`.
+    """
     first_page.prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from kafkaviz.analysis.rolls import limits
-from kafkaviz.analysis.rolls.limits import (
-    OFFSET_INDEX,
-    SIZE,
-    TIME,
-    TIME_INDEX,
-    IndexRoom,
-    WriteLoad,
-)
+from kafkaviz.analysis.rolls.limits import IndexRoom, WriteLoad
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -48,18 +42,24 @@ def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, full_mb):
 @pytest.mark.parametrize(
     ("settings", "load", "bytes_per_s", "hours", "winner"),
     [
-        ({}, WriteLoad(150), 20, (14_913, 168, 76_459, 50_972), TIME),
-        ({}, WriteLoad(1500), 1500, (199, 168, 1092, 728), TIME),
-        ({}, WriteLoad(2000), 100e3, (2.98, 168, 21.9, 14.6), SIZE),
-        ({}, WriteLoad(16_384), 5e6, (3.58 / 60, 168, 1.19, 0.80), SIZE),
-        ({}, WriteLoad(65_536), 50e6, (21.5 / 3600, 168, 0.48, 0.32), SIZE),
-        ({"index_interval_bytes": 256}, WriteLoad(150), 1e6, (0.30, 168, 0.11, 0.24), OFFSET_INDEX),
+        ({}, WriteLoad(150), 20, (14_913, 168, 76_459, 50_972), RollCause.TIME),
+        ({}, WriteLoad(1500), 1500, (199, 168, 1092, 728), RollCause.TIME),
+        ({}, WriteLoad(2000), 100e3, (2.98, 168, 21.9, 14.6), RollCause.SIZE),
+        ({}, WriteLoad(16_384), 5e6, (3.58 / 60, 168, 1.19, 0.80), RollCause.SIZE),
+        ({}, WriteLoad(65_536), 50e6, (21.5 / 3600, 168, 0.48, 0.32), RollCause.SIZE),
+        (
+            {"index_interval_bytes": 256},
+            WriteLoad(150),
+            1e6,
+            (0.30, 168, 0.11, 0.24),
+            RollCause.OFFSET_INDEX_FULL,
+        ),
         (
             {"segment_index_bytes": 102_400},
             WriteLoad(1000),
             1e6,
             (0.30, 168, 0.018, 0.012),
-            TIME_INDEX,
+            RollCause.TIME_INDEX_FULL,
         ),
     ],
 )
@@ -67,7 +67,13 @@ def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
     """Seven workloads: the hours until a roll by each limit alone, and the one that comes first."""
     seconds = limits.seconds_until_roll(config(**settings), load, bytes_per_s)
     assert [
-        float(seconds[cause]) / HOUR_S for cause in (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
+        float(seconds[cause]) / HOUR_S
+        for cause in (
+            RollCause.SIZE,
+            RollCause.TIME,
+            RollCause.OFFSET_INDEX_FULL,
+            RollCause.TIME_INDEX_FULL,
+        )
     ] == pytest.approx(hours, rel=0.015)
     assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == winner
 
@@ -75,7 +81,7 @@ def test_time_until_a_roll(settings, load, bytes_per_s, hours, winner):
 def test_size_beats_time_above_1775_bytes_a_second():
     """1 GiB in 7 days; whatever the batches, as long as no index fills."""
     time, size = limits.speed_ranges(config(), WriteLoad(4096), np.geomspace(10, 1e5, 50))
-    assert (time.cause, size.cause) == (TIME, SIZE)
+    assert (time.cause, size.cause) == (RollCause.TIME, RollCause.SIZE)
     assert size.first == time.last == pytest.approx(1775.3, abs=0.2)
 
 
@@ -86,7 +92,7 @@ def test_a_time_index_of_10_mib_is_full_no_sooner_than_in_14_6_minutes():
     fast = limits.seconds_until_roll(
         config(index_interval_bytes=0), WriteLoad(256), np.geomspace(1e6, 1e9, 20)
     )
-    assert fast[TIME_INDEX].min() == pytest.approx(873.812)
+    assert fast[RollCause.TIME_INDEX_FULL].min() == pytest.approx(873.812)
 
 
 def test_two_thirds_decide_which_index_is_full_first():
@@ -95,7 +101,10 @@ def test_two_thirds_decide_which_index_is_full_first():
         limits.seconds_until_roll(config(), WriteLoad(1000, time_share=share), 1e6)
         for share in (0.67, 0.66)
     )
-    assert more[TIME_INDEX] < more[OFFSET_INDEX] and less[TIME_INDEX] > less[OFFSET_INDEX]
+    assert (
+        more[RollCause.TIME_INDEX_FULL] < more[RollCause.OFFSET_INDEX_FULL]
+        and less[RollCause.TIME_INDEX_FULL] > less[RollCause.OFFSET_INDEX_FULL]
+    )
 
 
 @pytest.mark.parametrize("gap", [97, 1000, 4608])
@@ -147,7 +156,7 @@ def test_sizes_that_cannot_work(index_bytes, room):
     if room == IndexRoom.ALWAYS_FULL:
         assert (
             limits.seconds_until_roll(config(segment_index_bytes=index_bytes), WriteLoad(100), 1e3)[
-                TIME_INDEX
+                RollCause.TIME_INDEX_FULL
             ]
             == 0
         )
@@ -159,23 +168,27 @@ def test_jitter_and_compaction_shorten_the_wait():
     """
     slow, load = 1.0, WriteLoad(1)
     assert (
-        float(limits.seconds_until_roll(config(segment_jitter_ms=7_200_000), load, slow)[TIME])
+        float(
+            limits.seconds_until_roll(config(segment_jitter_ms=7_200_000), load, slow)[
+                RollCause.TIME
+            ]
+        )
         == 604_800 - 3600 + 1
     )
     assert (
         float(
             limits.seconds_until_roll(
                 config(segment_ms=60_000, segment_jitter_ms=WEEK_MS), load, slow
-            )[TIME]
+            )[RollCause.TIME]
         )
         == 31
     )
     lag = {"max_compaction_lag_ms": 10_000}
-    assert float(limits.seconds_until_roll(config(**lag), load, slow)[TIME]) == 604_801
+    assert float(limits.seconds_until_roll(config(**lag), load, slow)[RollCause.TIME]) == 604_801
     assert (
         float(
             limits.seconds_until_roll(config(**lag, cleanup_policy="compact,delete"), load, slow)[
-                TIME
+                RollCause.TIME
             ]
         )
         == 11
@@ -187,4 +200,4 @@ def test_offsets_run_out_only_with_many_records_a_byte():
     seconds = limits.seconds_until_roll(
         config(segment_bytes=limits.MAX_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
     )
-    assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == limits.OFFSET_RANGE
+    assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == RollCause.OFFSET_OVERFLOW

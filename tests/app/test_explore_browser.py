@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,18 +20,6 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
     """The page with the first question answered; the first time the tables are made for it."""
-    return opened(page, server)
-
-
-@pytest.fixture(scope="module")
-def visit(browser: "sync_api.Browser", server: str) -> Iterator["sync_api.Page"]:
-    """The same, opened once for tests that ask what they are about."""
-    with watched(browser) as page:
-        yield opened(page, server)
-
-
-def opened(page: "sync_api.Page", server: str) -> "sync_api.Page":
-    """The page with the first question answered."""
     page.goto(f"{server}/explore")
     answered(
         page,
@@ -100,10 +87,10 @@ def test_a_query_is_written_and_run_by_keys(explore):
     shows(explore, "WITH closed AS")
 
 
-def test_the_rows_are_taken_along(visit):
+def test_the_rows_are_taken_along(explore):
     """As CSV, named by the broker and the question."""
-    with visit.expect_download() as download:
-        visit.get_by_role("button", name="CSV").click()
+    with explore.expect_download() as download:
+        explore.get_by_role("button", name="CSV").click()
     assert download.value.suggested_filename == "kafka-4.3.1-clean-half-full.csv"
     lines = download.value.path().read_text(encoding="utf-8").splitlines()
     assert (
@@ -115,26 +102,26 @@ def test_the_rows_are_taken_along(visit):
     assert lines[1].lower().endswith(",186,1073741824,true")
 
 
-def test_a_mistake_is_shown_where_it_is_and_mended(visit):
+def test_a_mistake_is_shown_where_it_is_and_mended(explore):
     """Underlined in the field and marked in the message; what is typed meanwhile stays."""
-    write(visit, "SELECT topic, nope\nFROM segments")
-    visit.get_by_role("button", name="Run").click()
-    visit.get_by_text("There is no column nope").wait_for(timeout=SPARK_PATIENCE_MS)
+    write(explore, "SELECT topic, nope\nFROM segments")
+    explore.get_by_role("button", name="Run").click()
+    explore.get_by_text("There is no column nope").wait_for(timeout=SPARK_PATIENCE_MS)
     assert (
-        visit.locator("pre .w").all_inner_texts() == ["nope"]
-        and visit.locator(".kv-sqlat b").inner_text() == "nope"
+        explore.locator("pre .w").all_inner_texts() == ["nope"]
+        and explore.locator(".kv-sqlat b").inner_text() == "nope"
     )
-    assert visit.locator("[data-testid=stException]").count() == 0
-    visit.locator(".kv-tables summary", has_text="segments").first.click()
-    field = visit.get_by_role("textbox", name="SQL")
+    assert explore.locator("[data-testid=stException]").count() == 0
+    explore.locator(".kv-tables summary", has_text="segments").first.click()
+    field = explore.get_by_role("textbox", name="SQL")
     field.evaluate("e => e.setSelectionRange(14, 18)")
-    visit.locator(".kv-col", has_text="roll_reason").click()
+    explore.locator(".kv-col", has_text="roll_reason").click()
     assert (
         field.input_value() == "SELECT topic, roll_reason\nFROM segments"
-        and visit.locator("pre .w").count() == 0
+        and explore.locator("pre .w").count() == 0
     )
     field.press("Control+Enter")
-    visit.locator(".kv-tbl th", has_text="roll_reason").wait_for(timeout=SPARK_PATIENCE_MS)
+    explore.locator(".kv-tbl th", has_text="roll_reason").wait_for(timeout=SPARK_PATIENCE_MS)
 
 
 def workers(page: "sync_api.Page") -> set[int]:
@@ -205,26 +192,26 @@ def test_a_process_that_is_killed_is_reported_and_started_again(explore):
     answered(explore, "537 batches of sensors-late-0 came late, by up to 400 d")
 
 
-def test_a_column_that_is_a_word_of_sql_is_taken_in_quotes(visit):
+def test_a_column_that_is_a_word_of_sql_is_taken_in_quotes(explore):
     """So that the query can be run as it stands."""
-    write(visit, "SELECT  FROM offset_entries LIMIT 1")
-    visit.locator(".kv-tables summary", has_text="offset_entries").first.click()
-    visit.get_by_role("textbox", name="SQL").evaluate("e => e.setSelectionRange(7, 7)")
-    visit.locator("details", has_text="offset_entries").locator(
+    write(explore, "SELECT  FROM offset_entries LIMIT 1")
+    explore.locator(".kv-tables summary", has_text="offset_entries").first.click()
+    explore.get_by_role("textbox", name="SQL").evaluate("e => e.setSelectionRange(7, 7)")
+    explore.locator("details", has_text="offset_entries").locator(
         ".kv-col", has_text=re.compile("^offset$")
     ).click()
-    shows(visit, 'SELECT "offset" FROM')
-    visit.get_by_role("textbox", name="SQL").press("Control+Enter")
-    visit.locator(".kv-tbl th", has_text="offset").wait_for()
-    assert visit.locator(".kv-tbl th").all_inner_texts() == ["offset"]
+    shows(explore, 'SELECT "offset" FROM')
+    explore.get_by_role("textbox", name="SQL").press("Control+Enter")
+    explore.locator(".kv-tbl th", has_text="offset").wait_for()
+    assert explore.locator(".kv-tbl th").all_inner_texts() == ["offset"]
 
 
-def test_the_only_csv_is_ours(visit):
+def test_the_only_csv_is_ours(explore):
     """Streamlit's own of a long table holds formulas."""
-    write(visit, "SELECT '=1+1' AS a FROM range(200)")
-    visit.keyboard.press("Control+Enter")
-    visit.locator("[data-testid=stDataFrame] canvas").first.wait_for()
-    visit.locator("[data-testid=stDataFrame]").first.hover()
-    toolbar = visit.locator("[data-testid=stElementToolbar]")
+    write(explore, "SELECT '=1+1' AS a FROM range(200)")
+    explore.keyboard.press("Control+Enter")
+    explore.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+    explore.locator("[data-testid=stDataFrame]").first.hover()
+    toolbar = explore.locator("[data-testid=stElementToolbar]")
     toolbar.get_by_label("Search").wait_for()
     assert not toolbar.get_by_label(re.compile("Download")).first.is_visible()

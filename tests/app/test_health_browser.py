@@ -3,24 +3,22 @@ the console.
 """
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.analysis.health.broker_health import check
-from tests.support.browser import SPARK_PATIENCE_MS, sync_api, watched
+from tests.support.browser import SPARK_PATIENCE_MS, sync_api
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def findings(browser: "sync_api.Browser", server: str, damaged: Path) -> Iterator["sync_api.Page"]:
-    """The page of the damaged broker, its findings drawn; each test leaves it there."""
-    with watched(browser) as page:
-        page.goto(f"{server}/health?dir={damaged}")
-        page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
-        yield page
+@pytest.fixture
+def findings(page: "sync_api.Page", server: str, damaged: Path) -> "sync_api.Page":
+    """The page of the damaged broker, its findings drawn."""
+    page.goto(f"{server}/health?dir={damaged}")
+    page.locator(".item").first.wait_for(timeout=SPARK_PATIENCE_MS)
+    return page
 
 
 def chosen(page: "sync_api.Page") -> str:

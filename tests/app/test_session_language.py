@@ -37,24 +37,25 @@ def test_the_session_leads(of_session, of_address, expected, count, monkeypatch)
     assert (session_language.language(), address.count) == (expected, count)
 
 
-def test_a_run_asks_its_session_once_and_follows_a_switch(monkeypatch):
+def test_a_thread_asks_its_session_once_and_follows_a_switch(monkeypatch):
     """A page has hundreds of sentences, and a button may change their language before them."""
-    run, state = object(), _Address({page_state.SESSION_LANGUAGE: "zh"})
+    context, state = object(), _Address({page_state.SESSION_LANGUAGE: "zh"})
     streamlit = SimpleNamespace(session_state=state, query_params={})
     monkeypatch.setattr(session_language, "st", streamlit)
-    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda: context)
     assert [session_language.language() for _ in range(3)] == ["zh"] * 3
     assert state.count == 1
     session_language.set_language("en")
     assert session_language.language() == "en"
 
 
-def test_the_next_run_asks_anew(monkeypatch):
-    """It may be that of another session in the same thread."""
+def test_another_session_is_asked_anew(monkeypatch):
+    """Its context is another one, even in the same thread."""
     state = {page_state.SESSION_LANGUAGE: "zh"}
     streamlit = SimpleNamespace(session_state=state, query_params={})
     monkeypatch.setattr(session_language, "st", streamlit)
-    monkeypatch.setattr(session_language, "get_script_run_ctx", object)
+    contexts = iter((object(), object()))
+    monkeypatch.setattr(session_language, "get_script_run_ctx", lambda: next(contexts))
     assert session_language.language() == "zh"
     state[page_state.SESSION_LANGUAGE] = "en"
     assert session_language.language() == "en"

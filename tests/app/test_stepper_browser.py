@@ -4,11 +4,10 @@ is.
 
 import re
 import statistics
-from collections.abc import Iterator
 
 import pytest
 
-from tests.support.browser import sync_api, watched
+from tests.support.browser import sync_api
 
 pytestmark = pytest.mark.browser
 T = "\u202f"
@@ -39,11 +38,10 @@ STEP_TIMES = """async () => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def five(browser: "sync_api.Browser", server: str) -> Iterator["sync_api.Page"]:
-    """The stepper of the five entries, opened once."""
-    with watched(browser) as page:
-        yield opened(page, server, "set=five&target=23")
+@pytest.fixture
+def five(page: "sync_api.Page", server: str) -> "sync_api.Page":
+    """The stepper of the five entries."""
+    return opened(page, server, "set=five&target=23")
 
 
 def go_to(page: "sync_api.Page", step: int) -> None:

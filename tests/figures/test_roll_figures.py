@@ -14,9 +14,8 @@ from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.figures import theme
 from kafkaviz.figures.rolls import growth as growth_figure
-from kafkaviz.figures.rolls import roll_summary, roll_timeline
+from kafkaviz.figures.rolls import limit_curves, roll_summary, roll_timeline
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig

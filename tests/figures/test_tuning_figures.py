@@ -26,6 +26,7 @@ from kafkaviz.figures.tuning import (
     tuning_verdict,
 )
 from kafkaviz.messages import verbatim
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from tests.support.tuning import NEW, OLD, compared, measured
 
@@ -332,22 +333,22 @@ def test_the_map_agrees_with_the_closed_forms(mode):
                 continue
             gap, room = profile.log_bytes / entries, int(view.index_sizes[row])
             ends = {
-                limits.SIZE: config.segment_bytes,
-                limits.TIME: 1e6 * config.segment_ms / 1000,
-                limits.OFFSET_INDEX: limits.offset_index_full_bytes(room, gap),
-                limits.TIME_INDEX: limits.time_index_full_bytes(room, gap, times / entries),
+                RollCause.SIZE: config.segment_bytes,
+                RollCause.TIME: 1e6 * config.segment_ms / 1000,
+                RollCause.OFFSET_INDEX_FULL: limits.offset_index_full_bytes(room, gap),
+                RollCause.TIME_INDEX_FULL: limits.time_index_full_bytes(room, gap, times / entries),
             }
             assert limit_map.CAUSES[view.cause[row, column]] == min(ends, key=ends.get)
             assert room < view.safe_bytes[column] or min(ends, key=ends.get) in (
-                limits.SIZE,
-                limits.TIME,
+                RollCause.SIZE,
+                RollCause.TIME,
             )
             assert 1.3 * room > view.safe_bytes[column] or min(ends, key=ends.get) not in (
-                limits.SIZE,
-                limits.TIME,
+                RollCause.SIZE,
+                RollCause.TIME,
             )
     assert (
-        view.today.cause == limits.SIZE
+        view.today.cause == RollCause.SIZE
         and view.today.index_bytes == config.segment_index_bytes
         and view.considered.index_bytes == 1 << 20
     )
@@ -372,13 +373,13 @@ def test_an_index_that_binds_today_is_named():
         view.title.startswith("Today the time index ends segments; from 3.07 MiB")
         and view.considered is None
     )
-    assert view.today.cause == limits.TIME_INDEX
+    assert view.today.cause == RollCause.TIME_INDEX_FULL
 
 
 def test_a_slow_log_is_ended_by_time():
     """20 B/s fill 12 MB a week."""
     view = limit_map.view(replace(measured(1000), bytes_per_s=20.0), LogConfig(), 4096, 10 << 20)
-    assert view.today.cause == limits.TIME and view.ends_bytes[-1, 0] == pytest.approx(
+    assert view.today.cause == RollCause.TIME and view.ends_bytes[-1, 0] == pytest.approx(
         20 * 7 * 86_400
     )
 

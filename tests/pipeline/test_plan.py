@@ -18,6 +18,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import MAX_TRIES
 from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit
 from kafkaviz.pipeline.ingest.plan import SegmentSplit, SegmentTask, cuts, plan, tasks_per_segment
 from tests.pipeline.small_logs import write_broker
 
@@ -73,6 +74,20 @@ def test_a_big_segment_is_cut_at_batches(tmp_path):
     edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
     assert [(split.start, split.stop) for split in splits_of(tasks)] == list(pairwise(edges))
     assert [len(task.splits) for task in tasks] == [1] * 5
+
+
+def test_what_is_read_again_costs_as_much_as_it_reads(tmp_path):
+    """One cut in the wrong place its .log, one that was decoded in splits its rows: a large one is
+    not put with others.
+    """
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 40, [100] * 30]})
+    segment_tasks = segment_tasks_of(directory)
+    decoded = {1: (DecodedSplit(1, 0, 3000, "decoded"),)}
+    tasks = list(tasks_per_segment(segment_tasks, decoded))
+    assert [task.cost for task in tasks] == [4000, 3000]
+    assert [task.log_bytes for task in tasks] == [4000, 0]
+    groups = plan_module.pack_by_cost(((task, task.cost) for task in tasks), plan_module.MIN_BYTES)
+    assert len(list(groups)) == 2
 
 
 def test_more_cores_take_smaller_tasks(tmp_path):

@@ -1,5 +1,6 @@
 """The session: what its workers inherit, and how it comes back after its JVM was killed."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -141,8 +142,8 @@ def test_on_a_cluster_people_know_better(tmp_path):
     assert environ["PYSPARK_PYTHON"] == "/other/python" and "SPARK_LOCAL_IP" not in environ
 
 
-def test_nothing_is_printed_twice(tmp_path):
-    """A second session of the same process finds everything as the first left it."""
+def test_a_second_preparation_changes_nothing(tmp_path):
+    """Another session of the same process finds everything as the first left it."""
     environ = {"PATH": os.environ["PATH"]}
     prepare("local[2]", tmp_path, environ)
     before = dict(environ)
@@ -156,6 +157,17 @@ def test_the_session_is_started_with_our_settings(spark):
         assert spark.conf.get(name, "").endswith(value)  # Spark puts Java's modules in front
     assert is_alive(spark.sparkContext) and session("local[2]") is spark
     assert spark.sparkContext.uiWebUrl is None
+
+
+def test_a_worker_keeps_the_collector_off_what_it_was_forked_with(spark):
+    """It collects after each task, but not the thousand modules of its daemon."""
+    found = spark.sparkContext.parallelize([0], 1).map(lambda _: collector_state()).first()
+    assert found == (True, True, True)
+
+
+def collector_state() -> tuple[bool, bool, bool]:
+    """Whether garbage is collected here, objects are kept out of it, and our code was there first."""
+    return gc.isenabled(), gc.get_freeze_count() > 100_000, "kafkaviz.analysis.sweep" in sys.modules
 
 
 def test_who_has_no_secret_is_not_heard(spark):

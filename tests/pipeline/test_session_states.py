@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -148,3 +149,27 @@ def test_workers_of_somebody_elses_local_context_run_this_python(monkeypatch, ma
         ]
     assert context.pythonExec == "python3"
     assert context.environment is environment and environment == {"PYTHONPATH": "theirs"}
+
+
+def test_two_runs_on_one_context_wait_for_each_other(monkeypatch):
+    """Else one would restore what the other has set, while it needs it or for good."""
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    context = SimpleNamespace(
+        master="local[1]",
+        pythonExec="python3",
+        environment={},
+        getConf=lambda: SimpleNamespace(contains=lambda name: False),
+    )
+    seen: list[str] = []
+
+    def run() -> None:
+        with session.workers_with_kafkaviz(context):
+            seen.append(context.pythonExec)
+
+    other = threading.Thread(target=run)
+    with session.workers_with_kafkaviz(context):
+        other.start()
+        other.join(0.2)
+        assert seen == []
+    other.join()
+    assert (seen, context.pythonExec) == ([sys.executable], "python3")

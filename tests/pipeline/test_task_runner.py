@@ -1,6 +1,6 @@
-"""The real thing: tasks in Spark's workers.
+"""Tasks of an ingest in Spark's workers, and the catalog that comes of them.
 
-One session serves all of these; the slow ones start others.
+One session serves all of these; the slow ones start others, and some need none.
 """
 
 import json
@@ -198,7 +198,9 @@ def test_a_long_plan_reaches_the_workers(spark, tmp_path):
     ]
     splits = list(tasks_per_segment(segment_tasks))
     tasks = [
-        IngestTask(number, tuple(split.splits[0] for split in splits[number::8]))
+        IngestTask(
+            number, tuple(split.splits[0] for split in splits[number::8]), plan_module.MIN_BYTES
+        )
         for number in range(8)
     ]
     results = task_runner.task_runner(spark, "a run").run(list(map(pack, tasks)), tmp_path)

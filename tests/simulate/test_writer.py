@@ -281,12 +281,16 @@ def test_how_appends_are_handed_over_changes_nothing(data):
     assert facts(together) == facts(apart)
 
 
-def test_a_log_without_producers_has_the_same_segments():
-    """And neither epochs nor snapshots, which nobody asks for."""
+def test_a_log_that_keeps_no_state_has_the_same_segments():
+    """And knows no epoch and no producer, and has no snapshot."""
     config = LogConfig(segment_bytes=2000, index_interval_bytes=300)
     rows = batches([200] * 40)
     rows["producer_id"], rows["leader_epoch"] = 7, 3
-    whole, bare = (UnifiedLog(config, now_ms=0, keeps_state=state) for state in (True, False))
+    rows["base_offset"] += 5
+    rows["last_offset"] += 5
+    whole, bare = (
+        UnifiedLog(config, now_ms=0, start_offset=5, keeps_state=state) for state in (True, False)
+    )
     for log in (whole, bare):
         log.append(rows.copy())
     assert facts(whole) == facts(bare)

@@ -1,4 +1,4 @@
-"""The broker directories of tests/data that a real Kafka wrote, by the names of their archives."""
+"""The recorded directories of real brokers, by the names of their archives in the shared data/."""
 
 RECORDED_ARCHIVES = (
     "kafka-2.8.2-legacy",

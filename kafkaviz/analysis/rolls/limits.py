@@ -26,9 +26,14 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig, LogConfig
 
-CAUSES = SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = tuple(RollCause)
+CAUSES = tuple(RollCause)
 # what ends a segment of a log as it is written; no offsets are skipped there
-ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX
+ENDS = (
+    RollCause.SIZE,
+    RollCause.TIME,
+    RollCause.OFFSET_INDEX_FULL,
+    RollCause.TIME_INDEX_FULL,
+)
 MAX_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # that fit one segment
 HALVINGS = 60
@@ -64,7 +69,7 @@ class WriteLoad:
 class SpeedRange:
     """Speeds, in bytes a second, between which one limit is the first to be reached."""
 
-    cause: str
+    cause: RollCause
     first: float
     last: float
 
@@ -137,7 +142,7 @@ def mean_jitter_ms(config: LogConfig) -> float:
 
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
-) -> dict[str, np.ndarray]:
+) -> dict[RollCause, np.ndarray]:
     """The seconds until a roll by each limit alone, at each speed.
 
     Infinite where a limit is never reached.
@@ -154,15 +159,16 @@ def seconds_until_roll(
     with np.errstate(divide="ignore"):
         time_index_s = usable_time_slots(config.segment_index_bytes) * gap / (share * speed)
     return {
-        SIZE: np.maximum(config.segment_bytes - mean_overshoot, 0) / speed,
-        TIME: np.maximum(segment_ms_s, 0),
-        OFFSET_INDEX: offset_index_full_bytes(config.segment_index_bytes, gap) / speed,
-        TIME_INDEX: time_index_s,
-        OFFSET_RANGE: OFFSETS * load.batch_bytes / (load.records_a_batch * speed),
+        RollCause.SIZE: np.maximum(config.segment_bytes - mean_overshoot, 0) / speed,
+        RollCause.TIME: np.maximum(segment_ms_s, 0),
+        RollCause.OFFSET_INDEX_FULL: offset_index_full_bytes(config.segment_index_bytes, gap)
+        / speed,
+        RollCause.TIME_INDEX_FULL: time_index_s,
+        RollCause.OFFSET_OVERFLOW: OFFSETS * load.batch_bytes / (load.records_a_batch * speed),
     }
 
 
-def first_limit(times: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Which limit is reached first at each speed, and after how many seconds.
 
     Limits have their numbers in Kafka's order.

@@ -55,7 +55,7 @@ class MeasurementBuilder:
         """One segment's batches, array by array; others observe the same pass.
 
         Args:
-            chunks: format.batch.BATCH, or incoming.INCOMING of a workload.
+            chunks: format.batch.BATCH, or append_batches.INCOMING of a workload.
             indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
                 where one is missing.
             report_share: called with the share of the work that is done once all batches were read.

@@ -75,7 +75,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         self._observers = [observer for observer in observers if observer is not None]
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: format.batch.BATCH, or incoming.INCOMING of a workload."""
+        """The next batches: format.batch.BATCH, or append_batches.INCOMING of a workload."""
         for observer in self._observers if len(batches) else ():
             observer.observe(batches)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.rolls.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analysis.tuning.consequences import SegmentLimits
 from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.interval_cost import IntervalCost, budget_usage
@@ -16,6 +15,7 @@ from kafkaviz.analysis.tuning.reasons import Reason, ReasonCode
 from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
+from kafkaviz.roll_cause import RollCause
 
 # LogSegment takes them when it is made
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
@@ -349,10 +349,10 @@ CODES = tuple(_DESCRIPTIONS)
 
 
 _LIMIT_KEYS = {
-    SIZE: "limit_size",
-    TIME: "limit_time",
-    OFFSET_INDEX: "limit_offset_index",
-    TIME_INDEX: "limit_time_index",
+    RollCause.SIZE: "limit_size",
+    RollCause.TIME: "limit_time",
+    RollCause.OFFSET_INDEX_FULL: "limit_offset_index",
+    RollCause.TIME_INDEX_FULL: "limit_time_index",
 }
 
 

@@ -83,7 +83,7 @@ def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
     """The batches of each segment that a plan makes, to be read before the next segment's.
 
     Yields:
-        Of each segment its batches, array by array (incoming.INCOMING).
+        Of each segment its batches, array by array (append_batches.INCOMING).
 
     Raises:
         KafkavizError: Kafka answers an append with an exception, which it has.

@@ -18,8 +18,9 @@ from kafkaviz.app.state import page_state
 
 Content = TypeVar("Content")
 _later_language: ContextVar[str] = ContextVar("later_language", default=messages.ENGLISH)
-# the run of a page and its language: a page asks for each of its five hundred sentences
-_run_language: ContextVar[tuple[object, str]] = ContextVar("run_language", default=(None, ""))
+# a thread of a session and its language: a page asks for each of its five hundred sentences. Such a
+# thread may run the page several times, and set_language alone changes the language
+_thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language", default=(None, ""))
 
 
 def language() -> str:
@@ -27,15 +28,15 @@ def language() -> str:
 
     Where no page is being drawn English, or what `keep_language` kept.
     """
-    run = get_script_run_ctx()
-    if run is None:
+    context = get_script_run_ctx()
+    if context is None:
         return _later_language.get()
-    known_run, code = _run_language.get()
-    if known_run is run:
+    known_context, code = _thread_language.get()
+    if known_context is context:
         return code
     code = st.session_state.get(page_state.SESSION_LANGUAGE)
     if code in messages.LANGUAGES:
-        _run_language.set((run, code))
+        _thread_language.set((context, code))
         return code
     code = st.query_params.get(page_state.LANGUAGE)
     return code if code in messages.LANGUAGES else messages.ENGLISH
@@ -78,7 +79,7 @@ def render_switch() -> None:
 def set_language(code: str) -> None:
     """The language from here on. English goes without saying, so the address leaves it out."""
     st.session_state[page_state.SESSION_LANGUAGE] = code
-    _run_language.set((get_script_run_ctx(), code))
+    _thread_language.set((get_script_run_ctx(), code))
     if code == messages.ENGLISH:
         st.query_params.pop(page_state.LANGUAGE, None)
     elif st.query_params.get(page_state.LANGUAGE) != code:

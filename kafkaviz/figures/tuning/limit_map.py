@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.rolls.limits import ENDS, OFFSET_INDEX, SIZE, TIME, TIME_INDEX
+from kafkaviz.analysis.rolls.limits import ENDS
 from kafkaviz.analysis.tuning import LogMeasurement, SegmentLimits, limits_at
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
@@ -19,16 +19,16 @@ from kafkaviz.units import group, size
 
 CAUSES = ENDS
 FILL_COLOURS = {
-    SIZE: "log_soft",
-    TIME: "cold_soft",
-    OFFSET_INDEX: "offset_soft",
-    TIME_INDEX: "time_soft",
+    RollCause.SIZE: "log_soft",
+    RollCause.TIME: "cold_soft",
+    RollCause.OFFSET_INDEX_FULL: "offset_soft",
+    RollCause.TIME_INDEX_FULL: "time_soft",
 }
 TEXT_COLOURS = {
-    SIZE: "log_text",
-    TIME: "ink_2",
-    OFFSET_INDEX: "offset_text",
-    TIME_INDEX: "time_text",
+    RollCause.SIZE: "log_text",
+    RollCause.TIME: "ink_2",
+    RollCause.OFFSET_INDEX_FULL: "offset_text",
+    RollCause.TIME_INDEX_FULL: "time_text",
 }
 MIN_INDEX_BYTES, MAX_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
 INDEX_BYTES_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
@@ -146,7 +146,9 @@ def _map_point(
 
 def _title(current: MapPoint, safe_bytes: int) -> str:
     key = (
-        "curves.index_ends" if current.cause in (OFFSET_INDEX, TIME_INDEX) else "curves.cause_ends"
+        "curves.index_ends"
+        if current.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
+        else "curves.cause_ends"
     )
     return say(key, cause=roll_text.cause_name(RollCause(current.cause)), safe=size(safe_bytes))
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-# of .log a task, which costs Spark about as much as reading 100 MiB
+# of .log a task, which costs Spark about as much as reading 100 MiB, and its worker more: tasks
+# of less together share one
 MAX_BYTES, MIN_BYTES = 256 << 20, 128 << 20
 TASKS_A_CORE = 3  # so that all cores end at about the same time
 # opening the files of a segment takes as long as reading so much more
@@ -234,17 +235,13 @@ def tasks_per_segment(
     Args:
         decoded: the splits in which others have decoded a segment, by its number.
     """
-    return (
-        IngestTask(
-            number,
-            (
-                SegmentSplit(
-                    segment_task, 0, segment_task.log_bytes, decoded.get(segment_task.number, ())
-                ),
-            ),
+    for number, segment_task in enumerate(segment_tasks):
+        splits = decoded.get(segment_task.number, ())
+        # of what is decoded all but the rows is done
+        cost = segment_task.log_bytes if splits else _task_cost(segment_task)
+        yield IngestTask(
+            number, (SegmentSplit(segment_task, 0, segment_task.log_bytes, splits),), cost
         )
-        for number, segment_task in enumerate(segment_tasks)
-    )
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
@@ -294,7 +291,7 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
     """The splits of a compressed segment whose checks cost more than a task's share.
 
     Returns:
-        None of one that is not cut.
+        Empty of one that is not cut.
     """
     log_bytes, segment = segment_task.log_bytes, segment_task.segment
     if not segment_task.is_decoded or cost <= max(share, DIVIDED_FROM_COST * log_bytes):

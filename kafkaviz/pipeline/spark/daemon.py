@@ -12,7 +12,7 @@ import sys
 
 from kafkaviz.pipeline.spark.python_path import without_archives
 
-if __name__ == "__main__":  # before anything else is imported
+if __name__ == "__main__":  # before pyspark, numpy and numba are imported
     gc.disable()  # modules are no garbage
     sys.path[:] = without_archives(sys.path, os.environ.get("SPARK_HOME", ""))
 
@@ -33,7 +33,7 @@ from kafkaviz.pipeline.ingest import ingest_checks, scan  # noqa: F401  what tas
 def preload() -> None:
     """Loads what numba has compiled, and keeps the collector off all of this.
 
-    Pyspark runs it after each task, 30 ms a time.
+    A worker of pyspark collects garbage after each task, which would take 30 ms.
     """
     walk(b"")
     empty = np.zeros(1, HEADER)

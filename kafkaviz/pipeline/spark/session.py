@@ -274,22 +274,23 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
 
     The context is afterwards as it was. What it lacks is kafkaviz.pipeline.spark.daemon, which a
     JVM takes for all its jobs or for none: each worker imports by itself what ours share, a second
-    or two.
+    or two. One thread at a time is within it.
     """
-    python, environment = context.pythonExec, context.environment
-    if (
-        cast(str, context.master).startswith("local")
-        and "PYSPARK_PYTHON" not in os.environ
-        and not context.getConf().contains("spark.pyspark.python")
-    ):
-        context.pythonExec = sys.executable
-    if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
-        context.environment = dict(environment)
-        _workers_import_from(CHECKOUT, context.environment)
-    try:
-        yield
-    finally:
-        context.pythonExec, context.environment = python, environment
+    with SESSION_LOCK:
+        python, environment = context.pythonExec, context.environment
+        if (
+            cast(str, context.master).startswith("local")
+            and "PYSPARK_PYTHON" not in os.environ
+            and not context.getConf().contains("spark.pyspark.python")
+        ):
+            context.pythonExec = sys.executable
+        if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
+            context.environment = dict(environment)
+            _workers_import_from(CHECKOUT, context.environment)
+        try:
+            yield
+        finally:
+            context.pythonExec, context.environment = python, environment
 
 
 def _forget() -> None:

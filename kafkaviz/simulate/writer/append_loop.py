@@ -66,7 +66,7 @@ def take(
     there.
 
     Args:
-        rows: incoming.INCOMING, of which position is filled in.
+        rows: append_batches.INCOMING, of which position is filled in.
         time_offsets: of each batch, the offset that goes with its largest timestamp.
         is_rolled: the segment was just rolled for the first append, and is not judged again.
         new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,

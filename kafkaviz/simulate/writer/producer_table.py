@@ -75,7 +75,7 @@ class ProducerTable:
         """Takes the next batches.
 
         Args:
-            batches: format.batch.BATCH or incoming.INCOMING.
+            batches: format.batch.BATCH or append_batches.INCOMING.
             read: their bytes at their positions; without it no coordinator's epoch is known, and
                 the kind of a marker is the row's own.
         """

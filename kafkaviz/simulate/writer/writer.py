@@ -100,8 +100,9 @@ class UnifiedLog:
         Args:
             partition: its name, for Kafka's messages.
             logs: where its bytes go; without it they are counted alone.
-            keeps_state: whether it knows producers, transactions and leader epochs; for who asks
-                for its segments and indexes alone it need not, and has no snapshots then.
+            keeps_state: whether it knows producers, transactions and leader epochs. For who appends
+                and asks for the .log, the offset and the time indexes alone it need not; it has no
+                snapshots and no transaction indexes then.
 
         Raises:
             CannotLoad: segment.index.bytes leaves no space for an entry.
@@ -120,7 +121,7 @@ class UnifiedLog:
         self.segments: list[OpenSegment] = []
         # the .snapshot files, by their offset; a log that begins above 0 gets one at once
         self.snapshots: dict[int, bytes] = {}
-        if start_offset:
+        if start_offset and keeps_state:
             self.snapshots[start_offset] = self.producers.snapshot()
         self._snapshot_offset = start_offset  # of the newest file
         self._random = np.random.default_rng(seed)
@@ -140,7 +141,7 @@ class UnifiedLog:
         """Takes appends in their order.
 
         Args:
-            rows: incoming.INCOMING, whose positions are filled in.
+            rows: append_batches.INCOMING, whose positions are filled in.
             data: their bytes one after another.
             valid: how many of the first batches have a right checksum, by default all; their bytes
                 are not checked.

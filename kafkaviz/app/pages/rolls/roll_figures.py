@@ -24,9 +24,8 @@ from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.rolls import growth as growth_figure
-from kafkaviz.figures.rolls import roll_timeline
+from kafkaviz.figures.rolls import limit_curves, roll_timeline
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.tuning import limit_curves
 from kafkaviz.messages import say, say_count
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
@@ -121,11 +120,7 @@ def render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> str:
-    """A roll, its cause in its colour.
-
-    Returns:
-        None for those that are left out.
-    """
+    """The row of a roll, its cause in its colour; of None that of the rolls left out."""
     if roll is None:
         return (
             "<tr>"
