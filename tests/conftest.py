@@ -3,7 +3,6 @@
 import gc
 import hashlib
 import os
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -178,14 +177,9 @@ def clean(cache: Path) -> Path:
 @pytest.fixture(scope="session")
 def some_partitions(clean: Path, cache: Path) -> Path:
     """A tenth of it: every codec, closed segments, compacted topics and transactions."""
-    directory = cache / "some-partitions"
-    directory.mkdir()
-    for path in clean.iterdir():
-        if path.is_file():
-            shutil.copy2(path, directory)
-        elif path.name in SOME_PARTITIONS:
-            shutil.copytree(path, directory / path.name)
-    return directory
+    from tests.support.brokers import copy_partitions
+
+    return copy_partitions(clean, cache / "some-partitions", SOME_PARTITIONS)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ ROWS_A_PAGE = 14  # drawn at once
 ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
 # width: of the card at 1280 px, to choose the side on which words have room
 LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
-WORDS_PX = 252
+NARROW_PX = 730  # on a page of 1024 px
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 COLUMN_BY_CAUSE = {
     RollCause.SIZE: "log_bytes",
@@ -637,14 +637,15 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
 
 def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
     """The cause behind the row, or before it where the room ends."""
-    pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
+    pixels = (NARROW_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
     annotations = []
     for row_number, row in enumerate(timeline.rows):
-        has_room = (timeline.end_ms - _row_end(row, timeline)) * pixels > WORDS_PX
+        words_px = _width_px(f"{row.cause}  {row.reason}") + 9
+        has_room = (timeline.end_ms - _row_end(row, timeline)) * pixels > words_px
         x, anchor, shift = (
             (_row_end(row, timeline), "left", 9) if has_room else (row.opened_ms, "right", -9)
         )
-        if not has_room and (row.opened_ms - timeline.start_ms) * pixels < WORDS_PX:
+        if not has_room and (row.opened_ms - timeline.start_ms) * pixels < words_px:
             x, anchor, shift = (
                 _row_end(row, timeline),
                 "right",

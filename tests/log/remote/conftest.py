@@ -1,12 +1,12 @@
 """A broker directory in an object store, and its twin on disk."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from pyarrow.fs import FileSelector, S3FileSystem
 
+from tests.support.brokers import copy_partitions
 from tests.support.object_store import KEYS, ObjectStore
 
 URL = "s3://kafka/brokers/17"
@@ -21,14 +21,7 @@ def twin(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some topic-partitions of the sample broker, on disk: a listing of all of it, and of what each
     test must list anew, would be most of the time.
     """
-    directory = tmp_path_factory.mktemp("brokers") / "17"
-    directory.mkdir()
-    for path in clean.iterdir():
-        if path.is_file():
-            shutil.copy2(path, directory)
-        elif path.name in DIRECTORIES:
-            shutil.copytree(path, directory / path.name)
-    return directory
+    return copy_partitions(clean, tmp_path_factory.mktemp("brokers") / "17", DIRECTORIES)
 
 
 @pytest.fixture(scope="session")
