@@ -3,6 +3,7 @@ that.
 """
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -129,6 +130,24 @@ def test_a_long_log_is_drawn_page_by_page():
     )
     figure = roll_timeline.figure(later, "light")
     assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
+
+
+def test_words_beside_a_row_end_within_a_narrow_chart():
+    """On a page of 1024 px; seven rows, of which the words of the last stand before them."""
+    history, appended = written(LogConfig(segment_bytes=10_000), stream(70))
+    view = roll_timeline.view(history, 0, appended)
+    chart_px = roll_timeline.NARROW_PX - roll_timeline.LEFT_PX - roll_timeline.RIGHT_PX
+    layout = roll_timeline.figure(view, "light").to_dict()["layout"]
+    words = [words for words in layout["annotations"] if "size" in words["text"]]
+    sides = {words["xanchor"] for words in words if "<b>size</b>" in words["text"]}
+    for annotation in words:
+        text = re.sub("<[^>]*>", "", annotation["text"])
+        start_px = (annotation["x"] - view.start_ms) * chart_px / (view.end_ms - view.start_ms)
+        if annotation["xanchor"] == "left":
+            assert start_px + annotation["xshift"] + 5.3 * len(text) <= chart_px
+        else:
+            assert start_px + annotation["xshift"] - 5.3 * len(text) >= 0
+    assert sides == {"left", "right"}
 
 
 def test_what_was_written_is_described_in_spans():
