@@ -19,6 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
+from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import resources
 from kafkaviz.app import class_start, first_page, gc_tuning, streamlit_scripts
@@ -161,6 +162,23 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
     }
 
 
+def send_at_once() -> None:
+    """Turns off Nagle's algorithm for every connection, which has it of the socket that listens.
+
+    With it a small packet waits until the browser has acknowledged the one before, up to 40 ms: so
+    did a message behind a message, and each of sixty scripts. asyncio turns it off only where a
+    socket names its protocol, and Streamlit 1.67 binds one that does not.
+    """
+    bind = starlette_server._bind_socket
+
+    def bind_without_delay(address: str, port: int, backlog: int) -> socket.socket:
+        listener = bind(address, port, backlog)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
+
+    starlette_server._bind_socket = bind_without_delay  # ty: ignore[invalid-assignment]
+
+
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
     """What goes on beside the pages.
@@ -196,6 +214,7 @@ def main(arguments: Sequence[str]) -> None:
     opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
     # the file's list of hosts is for who runs app.py with Streamlit's own command
+    send_at_once()
     fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
     app.run(config={**fixed, **options, **quiet, **port})
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz.app import server as app_server
 from kafkaviz.app.server import ChartPreload, FrameGuard, HostCheck, environment_options, host_names
@@ -141,6 +142,19 @@ def test_settings_of_the_environment_reach_the_server():
     assert environment_options({"STREAMLIT_SERVER_ADDRESS": ""}) == {}
 
 
+def test_a_connection_sends_small_packets_at_once(monkeypatch):
+    """Each, that is, and not only after the browser's word for the one before."""
+    bind = starlette_server._bind_socket
+    monkeypatch.setattr(starlette_server, "_bind_socket", bind)  # as it was, afterwards
+    app_server.send_at_once()
+    with (
+        starlette_server._bind_socket("127.0.0.1", 0, 1) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
     """After each run of a page it would go through all there is."""
     configs, lifespans = [], []
@@ -153,6 +167,7 @@ def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
             configs.append(config)
 
     monkeypatch.setattr(app_server.st, "App", App)
+    monkeypatch.setattr(app_server, "send_at_once", lambda: None)
     monkeypatch.setattr(sys, "argv", [])
     app_server.main(["8600"])
     assert configs[0]["runner.postScriptGC"] is False and configs[0]["server.port"] == 8600
