@@ -60,7 +60,8 @@ WATCH = """([name, figure, clicks]) => new Promise(painted => {
     const now = performance.now(), main = document.querySelector('[data-testid=stMain]');
     const current = document.querySelector('.st-key-kv_nav_current')?.textContent.includes(name);
     const figured = current && main && find(main, figure);
-    const shows = figured || (main && find(main, 'h1, [data-testid=stSkeleton]'));
+    const waits = document.querySelector('#kv-wait'); // the skeleton of the whole page
+    const shows = figured || waits || (main && find(main, 'h1, [data-testid=stSkeleton]'));
     if (bare !== null) blank = Math.max(blank, now - bare);
     bare = shows ? null : (bare ?? now);
     if (figured) painted([(now - start) / 1000, blank / 1000]);

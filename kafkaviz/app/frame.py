@@ -7,20 +7,21 @@ The sidebar with the pages, the bar that says where you are, the keys, and the l
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from html import escape
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from kafkaviz import resources, versions
-from kafkaviz.app import gc_tuning
+from kafkaviz.app import gc_tuning, index_page
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.frontend import copy_link, idle_scripts, keys, one_step, sidebar, theme_button
+from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
+from kafkaviz.app.index_page import IndexPage
 from kafkaviz.app.state import (
     access,
     checkups,
@@ -32,7 +33,6 @@ from kafkaviz.app.state import (
 )
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, version_text
-from kafkaviz.figures import tokens
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, group
@@ -133,7 +133,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
         layout="wide",
         initial_sidebar_state=208,
     )
-    st.html(f"<style>{_stylesheet()}{DARK_CHARTS if charts.mode() == 'dark' else ''}</style>")
+    _style()
     gc_tuning.freeze_survivors()
     page = PAGES[name]
     location = page_location.parse_address(page.depth)
@@ -146,22 +146,12 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     return location
 
 
-@cache
-def _stylesheet() -> str:
-    """The tokens, the marks of the severities, and the rules that config.toml cannot say."""
-    marks = (
-        f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
-        for name in elements.SEVERITIES
-    )
-    rules = (
-        (APP_FOLDER / name).read_text(encoding="utf-8")
-        for name in ("look.css", "narrow.css", "paper.css")
-    )
-    return f"{tokens.STYLESHEET}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
-
-
-def _read_svg(name: str) -> str:
-    return (APP_FOLDER / "art" / f"{name}.svg").read_text(encoding="utf-8").strip()
+def _style() -> None:
+    """What of the look is not in the HTML page."""
+    styles = [] if IndexPage.in_use else [index_page.stylesheet()]
+    styles += [DARK_CHARTS] if charts.mode() == "dark" else []
+    if styles:
+        st.html(f"<style>{''.join(styles)}</style>")
 
 
 def pages() -> dict[str, Page]:
@@ -458,7 +448,6 @@ def _listen(page: Page, location: Location) -> None:
     """
     one_step(urlencode(st.query_params.to_dict()))
     sidebar()
-    idle_scripts()
     pressed = keys("?[]" if location.segment else "?")
     if pressed == "?":
         _open_dialog("keys")

@@ -22,9 +22,10 @@ from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import resources
-from kafkaviz.app import class_start, first_page, gc_tuning, streamlit_scripts
+from kafkaviz.app import class_start, first_page, gc_tuning
 from kafkaviz.app.class_feed import ClassFeed
 from kafkaviz.app.compression import StaticCompression
+from kafkaviz.app.index_page import IndexPage
 from kafkaviz.app.state import access
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
     "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
-CHART_PAGES = ("/", "/rolls", "/tuning")  # which begin with a chart
 METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
 
 
@@ -79,34 +79,6 @@ class HostCheck:
             else host.partition(":")[0]
         )
         return name.lower().rstrip(".") in self._names or _is_address(name)
-
-
-class ChartPreload:
-    """Lets a browser fetch the script that draws charts, its largest, while the page is worked out.
-
-    Streamlit's own page asks for it only when the first chart arrives.
-    """
-
-    def __init__(self, app: "ASGIApp") -> None:
-        self._app = app
-        self._links = [
-            f"</{path}>; rel=modulepreload"
-            for path in streamlit_scripts.script_paths([streamlit_scripts.CHART])
-        ]
-
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """One request, or one connection."""
-        if scope["type"] != "http" or scope["path"] not in CHART_PAGES:
-            await self._app(scope, receive, send)
-            return
-
-        async def send_linked(message: "Message") -> None:
-            if message["type"] == "http.response.start":
-                for link in self._links:
-                    MutableHeaders(scope=message).append("Link", link)
-            await send(message)
-
-        await self._app(scope, receive, send_linked)
 
 
 class FrameGuard:
@@ -203,7 +175,7 @@ def main(arguments: Sequence[str]) -> None:
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
-        Middleware(ChartPreload),
+        Middleware(IndexPage),
         Middleware(ClassFeed),
         Middleware(StaticCompression),
     ]

@@ -56,3 +56,22 @@ def test_a_chart_that_waits_for_its_script_has_a_skeleton_of_its_size(server, ne
         route.continue_()
     new_page.locator(".st-key-kv_fig_map .main-svg").first.wait_for()
     assert new_page.locator(".st-key-kv_map").bounding_box()["height"] == place_px
+
+
+def test_a_skeleton_of_the_page_stands_until_its_head_is_there(server, new_page):
+    """Before Streamlit's scripts have drawn anything; in the colours that the reader chose."""
+    waiting: list[Route] = []
+    new_page.route("**/static/js/index.*.js", lambda route: waiting.append(route))
+    new_page.goto(f"{server}/health", wait_until="commit")
+    skeleton = new_page.locator("#kv-wait")
+    skeleton.wait_for()
+    assert skeleton.bounding_box()["width"] == 1280
+    new_page.evaluate("localStorage.setItem('stActiveTheme-/health-v2', '\"Dark\"')")
+    new_page.reload(wait_until="commit")
+    new_page.wait_for_function(
+        "getComputedStyle(document.getElementById('kv-wait')).backgroundColor === 'rgb(15, 19, 24)'"
+    )
+    for route in waiting[1:]:
+        route.continue_()
+    heading(new_page, "Health")
+    skeleton.wait_for(state="detached")

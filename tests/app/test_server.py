@@ -4,7 +4,6 @@ its own figures.
 
 import asyncio
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -14,11 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-import streamlit
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz.app import server as app_server
-from kafkaviz.app.server import ChartPreload, FrameGuard, HostCheck, environment_options, host_names
+from kafkaviz.app.server import FrameGuard, HostCheck, environment_options, host_names
 from kafkaviz.app.state.class_room import ClassRooms
 
 HANDSHAKE = (
@@ -112,17 +110,6 @@ def test_every_answer_forbids_foreign_frames():
         headers[b"content-security-policy"] == b"frame-ancestors 'self'"
         and headers[b"x-frame-options"] == b"SAMEORIGIN"
     )
-
-
-@pytest.mark.parametrize(("path", "scripts"), [("/rolls", 1), ("/workshop", 0)])
-def test_the_script_of_charts_comes_along_with_pages_that_begin_with_one(path, scripts):
-    """Streamlit has one of that name, and it is a file."""
-    headers = _responses(ChartPreload(_answers), "localhost", path=path)[0]["headers"]
-    links = [value.decode() for name, value in headers if name == b"link"]
-    assert len(links) == scripts
-    for link in links:
-        script = re.fullmatch("<(/static/js/.*)>; rel=modulepreload", link)[1]
-        assert Path(streamlit.__file__).parent.joinpath("static", script[1:]).is_file()
 
 
 def test_what_the_server_holds_is_sent_to_nobody():

@@ -17,7 +17,6 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.app import streamlit_scripts
 
 FRONTEND_FOLDER = Path(__file__).parent
 ART = FRONTEND_FOLDER.parent / "art"
@@ -82,7 +81,6 @@ _art, _copy_link, _theme_button, _keys, _focus = map(
     register_component, ("art", "copy_link", "theme_button", "keys", "focus")
 )
 _one_step, _address, _sidebar = map(register_component, ("one_step", "address", "sidebar"))
-_idle_scripts = register_component("idle_scripts")
 
 
 @cache
@@ -182,18 +180,3 @@ def one_step(query: str) -> None:
         query: the address that this run of the page was given.
     """
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
-
-
-def idle_scripts() -> None:
-    """Lets the browser evaluate the scripts of charts and tables while the page is at rest."""
-    _idle_scripts(
-        key="kv_idle_scripts",
-        data={"scripts": _chart_scripts()},
-        width="content",
-        height="content",
-    )
-
-
-@cache
-def _chart_scripts() -> list[str]:
-    return streamlit_scripts.script_paths([streamlit_scripts.CHART, streamlit_scripts.TABLE])

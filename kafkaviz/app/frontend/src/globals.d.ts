@@ -7,7 +7,7 @@ interface Document {
 interface Window {
   __kafkaviz_class?: ClassTab;
   __kafkaviz_history?: HistoryState;
-  __kafkaviz_idle_scripts?: string[]; // idle_scripts.js: the addresses of those that are still to be evaluated
+  __kafkaviz_idle_scripts?: string[]; // index_page.js: the addresses of those that are still to be evaluated
   __kafkaviz_sidebar?: SidebarState;
   __kafkaviz_teacher?: TeacherWindow;
 }

@@ -1,0 +1,119 @@
+"""The HTML page that a browser gets first: Streamlit's own, with the look and a skeleton in it."""
+
+import asyncio
+import gzip
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from kafkaviz.app import index_page
+from kafkaviz.app.index_page import IndexPage
+from tests.support.pages import open_page
+
+STATIC = Path(streamlit.__file__).parent / "static"
+HTML = (STATIC / "index.html").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def not_in_use(monkeypatch):
+    """Whoever serves it tells the pages of this process, for good."""
+    monkeypatch.setattr(IndexPage, "in_use", False)
+
+
+def _answer(
+    headers: dict[str, str], path: str = "/", kind: str = "text/html"
+) -> tuple[dict, bytes]:
+    """What a browser gets of an application that serves this HTML in two parts and knows its copy:
+    the headers, and the body.
+    """
+    sent: list[dict] = []
+
+    async def serve(scope, _, send) -> None:
+        is_known = b"if-none-match" in dict(scope["headers"])
+        answer_headers = [(b"content-type", kind.encode()), (b"etag", b"one")]
+        answer_headers.append((b"content-length", str(len(HTML)).encode()))
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 304 if is_known else 200,
+                "headers": answer_headers,
+            }
+        )
+        parts = [] if is_known else [HTML[:1000], HTML[1000:]]
+        for part in [*parts, b""]:
+            await send({"type": "http.response.body", "body": part, "more_body": part != b""})
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": raw}
+    with ThreadPoolExecutor() as threads:  # a browser keeps an event loop in the tests' own
+        threads.submit(asyncio.run, IndexPage(serve)(scope, None, send)).result()
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return answered, b"".join(message["body"] for message in sent[1:])
+
+
+def test_the_look_comes_behind_streamlits_own_styles():
+    """Streamlit puts its own into the head: of two rules of one weight the later one holds."""
+    headers, body = _answer({})
+    html = body.decode()
+    assert headers["content-length"] == str(len(body))
+    assert html.index("</head>") < html.index('<div id="root">') < html.index("--kv-bg: light-dark")
+    assert html.count('id="kv-wait"') == 1 and html.rstrip().endswith("</body>\n</html>")
+
+
+def test_a_page_that_a_browser_kept_is_not_taken_for_this_one():
+    """Streamlit knows its own file alone, which another version of the look has not changed."""
+    headers, body = _answer({"accept": "text/html", "if-none-match": "one"})
+    assert b"kv-wait" in body and "etag" not in headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/js/index.a.js", "/favicon.png", "/_stcore/health", "/media/0a"],
+)
+def test_files_and_streamlits_own_routes_are_left_as_they_are(path):
+    """With what a browser says of its copy."""
+    headers, body = _answer({}, path)
+    assert body == HTML and headers["etag"] == "one"
+    assert _answer({"if-none-match": "one"}, path)[1] == b""
+
+
+def test_what_is_no_html_is_left_as_it_is():
+    """At a page's address too, as a word that there is none."""
+    headers, body = _answer({}, kind="text/plain")
+    assert body == HTML and headers["etag"] == "one"
+
+
+def test_the_page_is_compressed_where_a_browser_takes_that():
+    """By us: what Streamlit has compressed cannot be filled."""
+    headers, body = _answer({"accept-encoding": "gzip, br"})
+    assert headers["content-encoding"] == "gzip" and headers["vary"] == "Accept-Encoding"
+    assert gzip.decompress(body) == _answer({})[1] and len(body) < 20_000
+
+
+def test_html_without_an_end_of_its_head_is_left_as_it_is():
+    """Whatever another release of Streamlit serves, a page comes."""
+    assert index_page.fill(b"<p>no page</p>", begins_with_chart=True) == b"<p>no page</p>"
+
+
+@pytest.mark.parametrize(("path", "preloads"), [("/rolls", 1), ("/workshop", 0)])
+def test_the_script_of_charts_comes_along_with_pages_that_begin_with_one(path, preloads):
+    """Streamlit has one of that name, and it is a file."""
+    added = _answer({}, path=path)[1].decode()
+    scripts = re.findall('modulepreload" crossorigin href="./(static/js/PlotlyChart[^"]*)"', added)
+    assert len(scripts) == preloads and all((STATIC / script).is_file() for script in scripts)
+    assert (" data-charts>" in added.replace(' aria-hidden="true"', "")) == bool(preloads)
+
+
+@pytest.mark.parametrize("in_use", [True, False])
+def test_a_run_sends_the_look_only_where_the_page_has_none(in_use, monkeypatch):
+    """As under `streamlit run app.py`, which serves Streamlit's own page."""
+    monkeypatch.setattr(IndexPage, "in_use", in_use)
+    page = open_page("compare")
+    styles = [html for html in page.get("html") if "--kv-bg: light-dark" in html.proto.body]
+    assert len(styles) == (not in_use)
