@@ -12,6 +12,7 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.broker.head import render_head, render_page_links
 from kafkaviz.app.pages.broker.partition_table import render_partition_table
 from kafkaviz.app.pages.broker.segment_map import render_segment_map
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import faults, ingest_status, upload
@@ -19,6 +20,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import escape_controls
 
 
+@in_turn
 def render_page() -> None:
     """The page, or what is wrong with a directory that holds no topic-partition."""
     location = frame("Broker")

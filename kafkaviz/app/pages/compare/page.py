@@ -16,6 +16,7 @@ from kafkaviz.app.pages.compare.partitions import (
     render_partition_map,
     render_partition_table,
 )
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import comparisons, page_location
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
 from kafkaviz.app.widgets import elements, faults, progress_strip
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 QUICK_S = 0.8  # a comparison that takes no longer shows no progress
 
 
+@in_turn
 def render_page() -> None:
     """The page."""
     location = frame("Compare")

@@ -22,6 +22,7 @@ from kafkaviz.app.pages.explore.editor import (
     start_query,
 )
 from kafkaviz.app.pages.explore.queries import queries
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import page_location
 from kafkaviz.app.widgets import elements, ingest_status, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
@@ -54,6 +55,7 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
     )
 
 
+@in_turn
 def render_page() -> None:
     """What the catalog is of, the questions, and the query with its answer."""
     location = frame("Explore")

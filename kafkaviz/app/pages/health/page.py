@@ -14,6 +14,7 @@ from kafkaviz.app.frame import frame, pages
 from kafkaviz.app.frontend.findings import findings
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import checkups, page_location, page_state
 from kafkaviz.app.state.checkups import (
     check_again,
@@ -48,6 +49,7 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
     progress_strip.render_reading_job(checkup, text, button_key="kv_checkup_cancel")
 
 
+@in_turn
 def render_page() -> None:
     """The page.
 

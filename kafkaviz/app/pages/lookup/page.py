@@ -19,6 +19,7 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import controls, result_sections, typed_keys
 from kafkaviz.app.pages.lookup.controls import LookupQuery
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements, projector
@@ -33,6 +34,7 @@ from kafkaviz.search.fetch import OffsetOutOfRange
 LABEL_CHARACTERS = 20
 
 
+@in_turn
 def render_page() -> None:
     """The page, or the sentence that says why there is none."""
     location = frame("Lookup", tools=projector.render_button)

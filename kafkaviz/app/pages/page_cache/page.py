@@ -11,6 +11,7 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.page_cache import growth, tail_lookups
 from kafkaviz.app.pages.page_cache.controls import render_controls
 from kafkaviz.app.pages.page_cache.layouts import render_layouts
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, part_tabs
@@ -46,6 +47,7 @@ CONTROLS = {
 }
 
 
+@in_turn
 def render_page() -> None:
     """The page: its title, and below it its parts."""
     location = frame("Page cache")

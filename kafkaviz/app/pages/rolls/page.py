@@ -15,6 +15,7 @@ from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import elements
@@ -38,6 +39,7 @@ SIMULATED = "Simulated"  # as a value of page_state.ROLLS_SUBJECT
 OTHER_PARTITIONS, NAME_CHARACTERS = 2, 22
 
 
+@in_turn
 def render_page() -> None:
     """The page: its head, and below it what was chosen there."""
     location = frame("Rolls")

@@ -10,6 +10,7 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.pages.segment import bytes_tab, head, tabs
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
@@ -26,6 +27,7 @@ from kafkaviz.messages import render, say, say_count
 MAX_OFFERED = 12  # segments offered instead of one that is not there
 
 
+@in_turn
 def render_page() -> None:
     """The page, or the sentence that says why there is none."""
     location = frame("Segment")

@@ -40,6 +40,7 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     subject_text,
     verdict_view,
 )
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, part_tabs
@@ -399,6 +400,7 @@ def _render_left_out(context: TuningContext) -> None:
             pass
 
 
+@in_turn
 def render_page() -> None:
     location = frame("Tuning")
     apply_print_style()

@@ -22,6 +22,7 @@ from kafkaviz.app.pages.workshop.step import (
     render_step,
 )
 from kafkaviz.app.pages.workshop.teacher_notes import render_notes
+from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import class_seat, lesson_state, page_state, session_language
 from kafkaviz.app.state.lesson_state import LessonPosition
 from kafkaviz.app.state.lesson_step import open_step
@@ -33,6 +34,7 @@ from kafkaviz.messages import say
 CSS = Path(__file__).with_name("workshop.css")
 
 
+@in_turn
 def render_page() -> None:
     """The strip of lessons, and one step of the chosen one or that lesson on paper.
 

@@ -1,0 +1,70 @@
+"""The order in which the runs of pages get the interpreter, when many are asked for at once.
+
+Python runs one thread at a time. Where twenty runs share it, all are ready at the end; one after
+the other, the first is ready after a twentieth of that time, the one in the middle after half of
+it, and the last no later.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import wraps
+
+TURN_S = 0.25  # of a run that takes longer: from then on it shares with the next ones
+
+
+class RunQueue:
+    """Lets runs begin in the order in which they came.
+
+    The next one begins when the one before has ended, or has had its turn.
+    """
+
+    def __init__(self, turn_s: float = TURN_S) -> None:
+        self._turn_s = turn_s
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Condition] = deque()
+        self._latest: threading.Condition | None = None  # the run that has its turn
+        self._turn_ends_s = 0.0
+
+    @contextmanager
+    def turn(self) -> Generator[None]:
+        """Waits until all who came before have begun, and the latest of them has had its turn."""
+        run = threading.Condition(self._lock)
+        with self._lock:
+            self._waiting.append(run)
+            while (is_behind := self._waiting[0] is not run) or self._turn_left_s() > 0:
+                run.wait(None if is_behind else self._turn_left_s())
+            self._waiting.popleft()
+            self._latest, self._turn_ends_s = run, time.monotonic() + self._turn_s
+            self._wake_first()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if self._latest is run:
+                    self._latest = None
+                    self._wake_first()
+
+    def _turn_left_s(self) -> float:
+        return max(self._turn_ends_s - time.monotonic(), 0) if self._latest else 0
+
+    def _wake_first(self) -> None:
+        """Lets who is first look, and wait for as long as the turn is."""
+        if self._waiting:
+            self._waiting[0].notify()
+
+
+_queue = RunQueue()
+
+
+def in_turn(render_page: Callable[[], None]) -> Callable[[], None]:
+    """Makes each run of a page wait for its turn."""
+
+    @wraps(render_page)
+    def render_in_turn() -> None:
+        with _queue.turn():
+            render_page()
+
+    return render_in_turn

@@ -1,0 +1,85 @@
+"""Runs of pages one after the other: in the order in which they came, and none for good."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from kafkaviz.app.run_queue import RunQueue
+
+LONG_S = 30.0  # longer than any test waits
+
+
+def _wait_until_queued(queue: RunQueue, number: int) -> None:
+    """Until this many runs wait."""
+    while len(queue._waiting) < number:
+        time.sleep(0.001)
+
+
+def test_runs_begin_in_the_order_in_which_they_came():
+    """One after the other, however many wait."""
+    queue, begun, ended = RunQueue(LONG_S), [], []
+
+    def run(number: int) -> None:
+        with queue.turn():
+            begun.append(number)
+            assert ended == begun[:-1]
+            ended.append(number)
+
+    with ThreadPoolExecutor(20) as threads:
+        with queue.turn():
+            runs = []
+            for number in range(20):
+                runs.append(threads.submit(run, number))
+                _wait_until_queued(queue, number + 1)
+            assert not begun
+        for each in runs:
+            each.result()
+    assert begun == list(range(20))
+
+
+def test_a_long_run_delays_the_next_one_by_a_turn_only():
+    """Then it shares the interpreter with it, and the next one with who comes after."""
+    queue, begun = RunQueue(0.05), [threading.Event(), threading.Event()]
+    ends = threading.Event()
+
+    def run(event: threading.Event) -> None:
+        with queue.turn():
+            event.set()
+            ends.wait(LONG_S)
+
+    with ThreadPoolExecutor() as threads, queue.turn():
+        for event in begun:
+            threads.submit(run, event)
+        assert all(event.wait(LONG_S) for event in begun)
+        ends.set()
+
+
+def test_the_end_of_a_run_that_has_had_its_turn_lets_nobody_past_the_latest():
+    """Who waits then waits for the run that began last."""
+    queue, third = RunQueue(0.05), threading.Event()
+
+    def run() -> None:
+        with queue.turn():
+            third.set()
+
+    with ThreadPoolExecutor() as threads:
+        with queue.turn():
+            second = queue.turn()
+            second.__enter__()  # after the turn of the first
+        queue._turn_ends_s = time.monotonic() + LONG_S
+        threads.submit(run)
+        _wait_until_queued(queue, 1)
+        assert not third.wait(0.1)
+        second.__exit__(None, None, None)
+        assert third.wait(LONG_S)
+
+
+def test_a_run_that_fails_ends_its_turn():
+    """As one does that Streamlit stops, because its reader has clicked again."""
+    queue = RunQueue(LONG_S)
+    with pytest.raises(KeyError), queue.turn():
+        raise KeyError
+    with queue.turn():
+        assert queue._turn_left_s() > 0
