@@ -6,6 +6,7 @@ The sidebar with the pages, the bar that says where you are, the keys, and the l
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -168,21 +169,16 @@ def _sidebar(current: str, location: Location) -> None:
                 if page.group != previous_group:
                     st.html("<hr>")
                 previous_group = page.group
-                with st.container(
-                    key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"
-                ):
+                address = _link_address(
+                    page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
+                )
+                with st.container(key="kv_nav_current") if name == current else nullcontext():
                     arguments: dict[str, Any] = {
                         "label": _label(name, location),
                         "icon": f":material/{page.icon}:",
                         "width": "stretch",
                     }
-                    st.page_link(
-                        page.script,
-                        query_params=_link_address(
-                            page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
-                        ),
-                        **arguments,
-                    )
+                    st.page_link(page.script, query_params=address, **arguments)
         _foot(location)
 
 

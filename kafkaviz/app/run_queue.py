@@ -5,14 +5,20 @@ the other, the first is ready after a twentieth of that time, the one in the mid
 it, and the last no later.
 """
 
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 
 TURN_S = 0.25  # of a run that takes longer: from then on it shares with the next ones
+
+
+# when the run of this thread was asked for
+_asked_s: ContextVar[float] = ContextVar("asked_s", default=math.inf)
 
 
 class RunQueue:
@@ -32,6 +38,7 @@ class RunQueue:
     def turn(self) -> Generator[None]:
         """Waits until all who came before have begun, and the latest of them has had its turn."""
         run = threading.Condition(self._lock)
+        asked = _asked_s.set(time.monotonic())
         with self._lock:
             self._waiting.append(run)
             while (is_behind := self._waiting[0] is not run) or self._turn_left_s() > 0:
@@ -42,6 +49,7 @@ class RunQueue:
         try:
             yield
         finally:
+            _asked_s.reset(asked)
             with self._lock:
                 if self._latest is run:
                     self._latest = None
@@ -57,6 +65,20 @@ class RunQueue:
 
 
 _queue = RunQueue()
+
+
+def saw_after_asking(looked_s: float) -> bool:
+    """Whether what somebody saw at this moment is as new as the run that asks could see it.
+
+    A run that waits for its turn is asked for before others look.
+
+    Args:
+        looked_s: by time.monotonic().
+
+    Returns:
+        False outside a turn, where nothing is known of when it was asked for.
+    """
+    return looked_s > _asked_s.get()
 
 
 def in_turn(render_page: Callable[[], None]) -> Callable[[], None]:

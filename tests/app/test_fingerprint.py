@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.app.cache import broker_cache, fingerprint
+from kafkaviz.app.run_queue import RunQueue
 
 NAMES = [f"orders-0/{0:020d}.{kind}" for kind in ("log", "index", "timeindex")]
 
@@ -75,3 +76,18 @@ def test_a_look_that_found_nothing_puts_off_the_next(directory, many):
     overwrite(directory / NAMES[1])
     many[0] = 1100.0
     assert broker_cache.open_snapshot(directory) is before
+
+
+def test_runs_that_wait_for_one_another_share_a_look(directory):
+    """What was seen after a run was asked for is new enough for it; nothing older is."""
+    queue = RunQueue()
+    with queue.turn():
+        before = broker_cache.open_snapshot(directory)
+        assert before.fingerprint.is_current(before.broker)  # looks
+        overwrite(directory / NAMES[0])
+        assert before.fingerprint.is_current(before.broker)  # has seen it since it was asked for
+    assert not before.fingerprint.is_current(
+        before.broker
+    )  # a fragment's run, which asks by itself
+    with queue.turn():
+        assert not before.fingerprint.is_current(before.broker)

@@ -58,22 +58,24 @@ def test_a_long_run_delays_the_next_one_by_a_turn_only():
 
 def test_the_end_of_a_run_that_has_had_its_turn_lets_nobody_past_the_latest():
     """Who waits then waits for the run that began last."""
-    queue, third = RunQueue(0.05), threading.Event()
+    queue = RunQueue(0.05)
+    begun, ends = [threading.Event(), threading.Event()], threading.Event()
 
-    def run() -> None:
+    def run(event: threading.Event) -> None:
         with queue.turn():
-            third.set()
+            event.set()
+            ends.wait(LONG_S)
 
     with ThreadPoolExecutor() as threads:
         with queue.turn():
-            second = queue.turn()
-            second.__enter__()  # after the turn of the first
-        queue._turn_ends_s = time.monotonic() + LONG_S
-        threads.submit(run)
-        _wait_until_queued(queue, 1)
-        assert not third.wait(0.1)
-        second.__exit__(None, None, None)
-        assert third.wait(LONG_S)
+            threads.submit(run, begun[0])
+            assert begun[0].wait(LONG_S)
+            queue._turn_ends_s = time.monotonic() + LONG_S
+            threads.submit(run, begun[1])
+            _wait_until_queued(queue, 1)
+        assert not begun[1].wait(0.1)
+        ends.set()
+        assert begun[1].wait(LONG_S)
 
 
 def test_a_run_that_fails_ends_its_turn():

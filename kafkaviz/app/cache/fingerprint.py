@@ -9,6 +9,7 @@ every 15 s at the rest.
 """
 
 import hashlib
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kafkaviz.app import run_queue
 from kafkaviz.format.names import OWN_FILES, SERVER_PROPERTIES
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
@@ -33,6 +35,7 @@ class Fingerprint:
     def __init__(self, broker: Broker) -> None:
         self._quick, self._files = _quick_state(broker), sum(1 for _ in _files(broker))
         self._checked_s = time.monotonic()
+        self._looked_s = -math.inf  # when it was found to be as it was
 
     def is_current(self, broker: Broker) -> bool:
         """Whether the directory is as it was, as far as it was looked at now.
@@ -40,15 +43,21 @@ class Fingerprint:
         Args:
             broker: as it was listed then.
         """
+        if run_queue.saw_after_asking(self._looked_s):
+            return True
+        looked_s = time.monotonic()
         if _quick_state(broker) != self._quick:
             return False
         if (
             self._files > MAX_QUICK_FILES
             and time.monotonic() - self._checked_s < self._files * PAUSE_S
         ):
+            self._looked_s = looked_s
             return True
         is_unchanged = all(map(_is_same, _files(broker)))
         self._checked_s = time.monotonic()
+        if is_unchanged:
+            self._looked_s = looked_s
         return is_unchanged
 
     def key(self, broker: Broker, directory: bytes) -> str:

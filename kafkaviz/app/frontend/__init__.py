@@ -83,6 +83,12 @@ _art, _copy_link, _theme_button, _keys, _focus = map(
 _one_step, _address, _sidebar = map(register_component, ("one_step", "address", "sidebar"))
 
 
+def _words(*keys: str) -> dict[str, str]:
+    """Texts of the frame by these keys, which Streamlit looks through and sends with each run."""
+    table = messages.table("frame")
+    return {key: table[key] for key in keys}
+
+
 @cache
 def _read_svg(name: str) -> str:
     return (ART / f"{name}.svg").read_text(encoding="utf-8")
@@ -111,7 +117,7 @@ def copy_link(
         "address": address,
         "left_out": list(private_parameters),
         "about": about,
-        "words": messages.table("frame"),
+        "words": _words("copy_link", "copied", "not_allowed"),
     }
     _copy_link(key="kv_copy_link", data=data, width="content", height="content")
 
@@ -123,7 +129,7 @@ def theme_button(paths: list[str]) -> None:
     """
     _theme_button(
         key="kv_theme",
-        data={"paths": paths, "words": messages.table("frame")},
+        data={"paths": paths, "words": _words("light_or_dark")},
         width="content",
         height="content",
     )
@@ -137,7 +143,7 @@ def keys(listen: str) -> str | None:
     Also tells screen readers which page is the current one and in which language it is, and makes
     arrows and Enter work in Go to.
     """
-    data = {"listen": listen, "language": messages.language(), "words": messages.table("frame")}
+    data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
     return _keys(
         key="kv_listener",
         data=data,
