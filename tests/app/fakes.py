@@ -40,7 +40,9 @@ class FakeStarts:
     def __init__(self, progress: Progress) -> None:
         self.progress, self.requests = progress, []
 
-    def __call__(self, directories, catalog_path, master="local[*]", full=False) -> FakeIngest:
+    def __call__(
+        self, directories, catalog_path, master="local[*]", full=False, delay_s=0.0
+    ) -> FakeIngest:
         """A new fake ingest."""
         self.requests.append((list(directories), catalog_path, master))
         return FakeIngest(self.progress)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.jobs import JobCancelled
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem, open_broker
@@ -526,3 +527,22 @@ def test_a_catalog_inside_a_linked_partition_is_refused(broker, in_process, tmp_
     with pytest.raises(CannotOpen, match="only read"):
         in_process(broker, catalog=elsewhere / "catalog")
     assert not list(elsewhere.iterdir())
+
+
+def test_a_run_that_waits_is_cancelled_before_it_has_done_anything(broker, out, monkeypatch):
+    """As where a reader presses Cancel while the page is still drawn."""
+    begun = []
+    monkeypatch.setattr(job, "ingest", lambda run, *_, **__: begun.append(run))
+    run = job.start_ingest([broker], out, delay_s=60.0)
+    assert run.state == "starting" and not run.is_over
+    run.cancel()
+    run.settle()
+    with pytest.raises(JobCancelled):
+        run.wait()
+    assert not begun and not out.exists()
+
+
+def test_a_run_that_has_waited_goes_on(broker, out, in_process):
+    """It is the same run."""
+    run = job.start_ingest([broker], out, delay_s=0.01)
+    assert run.wait() is not None and run.state == "done"

@@ -19,6 +19,8 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Ingest
 
+# Spark's start takes both processors of a small machine: the browser draws the page first
+DRAWING_S = 1.0
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 
 
@@ -72,7 +74,7 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 
     path = broker_cache.catalog_path(snapshot.broker)
     master = os.environ.get("KAFKAVIZ_MASTER", "local[*]")
-    return job.start_ingest([snapshot.broker.source], path, master=master)
+    return job.start_ingest([snapshot.broker.source], path, master=master, delay_s=DRAWING_S)
 
 
 def _may_start_again(ingest: "Ingest") -> bool:

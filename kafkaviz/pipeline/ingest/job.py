@@ -81,6 +81,7 @@ def start_ingest(
     findings: bool = True,
     level: CheckLevel = CheckLevel.RECORDS,
     spark: "SparkSession | None" = None,
+    delay_s: float = 0.0,
 ) -> Ingest:
     """Starts a run in the background and comes back at once.
 
@@ -96,13 +97,17 @@ def start_ingest(
             started for `master`. A session that kafkaviz did not start is used as it is, and stays.
             One of Spark Connect will do: the server's workers then see the same paths.
         master: by default that of spark-submit, else local[*].
+        delay_s: how long it leaves the processor to others before it does anything.
     """
     directories, catalog_path = (
         [Path(directory) for directory in directories],
         output_path(Path(catalog_path).expanduser()),
     )
-    return Ingest(
-        lambda run: ingest(
+
+    def steps(run: Ingest) -> CatalogInfo:
+        if delay_s and run.ends_within(delay_s):
+            raise run.cancellation()
+        return ingest(
             run,
             directories,
             catalog_path,
@@ -110,7 +115,8 @@ def start_ingest(
             full=full,
             level=level if findings else None,
         )
-    )
+
+    return Ingest(steps)
 
 
 def ingest(
