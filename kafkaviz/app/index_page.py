@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 APP_FOLDER = Path(__file__).parent
 FRONTEND_FOLDER = APP_FOLDER / "frontend"
 ROUTES = ("/_stcore/", "/media/", "/component/")
+ROOT = b'<div id="root">'  # where Streamlit draws
 CHART_PAGES = ("/", "/rolls", "/tuning")  # which begin with a chart
 # of a request: a browser's copy may be of another version of the look, which Streamlit cannot know;
 # and what is compressed cannot be filled
@@ -111,47 +112,34 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 
 
 def fill(html: bytes, *, begins_with_chart: bool) -> bytes:
-    """The page with all of it; as it was where it has no end of a head or of a body."""
-    head, head_end, rest = html.partition(b"</head>")
-    body, body_end, after = rest.rpartition(b"</body>")
-    if not head_end or not body_end:
-        return html
-    preloads = _preloads() if begins_with_chart else ""
-    # behind the place of Streamlit's own styles: of two rules of one weight the later one holds
-    return b"".join(
-        (
-            head,
-            preloads.encode(),
-            head_end,
-            body,
-            _look(begins_with_chart=begins_with_chart).encode(),
-            body_end,
-            after,
-        )
-    )
+    """The page with all of it; as it was where it has no place for what Streamlit draws.
+
+    Of two rules of one weight the later one holds: Streamlit puts its own into the head, and pages
+    send theirs into that place.
+    """
+    return html.replace(ROOT, _look(begins_with_chart=begins_with_chart) + ROOT, 1)
 
 
 @cache
-def _preloads() -> str:
-    return "".join(
-        f'<link rel="modulepreload" crossorigin href="./{path}">'
-        for path in streamlit_scripts.script_paths([streamlit_scripts.CHART])
-    )
-
-
-@cache
-def _look(*, begins_with_chart: bool) -> str:
+def _look(*, begins_with_chart: bool) -> bytes:
     """The style, the skeleton and its script."""
     style, markup = (
         (FRONTEND_FOLDER / f"index_page.{kind}").read_text(encoding="utf-8")
         for kind in ("css", "html")
     )
     script = (FRONTEND_FOLDER / "bundles" / "index_page.js").read_text(encoding="utf-8")
-    names = (streamlit_scripts.CHART, streamlit_scripts.TABLE)
-    scripts = " ".join(Path(path).name for path in streamlit_scripts.script_paths(names))
-    data = f'data-scripts="{escape(scripts)}"' + (" data-charts" if begins_with_chart else "")
-    markup = markup.replace('id="kv-wait"', f'id="kv-wait" {data}', 1)
-    return (
-        f"<style>{stylesheet()}{style}</style>\n{markup}"
-        f'<script type="module" async>{script}</script>\n'
+    charts, tables = (
+        streamlit_scripts.script_paths([name])
+        for name in (streamlit_scripts.CHART, streamlit_scripts.TABLE)
     )
+    preloads = [f'<link rel="modulepreload" crossorigin href="./{path}">' for path in charts]
+    names = " ".join(Path(path).name for path in (*charts, *tables))
+    data = f'data-scripts="{escape(names)}"' + (" data-charts" if begins_with_chart else "")
+    return "\n".join(
+        (
+            *(preloads if begins_with_chart else ()),
+            f"<style>{stylesheet()}{style}</style>",
+            markup.replace('id="kv-wait"', f'id="kv-wait" {data}', 1),
+            f'<script type="module" async>{script}</script>\n',
+        )
+    ).encode()

@@ -57,12 +57,14 @@ def _answer(
     return answered, b"".join(message["body"] for message in sent[1:])
 
 
-def test_the_look_comes_behind_streamlits_own_styles():
-    """Streamlit puts its own into the head: of two rules of one weight the later one holds."""
+def test_the_look_comes_behind_streamlits_own_styles_and_before_those_of_pages():
+    """Which are in the head, and where Streamlit draws: of two rules of one weight the later one
+    holds.
+    """
     headers, body = _answer({})
     html = body.decode()
     assert headers["content-length"] == str(len(body))
-    assert html.index("</head>") < html.index('<div id="root">') < html.index("--kv-bg: light-dark")
+    assert html.index("</head>") < html.index("--kv-bg: light-dark") < html.index('<div id="root">')
     assert html.count('id="kv-wait"') == 1 and html.rstrip().endswith("</body>\n</html>")
 
 
@@ -96,7 +98,7 @@ def test_the_page_is_compressed_where_a_browser_takes_that():
     assert gzip.decompress(body) == _answer({})[1] and len(body) < 20_000
 
 
-def test_html_without_an_end_of_its_head_is_left_as_it_is():
+def test_html_without_a_place_to_draw_is_left_as_it_is():
     """Whatever another release of Streamlit serves, a page comes."""
     assert index_page.fill(b"<p>no page</p>", begins_with_chart=True) == b"<p>no page</p>"
 
