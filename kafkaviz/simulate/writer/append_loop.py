@@ -98,26 +98,36 @@ def take(
             return row_number, OUT_OF_RANGE, 0, offsets, times
         if state.log_bytes == 0:
             state.reference_ms = max_ms if limit.per_append else rows[row_number].max_timestamp_ms
-        if limit.per_append:
-            fault, offsets, times = write(
-                rows,
-                row_number,
-                end,
-                size_bytes,
-                max_ms,
-                max_offset,
-                state,
-                limit,
-                new,
-                offsets,
-                times,
-            )
-        else:
-            fault, offsets, times = write_each(
-                rows, time_offsets, row_number, end, state, limit, new, offsets, times
-            )
-        if fault:
-            return row_number, fault, 0, offsets, times
+        written = row_number  # batches up to the end of which there is one entry, if any
+        while written < end:
+            first, written = written, end if limit.per_append else written + 1
+            if not limit.per_append:
+                size_bytes, max_ms = rows[first].size_bytes, rows[first].max_timestamp_ms
+                max_offset = time_offsets[first]
+            if max_ms > state.max_timestamp_ms:
+                state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
+            if state.bytes_since_last_index_entry > limit.index_interval_bytes:
+                key = (
+                    rows[first].base_offset
+                    if limit.first_offset_keys
+                    else rows[written - 1].last_offset
+                )
+                fault, has_offset_entry, has_time_entry = index(state, key)
+                if has_offset_entry:
+                    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+                    offsets += 1
+                if has_time_entry:
+                    new[times, 2], new[times, 3] = (
+                        state.max_timestamp_ms,
+                        state.max_timestamp_offset - state.base_offset,
+                    )
+                    times += 1
+                if fault:  # the batches are in the .log all the same
+                    assign_positions(rows, first, end, state)
+                    return row_number, fault, 0, offsets, times
+                state.bytes_since_last_index_entry = 0
+            assign_positions(rows, first, written, state)
+            state.bytes_since_last_index_entry += size_bytes
         row_number = end
         state.log_end_offset = rows[end - 1].last_offset + 1
     return row_number, ACCEPTED, 0, offsets, times
@@ -160,79 +170,6 @@ def find_roll_cause(
 
 
 @njit(cache=True)
-def write_each(
-    rows: np.ndarray,
-    time_offsets: np.ndarray,
-    start: int,
-    end: int,
-    state: np.record,
-    limit: np.record,
-    new: np.ndarray,
-    offsets: int,
-    times: int,
-) -> tuple[int, int, int]:
-    """Writes the batches of an append, each of which may get an entry.
-
-    Returns:
-        The fault or 0, and the numbers of new offset entries and new time entries.
-    """
-    for row_number in range(start, end):
-        row = rows[row_number]
-        fault, offsets, times = write(
-            rows,
-            row_number,
-            row_number + 1,
-            row.size_bytes,
-            row.max_timestamp_ms,
-            time_offsets[row_number],
-            state,
-            limit,
-            new,
-            offsets,
-            times,
-        )
-        if fault:
-            assign_positions(rows, row_number + 1, end, state)
-            return fault, offsets, times
-    return 0, offsets, times
-
-
-@njit(cache=True)
-def write(
-    rows: np.ndarray,
-    start: int,
-    end: int,
-    size_bytes: int,
-    max_ms: int,
-    max_offset: int,
-    state: np.record,
-    limit: np.record,
-    new: np.ndarray,
-    offsets: int,
-    times: int,
-) -> tuple[int, int, int]:
-    """Writes batches that share one entry, if there is to be one.
-
-    They are in the .log where an index refuses it.
-
-    Returns:
-        As write_each.
-    """
-    fault = 0
-    if max_ms > state.max_timestamp_ms:
-        state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
-    if state.bytes_since_last_index_entry > limit.index_interval_bytes:
-        key = rows[start].base_offset if limit.first_offset_keys else rows[end - 1].last_offset
-        fault, offsets, times = index(state, key, new, offsets, times)
-        if not fault:
-            state.bytes_since_last_index_entry = 0
-    assign_positions(rows, start, end, state)
-    if not fault:
-        state.bytes_since_last_index_entry += size_bytes
-    return fault, offsets, times
-
-
-@njit(cache=True)
 def find_refusal(
     rows: np.ndarray, start: int, end: int, size_bytes: int, log_end_offset: int, limit: np.record
 ) -> int:
@@ -263,34 +200,27 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 
 
 @njit(cache=True)
-def index(
-    state: np.record, key: int, new: np.ndarray, offsets: int, times: int
-) -> tuple[int, int, int]:
+def index(state: np.record, key: int) -> tuple[int, bool, bool]:
     """Adds an entry to each index, of a batch that will lie at the end of the .log.
 
     Returns:
-        The fault or 0, and the numbers of new offset entries and new time entries.
+        The fault or 0, and whether there is a new offset entry and a new time entry.
     """
     if state.offset_entries >= state.offset_slots:
-        return OFFSET_FULL, offsets, times
+        return OFFSET_FULL, False, False
     if state.offset_entries > 0 and key <= state.last_key:
-        return OFFSET_BACKWARDS, offsets, times
-    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+        return OFFSET_BACKWARDS, False, False
     state.offset_entries += 1
     state.last_key = key
     if state.time_entries >= state.time_slots:
-        return TIME_FULL, offsets + 1, times
+        return TIME_FULL, True, False
     if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
-        return TIME_BACKWARDS, offsets + 1, times
-    if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else -1):
-        new[times, 2], new[times, 3] = (
-            state.max_timestamp_ms,
-            state.max_timestamp_offset - state.base_offset,
-        )
-        state.time_entries += 1
-        state.last_time_ms, state.last_time_offset = (
-            state.max_timestamp_ms,
-            state.max_timestamp_offset,
-        )
-        times += 1
-    return 0, offsets + 1, times
+        return TIME_BACKWARDS, True, False
+    if state.max_timestamp_ms <= (state.last_time_ms if state.time_entries > 0 else -1):
+        return 0, True, False
+    state.time_entries += 1
+    state.last_time_ms, state.last_time_offset = (
+        state.max_timestamp_ms,
+        state.max_timestamp_offset,
+    )
+    return 0, True, True
