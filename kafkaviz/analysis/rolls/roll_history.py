@@ -13,7 +13,7 @@ index files, whose entries say how far the .log was at which time, so that no lo
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,7 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.rolled_log import RolledSegment
 
 POINTS = 48  # of a segment: a line of some hundred pixels has no room for more
 FILL: np.dtype = np.dtype(
@@ -163,20 +164,56 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
         time_entries=int(np.searchsorted(time_index["timestamp_ms"], newest_ms, "right")),
         reason=segment.roll_reason,
         is_active=is_active,
-        read_fills=lambda: _fills(rows, offset_index, time_index),
+        read_fills=lambda: _fills(rows, offset_index["position"], time_index["timestamp_ms"]),
     )
 
 
-def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarray) -> np.ndarray:
+def history_of_rolled_log(
+    segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
+) -> RollHistory:
+    """The same of a log that was made for it, and of which Kafka refused nothing."""
+    filled = [segment for segment in segments if segment.end_row > segment.first_row]
+    ends = np.array([segment.end_row for segment in filled], int)
+    opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
+    ended_ms = appends["now_ms"][np.minimum(ends, len(appends) - 1)].tolist()
+    histories = tuple(
+        SegmentHistory(
+            base_offset=segment.base_offset,
+            opened_ms=opened_ms[number],
+            ended_ms=ended_ms[number],
+            log_bytes=segment.log_bytes,
+            offset_entries=len(segment.positions),
+            time_entries=len(segment.timestamps_ms),
+            reason=segment.reason,
+            is_active=segment.reason is None,
+            read_fills=partial(_fills_of_rolled_segment, segment, appends),
+        )
+        for number, segment in enumerate(filled)
+    )
+    return RollHistory(histories, config, batches=len(appends))
+
+
+def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.ndarray:
+    rows = appends[segment.first_row : segment.end_row]
+    fills = _fills(rows, segment.positions, segment.timestamps_ms)
+    fills["time_entries"][-1] = len(segment.timestamps_ms)
+    return fills
+
+
+def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
     """A segment's state after some of its appends, the last among them.
 
     A time entry was written at the first index point that had seen its timestamp; the entry of the
     roll is at none.
+
+    Args:
+        positions: of the entries of the offset index.
+        timestamps_ms: of the entries of the time index.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
     # the batch that starts at an entry's position
-    points = np.searchsorted(size, offset_entries["position"], "right")
+    points = np.searchsorted(size, positions, "right")
     newest_at_points = newest[np.minimum(points, len(rows) - 1)]
     samples = (
         np.linspace(0, len(rows) - 1, POINTS).astype(int)
@@ -198,7 +235,7 @@ def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarra
         if len(points)
         else -1
     )
-    fills["time_entries"] = np.searchsorted(time_entries["timestamp_ms"], last_newest_ms, "right")
+    fills["time_entries"] = np.searchsorted(timestamps_ms, last_newest_ms, "right")
     return fills
 
 

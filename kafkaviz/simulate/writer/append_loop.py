@@ -43,6 +43,26 @@ LIMITS: np.dtype = np.dtype(
         ("valid_rows", "i8"),  # how many of the rows, from the first on, have a right checksum
     ]
 )
+ROLL: np.dtype = np.dtype(
+    [  # of a segment: the append that came too late for it
+        ("row", "i8"),  # its first, of all that were taken
+        ("cause", "i8"),
+        ("incoming_bytes", "i8"),
+        ("waited_ms", "i8"),
+        ("relative_offset", "i8"),  # of its last offset
+        ("offset_entries", "i8"),  # of this segment and those before
+        ("time_entries", "i8"),
+    ]
+)
+TOTALS: np.dtype = np.dtype(
+    [  # of a log
+        ("rows", "i8"),
+        ("segments", "i8"),
+        ("opened", "i8"),  # segments that were begun since the first, also those that are gone
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),
+    ]
+)
 ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(
     8
 )
@@ -59,6 +79,8 @@ def take(
     states: np.ndarray,
     limits: np.ndarray,
     new: np.ndarray,
+    offsets: int,
+    times: int,
 ) -> tuple[int, int, int, int, int]:
     """Takes appends from a row on.
 
@@ -71,13 +93,14 @@ def take(
         is_rolled: the segment was just rolled for the first append, and is not judged again.
         new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,
             relative offset.
+        offsets, times: how many offset entries and time entries it holds already.
 
     Returns:
-        The row it stopped at, the outcome, the cause of the roll, and the numbers of new offset
-        entries and new time entries.
+        The row it stopped at, the outcome, the cause of the roll, and the numbers of offset
+        entries and time entries in `new`.
     """
     state, limit = states[0], limits[0]
-    offsets, times, row_number = 0, 0, start
+    row_number = start
     while row_number < len(rows):
         end, size_bytes, max_ms, max_offset = extent(rows, time_offsets, row_number)
         fault = find_refusal(rows, row_number, end, size_bytes, state.log_end_offset, limit)
@@ -131,6 +154,97 @@ def take(
         row_number = end
         state.log_end_offset = rows[end - 1].last_offset + 1
     return row_number, ACCEPTED, 0, offsets, times
+
+
+@njit(cache=True, nogil=True)
+def take_and_roll(
+    rows: np.ndarray,
+    time_offsets: np.ndarray,
+    is_leader: bool,
+    jitters_ms: np.ndarray,
+    states: np.ndarray,
+    limits: np.ndarray,
+    new: np.ndarray,
+    rolls: np.ndarray,
+    totals: np.ndarray,
+) -> int:
+    """Takes appends, and rolls as often as they ask for it, as writer.UnifiedLog._roll.
+
+    Args:
+        jitters_ms: of each segment in turn.
+        states: a row a segment; the last one that is open goes on.
+        rolls: a row a segment, filled in where it rolls.
+        totals: one row of TOTALS, which goes on.
+
+    Returns:
+        The outcome as of `take`, but never ROLLS.
+    """
+    total, start, is_rolled = totals[0], 0, False
+    while True:
+        number = total.segments - 1
+        state = states[number]
+        row_number, outcome, cause, total.offset_entries, total.time_entries = take(
+            rows,
+            time_offsets,
+            start,
+            is_rolled,
+            states[number : number + 1],
+            limits,
+            new,
+            total.offset_entries,
+            total.time_entries,
+        )
+        if outcome != ROLLS:
+            total.rows += row_number
+            return outcome
+        start, is_rolled = row_number, True
+        append, append_ms = rows[row_number], rows[row_number].now_ms
+        end, size_bytes, max_ms, _ = extent(rows, time_offsets, row_number)
+        first_offset = (
+            append.base_offset
+            if is_leader or append.magic >= 2
+            else rows[end - 1].last_offset - MAX_RELATIVE_OFFSET
+        )
+        base_offset = max(first_offset, state.log_end_offset)
+        if base_offset != state.base_offset:  # else it has no batch, and is gone
+            roll = rolls[number]
+            roll.row, roll.cause, roll.incoming_bytes = total.rows + row_number, cause, size_bytes
+            roll.waited_ms = waited_ms(state.reference_ms, max_ms, append_ms, state.created_ms)
+            roll.relative_offset = rows[end - 1].last_offset - state.base_offset
+            roll.offset_entries, roll.time_entries = total.offset_entries, total.time_entries
+            number += 1
+        total.opened += 1
+        begin(
+            states[number],
+            base_offset,
+            append_ms,
+            jitters_ms[total.opened],
+            state.offset_slots,
+            state.time_slots,
+            state.log_end_offset,
+        )
+        total.segments = number + 1
+
+
+@njit(cache=True)
+def begin(
+    state: np.record,
+    base_offset: int,
+    created_ms: int,
+    jitter_ms: int,
+    offset_slots: int,
+    time_slots: int,
+    log_end_offset: int,
+) -> None:
+    """The state of a new segment."""
+    state.base_offset, state.created_ms, state.jitter_ms = base_offset, created_ms, jitter_ms
+    state.log_bytes = state.bytes_since_last_index_entry = 0
+    state.max_timestamp_ms, state.max_timestamp_offset = -1, base_offset
+    state.reference_ms = -1
+    state.offset_entries = state.time_entries = 0
+    state.offset_slots, state.time_slots = offset_slots, time_slots
+    state.last_key, state.last_time_ms, state.last_time_offset = base_offset, -1, base_offset
+    state.log_end_offset = log_end_offset
 
 
 @njit(cache=True)

@@ -113,7 +113,7 @@ class OpenSegment:
         if self.timeindex.exists:
             self.max_timestamp()
         row, outcome, cause, offsets, times = append_loop.take(
-            rows, time_offsets, start, is_rolled, self.counters, limits, new
+            rows, time_offsets, start, is_rolled, self.counters, limits, new, 0, 0
         )
         is_written = row > start or outcome >= append_loop.OFFSET_FULL
         # the rules are checked in order, and those do not look into it

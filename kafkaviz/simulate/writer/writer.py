@@ -151,7 +151,7 @@ class UnifiedLog:
                 the log.
         """
         valid = len(rows) if valid is None else valid
-        time_offsets, limits = self._time_offsets(rows), self._limits(valid)
+        time_offsets, limits = self.time_offsets(rows), self.limits(valid)
         new = np.empty((len(rows), 4), np.int64)
         ends = None if data is None else np.concatenate([[0], np.cumsum(rows["size_bytes"])])
         start, is_rolled = 0, False
@@ -224,7 +224,12 @@ class UnifiedLog:
     def _jitter_ms(self) -> int:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
-    def _limits(self, valid: int) -> np.ndarray:
+    def limits(self, valid: int) -> np.ndarray:
+        """What the loop must know of settings and release, as append_loop.LIMITS.
+
+        Args:
+            valid: how many rows have a right checksum.
+        """
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"], limits["most_segment_ms"] = (
             self.config.segment_bytes,
@@ -239,7 +244,7 @@ class UnifiedLog:
         limits["valid_rows"] = valid
         return limits
 
-    def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
+    def time_offsets(self, rows: np.ndarray) -> np.ndarray:
         """Of each batch the offset that goes with its largest timestamp in the time index."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
