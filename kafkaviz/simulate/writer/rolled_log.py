@@ -77,8 +77,10 @@ class RolledLog:
         self._entries = np.empty((most_rows, 4), np.int64)
         self._totals = np.zeros(1, append_loop.TOTALS)
         self._totals["segments"] = 1
-        draws = np.random.default_rng(seed).integers(-JAVA_INT, JAVA_INT, most_rows + 1)
-        self._jitters_ms = config.jitter_ms(draws)
+        self._jitters_ms = np.zeros(most_rows + 1, np.int64)
+        if config.segment_jitter_ms:
+            draws = np.random.default_rng(seed).integers(-JAVA_INT, JAVA_INT, most_rows + 1)
+            self._jitters_ms = config.jitter_ms(draws)
 
     @property
     def rows(self) -> int:
