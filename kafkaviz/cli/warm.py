@@ -44,6 +44,7 @@ def run(_args: argparse.Namespace) -> int:
         _read(broker)
         _dump(broker)
     simulate("strimzi")
+    _roll()
     _look_up()
     _replay()
     runs.compile_decompressors()
@@ -84,6 +85,23 @@ def _dump(broker: "Broker") -> None:
                 DumpOptions(files=(str(log.path),), prints=True, deep=True),
                 Console(BytesIO(), BytesIO()),
             )
+
+
+def _roll() -> None:
+    """A log of a segment a batch."""
+    import numpy as np
+
+    from kafkaviz.simulate.append_batches import INCOMING
+    from kafkaviz.simulate.config import LogConfig
+    from kafkaviz.simulate.writer.rolled_log import RolledLog
+    from kafkaviz.simulate.writer.writer import NEWEST
+
+    rows = np.zeros(3, INCOMING)
+    rows["base_offset"] = rows["last_offset"] = rows["append"] = np.arange(3)
+    rows["size_bytes"], rows["magic"] = 70, 2
+    config = LogConfig(segment_bytes=100)
+    log = RolledLog(len(rows), config, NEWEST, now_ms=0, start_offset=0, seed=0, is_leader=True)
+    log.append(rows)
 
 
 def _look_up() -> None:

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Value
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.versions import Release
+
+Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
@@ -78,17 +82,14 @@ class LogConfig(IndexConfig):
             else self.segment_ms
         )
 
-    def jitter_ms(self, random_int: int) -> int:
+    def jitter_ms(self, random_int: Ints) -> Ints:
         """How much earlier one segment rolls by time (randomSegmentJitter).
 
         Args:
-            random_int: a random Java int drawn when the segment is opened.
+            random_int: a random Java int drawn when the segment is opened; or those of many.
         """
-        return (
-            abs(random_int) % min(self.segment_jitter_ms, self.segment_ms)
-            if self.segment_jitter_ms
-            else 0
-        )
+        most_ms = min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 1
+        return abs(random_int) % most_ms
 
 
 def log_config(

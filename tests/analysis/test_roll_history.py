@@ -74,6 +74,12 @@ def test_fills_are_what_the_log_had(config, seed):
         assert (point["log_bytes"], point["offset_entries"], point["time_entries"]) == truth[
             int(point["at_ms"])
         ]
+    for segment_history in history.segments:
+        assert (
+            segment_history.log_bytes,
+            segment_history.offset_entries,
+            segment_history.time_entries,
+        ) == segment_history.fills[["log_bytes", "offset_entries", "time_entries"]][-1].item()
     assert (
         sum(segment_history.log_bytes for segment_history in history.segments)
         == rows["size_bytes"].sum()

@@ -34,7 +34,7 @@ LANES = tuple(
         time_entries=1,
         reason=reason,
         is_active=is_active,
-        fills=np.zeros(1, roll_history.FILL),
+        read_fills=lambda: np.zeros(1, roll_history.FILL),
     )
     for reason, is_active in (
         (RollReason(RollCause.TIME, 60_006, 60_000, 9), False),

@@ -5,6 +5,9 @@ import dataclasses
 import io
 
 import pytest
+from pandas.io.formats.style import Styler
+from streamlit.elements.lib.pandas_styler_utils import marshall_styler
+from streamlit.proto.ArrowData_pb2 import ArrowData
 
 from kafkaviz.analysis.broker import overview
 from kafkaviz.app.pages.broker import partition_table
@@ -99,6 +102,18 @@ def test_the_csv_is_exact(rows):
 def test_no_rows_make_an_empty_table():
     """A filter that fits nothing."""
     assert cell_texts([]) == [] and len(partition_table.frame([]).columns) == 10
+
+
+def test_the_cells_are_worded_once(rows, monkeypatch):
+    """The second visitor is sent what Streamlit makes of a new styler, and none is asked for it."""
+    expected, sent = ArrowData(), ArrowData()
+    styler = partition_table.style_table(partition_table.frame(rows))
+    marshall_styler(expected, styler.set_uuid("partitions"), "")
+    partition_table._displayed_table(rows, "en")
+    monkeypatch.setattr(Styler, "_compute", None)
+    monkeypatch.setattr(Styler, "_translate", None)
+    marshall_styler(sent, partition_table._displayed_table(rows, "en"), "")
+    assert sent == expected and b"2 KiB" in sent.styler.display_values
 
 
 def test_names_are_bold(rows):

@@ -100,6 +100,14 @@ def test_rows_run_to_the_limit_that_trips(mode):
     )
 
 
+def test_how_a_segment_filled_is_worked_out_of_those_that_are_drawn():
+    """Of forty the fourteen of the page."""
+    history, appended = written(LogConfig(segment_bytes=10_000), stream(400))
+    roll_timeline.view(history, 14, appended)
+    filled = [row for row, segment in enumerate(history.segments) if "fills" in vars(segment)]
+    assert filled == list(range(14, 28))
+
+
 def test_the_limit_that_trips_is_reached_between_two_appends():
     """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the row at
     the top.
@@ -165,7 +173,7 @@ def test_what_was_written_is_described_in_spans():
         time_entries=0,
         reason=None,
         is_active=True,
-        fills=np.zeros(1, roll_history.FILL),
+        read_fills=lambda: np.zeros(1, roll_history.FILL),
     )
     view = roll_timeline.view(RollHistory((segment_history,), LogConfig()), 0, appended)
     assert len(view.write_spans) == 2
@@ -253,7 +261,7 @@ def test_causes_in_words(reason, cause, because, ink):
         time_entries=1,
         reason=reason,
         is_active=False,
-        fills=np.zeros(1, roll_history.FILL),
+        read_fills=lambda: np.zeros(1, roll_history.FILL),
     )
     assert (roll_text.history_cause(segment_history), roll_text.text_colour(segment_history)) == (
         cause,

@@ -36,7 +36,7 @@ ENDS = (
 )
 MAX_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # that fit one segment
-HALVINGS = 60
+HALVINGS = 30  # to ten digits
 SPEEDS = np.geomspace(10, 1e8, 281)  # bytes a second, where curves are drawn
 
 

@@ -11,8 +11,9 @@ index files, whose entries say how far the .log was at which time, so that no lo
     end the size of the .log
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +28,7 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollReason
+from kafkaviz.simulate.writer.rolled_log import RolledSegment
 
 POINTS = 48  # of a segment: a line of some hundred pixels has no room for more
 FILL: np.dtype = np.dtype(
@@ -55,6 +57,7 @@ class SegmentHistory:
         ended_ms: when the next one's came, or its own last.
         time_entries: without the one that its end added.
         reason: None where it is active, or where nothing that is known fits.
+        read_fills: gives FILL; of a thousand segments a page draws fourteen.
     """
 
     base_offset: int
@@ -65,7 +68,12 @@ class SegmentHistory:
     time_entries: int
     reason: RollReason | None
     is_active: bool
-    fills: np.ndarray  # FILL
+    read_fills: Callable[[], np.ndarray]
+
+    @cached_property
+    def fills(self) -> np.ndarray:
+        """How the segment filled, as FILL."""
+        return self.read_fills()
 
 
 @dataclass(frozen=True)
@@ -139,31 +147,73 @@ def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -
 
 def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> SegmentHistory:
     rows, is_active = appends[low:high], segment.roll_reason is None and high == len(appends)
-    fills = _fills(rows, segment.index.entries, segment.timeindex.entries)
-    ended_ms = appends["now_ms"][min(high, len(appends) - 1)]
+    offset_index, time_index = segment.index.entries, segment.timeindex.entries
+    size = np.cumsum(rows["size_bytes"])
+    # without those of an append that was refused
+    offset_entries = int(np.searchsorted(offset_index["position"], size[-1]))
+    newest_ms = -1
+    if offset_entries:
+        last_point = np.searchsorted(size, offset_index["position"][offset_entries - 1], "right")
+        newest_ms = rows["max_timestamp_ms"][: last_point + 1].max()
     return SegmentHistory(
         base_offset=segment.base_offset,
         opened_ms=int(rows["now_ms"][0]),
-        ended_ms=int(ended_ms),
-        log_bytes=int(rows["size_bytes"].sum()),
-        offset_entries=int(fills["offset_entries"][-1]),
-        time_entries=int(fills["time_entries"][-1]),
+        ended_ms=int(appends["now_ms"][min(high, len(appends) - 1)]),
+        log_bytes=int(size[-1]),
+        offset_entries=offset_entries,
+        time_entries=int(np.searchsorted(time_index["timestamp_ms"], newest_ms, "right")),
         reason=segment.roll_reason,
         is_active=is_active,
-        fills=fills,
+        read_fills=lambda: _fills(rows, offset_index["position"], time_index["timestamp_ms"]),
     )
 
 
-def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarray) -> np.ndarray:
+def history_of_rolled_log(
+    segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
+) -> RollHistory:
+    """The same of a log that was made for it, and of which Kafka refused nothing."""
+    filled = [segment for segment in segments if segment.end_row > segment.first_row]
+    ends = np.array([segment.end_row for segment in filled], int)
+    opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
+    ended_ms = appends["now_ms"][np.minimum(ends, len(appends) - 1)].tolist()
+    histories = tuple(
+        SegmentHistory(
+            base_offset=segment.base_offset,
+            opened_ms=opened_ms[number],
+            ended_ms=ended_ms[number],
+            log_bytes=segment.log_bytes,
+            offset_entries=len(segment.positions),
+            time_entries=len(segment.timestamps_ms),
+            reason=segment.reason,
+            is_active=segment.reason is None,
+            read_fills=partial(_fills_of_rolled_segment, segment, appends),
+        )
+        for number, segment in enumerate(filled)
+    )
+    return RollHistory(histories, config, batches=len(appends))
+
+
+def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.ndarray:
+    rows = appends[segment.first_row : segment.end_row]
+    fills = _fills(rows, segment.positions, segment.timestamps_ms)
+    fills["time_entries"][-1] = len(segment.timestamps_ms)
+    return fills
+
+
+def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
     """A segment's state after some of its appends, the last among them.
 
     A time entry was written at the first index point that had seen its timestamp; the entry of the
     roll is at none.
+
+    Args:
+        positions: of the entries of the offset index.
+        timestamps_ms: of the entries of the time index.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
     # the batch that starts at an entry's position
-    points = np.searchsorted(size, offset_entries["position"], "right")
+    points = np.searchsorted(size, positions, "right")
     newest_at_points = newest[np.minimum(points, len(rows) - 1)]
     samples = (
         np.linspace(0, len(rows) - 1, POINTS).astype(int)
@@ -185,7 +235,7 @@ def _fills(rows: np.ndarray, offset_entries: np.ndarray, time_entries: np.ndarra
         if len(points)
         else -1
     )
-    fills["time_entries"] = np.searchsorted(time_entries["timestamp_ms"], last_newest_ms, "right")
+    fills["time_entries"] = np.searchsorted(timestamps_ms, last_newest_ms, "right")
     return fills
 
 
@@ -259,7 +309,7 @@ def _history_on_disk(
         time_entries=fact.time_entries,
         reason=reason,
         is_active=next_facts is None,
-        fills=fills,
+        read_fills=lambda: fills,
     )
 
 

@@ -4,9 +4,9 @@ The log that a workload becomes, its directory to take along, and the steps by w
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import streamlit as st
@@ -28,6 +28,7 @@ from kafkaviz.simulate.log_bytes import MemoryLogs
 from kafkaviz.simulate.producers import streams
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.rolled_log import AppendRefused, RolledLog
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 MAX_BATCHES = 400_000  # of a workload
@@ -82,33 +83,33 @@ class WorkloadBatches(NamedTuple):
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     """A workload written to a log with these settings."""
     rows, appends, load, is_cut = stream(workload)
+    behaviour, error = release_behaviour(workload.release), ""
+    arguments: dict[str, Any] = {
+        "now_ms": workload.start_ms,
+        "start_offset": workload.start_offset,
+        "seed": workload.seed,
+        "is_leader": workload.is_leader,
+    }
     try:
-        log = UnifiedLog(
-            config,
-            release_behaviour(workload.release),
-            now_ms=workload.start_ms,
-            start_offset=workload.start_offset,
-            seed=workload.seed,
-            is_leader=workload.is_leader,
-            keeps_state=False,
+        rolled_log = RolledLog(len(rows), config, behaviour, **arguments)
+        _write(rows, rolled_log.append, lambda: rolled_log.segment_count)
+        appended_batches = appends[: rolled_log.rows]
+        history = roll_history.history_of_rolled_log(
+            rolled_log.segments(), appended_batches, config
         )
     except CannotLoad as fault:
-        return RollSimulation(
-            history=RollHistory((), config),
-            appended_batches=appends[:0],
-            load=load,
-            error=fault.exception,
-            is_cut=is_cut,
-        )
-    error = _write(log, rows)
-    appended_batches = appends[: np.searchsorted(rows["last_offset"], log.log_end_offset)]
-    is_cut = is_cut or (not error and len(appended_batches) < len(rows))
+        error, appended_batches, history = fault.exception, appends[:0], RollHistory((), config)
+    except AppendRefused:  # once more, by the log that words it as Kafka does
+        log = UnifiedLog(config, behaviour, **arguments, keeps_state=False)
+        error = _write_until_refused(log, rows)
+        appended_batches = appends[: np.searchsorted(rows["last_offset"], log.log_end_offset)]
+        history = roll_history.history_of_log(log.segments, appended_batches, config)
     return RollSimulation(
-        history=roll_history.history_of_log(log.segments, appended_batches, config),
+        history=history,
         appended_batches=appended_batches,
         load=load,
         error=error,
-        is_cut=is_cut,
+        is_cut=is_cut or (not error and len(appended_batches) < len(rows)),
         key=key_of(workload, config),
     )
 
@@ -146,23 +147,28 @@ def key_of(workload: Workload, config: LogConfig) -> str:
     return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
 
 
-def _write(log: UnifiedLog, rows: np.ndarray) -> str:
-    """Appends in pieces until there are as many segments as a page takes.
-
-    Kafka's exception where it refuses one.
-    """
+def _write(
+    rows: np.ndarray, append: Callable[[np.ndarray], None], count_segments: Callable[[], int]
+) -> None:
+    """Appends in pieces until there are as many segments as a page takes."""
     start, piece = 0, PIECE_BATCHES
-    while start < len(rows) and len(log.segments) < MAX_SEGMENTS:
-        end, segments_before = start + piece, len(log.segments)
+    while start < len(rows) and (segments_before := count_segments()) < MAX_SEGMENTS:
+        end = start + piece
         while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:
             end += 1
-        try:
-            log.append(rows[start:end].copy())
-        except AppendFailed as fault:
-            return str(fault.exception)
+        # their bytes at once: numpy copies row by row
+        append(np.frombuffer(bytearray(rows[start:end]), rows.dtype))
         start = end
-        is_slow = len(log.segments) - segments_before < FEW_ROLLS
+        is_slow = count_segments() - segments_before < FEW_ROLLS
         piece = min(piece * 4, MAX_PIECE_BATCHES) if is_slow else PIECE_BATCHES
+
+
+def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
+    """The same to an open log; Kafka's exception where it refuses one."""
+    try:
+        _write(rows, log.append, lambda: len(log.segments))
+    except AppendFailed as fault:
+        return str(fault.exception)
     return ""
 
 

@@ -53,12 +53,24 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
     def draw(**arguments: Any) -> Any:
         components = _drawn_components.get()
         if components is None:
-            return component(**arguments)
+            return component(**_without_lists(arguments))
         components.append(DrawnComponent(name, markup, style, script, arguments.get("data")))
         st.html(f'<i data-kept="{len(components) - 1}"></i>')
         return None
 
     return draw
+
+
+def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a component with tuples for lists.
+
+    Streamlit looks for a dataframe in each list, and in no tuple; the browser is sent the same.
+    """
+    data = arguments.get("data")
+    if not isinstance(data, dict):
+        return arguments
+    tuples = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
+    return arguments | {"data": data | tuples}
 
 
 def keep_components(components: list[DrawnComponent]) -> None:

@@ -7,6 +7,7 @@ texts a word: its name, what it is, and what of Kafka it is.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 
 from kafkaviz.messages import LANGUAGES, say, text_in
 
@@ -128,6 +129,7 @@ def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
     return sorted(places, key=lambda term: places[term])
 
 
+@cache
 def _pattern(name: str) -> re.Pattern:
     """A word in any of its spellings; in 中文 words have no ends."""
     spellings = [spelling for spelling in re.split("[、（）]|, ", name) if spelling]

@@ -24,6 +24,7 @@ faults gives all of them, each with its line, and no lesson.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -124,18 +125,18 @@ class LessonStep:
 
     def blocks(self, *kinds: str) -> tuple[LessonBlock, ...]:
         """The blocks of these kinds; of all kinds where none is named."""
-        return tuple(
-            part
-            for part in self.parts
-            if isinstance(part, LessonBlock) and (not kinds or part.kind in kinds)
-        )
+        return tuple(block for block in self._blocks if not kinds or block.kind in kinds)
 
-    @property
+    @cached_property
+    def _blocks(self) -> tuple[LessonBlock, ...]:
+        return tuple(part for part in self.parts if isinstance(part, LessonBlock))
+
+    @cached_property
     def minutes(self) -> float:
         """How long it takes, by the notes for the teacher."""
         return sum(block["minutes"] or 0 for block in self.blocks("notes"))
 
-    @property
+    @cached_property
     def is_short(self) -> bool:
         """Whether the short track has it, by the same notes."""
         return any(block["track"] == SHORT for block in self.blocks("notes"))

@@ -56,10 +56,17 @@ def ask(
     """
     options = list(options)
     word = settle(key, options, default)
+    _draw(draw, label, options, key, format_func=format_func, **arguments)
+    return word
+
+
+def _draw(
+    draw: Callable, label: str, options: Sequence[str], key: str, **arguments: object
+) -> None:
+    """The control, whose state is there."""
     arguments["on_change"], arguments["args"] = count_move, (arguments.get("on_change"),)
     arguments |= initial(draw, key, options)
-    draw(label, options, key=key, format_func=format_func, **arguments)
-    return word
+    draw(label, options, key=key, **arguments)
 
 
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
@@ -97,17 +104,11 @@ def slider(
 
     A topic's setting says what a broker calls it.
     """
-    above = st.empty()
-    word = ask(
-        st.select_slider,
-        label,
-        options,
-        default,
-        key,
-        format_func=format_func,
-        label_visibility="collapsed",
-    )
-    above.html(elements.label(label, format_func(word), setting_text.broker_names_text(label)))
+    options = list(options)
+    word = settle(key, options, default)
+    st.html(elements.label(label, format_func(word), setting_text.broker_names_text(label)))
+    look = {"format_func": format_func, "label_visibility": "collapsed"}
+    _draw(st.select_slider, label, options, key, **look)
     return word
 
 

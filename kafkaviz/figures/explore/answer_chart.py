@@ -8,11 +8,11 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-import plotly.graph_objects as go
 import pyarrow as pa
 
 from kafkaviz.figures import theme
 from kafkaviz.figures.explore.questions import AnswerRow, Question, partition_name
+from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.messages import say
 from kafkaviz.units import duration, escape_controls, group, moment, share, size
 
@@ -275,53 +275,51 @@ def _is_log(xs: Sequence[float]) -> bool:
     )
 
 
-def figure(answer: AnswerView, mode: str) -> go.Figure:
+def figure(answer: AnswerView, mode: str) -> PlainFigure:
     """The view in a mode, "light" or "dark"."""
     return _line_figure(answer, mode) if answer.x_column else _bars_figure(answer, mode)
 
 
-def _bars_figure(answer: AnswerView, mode: str) -> go.Figure:
+def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
     colours = theme.colours(mode)
     indexes, values = list(range(len(answer.names))), [value or 0 for value in answer.values]
     low, high = min(0, *values), max(0, *values)
     ticks = _round_ticks(low, high, answer.column)
     tails = [_shorten(tail, TAIL_CHARACTERS) for tail in answer.tails]
-    chart = go.Figure()
-    chart.add_bar(
-        orientation="h",
-        x=values,
-        y=indexes,
-        width=18 / ROW_PX,
-        marker={"color": colours["log"], "line": {"width": 0}, "cornerradius": 2},
-        customdata=[
-            f"{name}: {tail}" for name, tail in zip(answer.names, answer.tails, strict=True)
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        name=answer.column,
-    )
-    chart.add_scatter(
-        x=[max(value, 0) for value in values],
-        y=indexes,
-        mode="text",
-        text=[f"  {_escape(tail)}" for tail in tails],
-        hoverinfo="skip",
-        textposition="middle right",
-        cliponaxis=False,
-        textfont={"size": 12, "color": colours["ink_2"]},
-        name="in figures",
-    )
-    right_px = int(16 + TAIL_PX * max(map(len, tails)))
-    chart.update_layout(
-        template=theme.template(mode),
-        height=ROW_PX * len(indexes) + BOTTOM,
-        showlegend=False,
-        margin={
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": values,
+        "y": indexes,
+        "width": 18 / ROW_PX,
+        "marker": {"color": colours["log"], "line": {"width": 0}, "cornerradius": 2},
+        "customdata": _hover_texts(answer),
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "name": answer.column,
+    }
+    tail_texts = {
+        "type": "scatter",
+        "x": [max(value, 0) for value in values],
+        "y": indexes,
+        "mode": "text",
+        "text": [f"  {_escape(tail)}" for tail in tails],
+        "hoverinfo": "skip",
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "textfont": {"size": 12, "color": colours["ink_2"]},
+        "name": "in figures",
+    }
+    layout = {
+        "template": theme.plain_template(mode),
+        "height": ROW_PX * len(indexes) + BOTTOM,
+        "showlegend": False,
+        "margin": {
             "l": int(18 + LABEL_PX * max(map(len, answer.names))),
-            "r": right_px,
+            "r": int(16 + TAIL_PX * max(map(len, tails))),
             "t": 2,
             "b": BOTTOM - 2,
         },
-        xaxis={
+        "xaxis": {
             "range": [low, high or 1],
             "tickvals": ticks,
             "ticktext": [format_value(tick, answer.column) for tick in ticks],
@@ -329,9 +327,8 @@ def _bars_figure(answer: AnswerView, mode: str) -> go.Figure:
             "showline": False,
             "showgrid": True,
             "fixedrange": True,
-            "title": None,
         },
-        yaxis={
+        "yaxis": {
             "range": [len(indexes) - 0.5, -0.5],
             "tickvals": indexes,
             "ticktext": [_escape(name) for name in answer.names],
@@ -339,39 +336,40 @@ def _bars_figure(answer: AnswerView, mode: str) -> go.Figure:
             "showgrid": False,
             "showline": False,
             "fixedrange": True,
-            "title": None,
             "automargin": False,
             "ticklabelstandoff": 6,
             "tickfont": {"size": 13, "color": colours["ink"]},
         },
-    )
-    return chart
+    }
+    return PlainFigure({"data": [bars, tail_texts], "layout": layout})
 
 
-def _line_figure(answer: AnswerView, mode: str) -> go.Figure:
+def _line_figure(answer: AnswerView, mode: str) -> PlainFigure:
     colours = theme.colours(mode)
     is_moment = (
         answer.x_column.endswith("_ms")
         and answer.x[0] >= TIMES_MS
         and max(answer.x) < CALENDAR_END_MS
     )
-    xs = [datetime.fromtimestamp(x / 1000, UTC) for x in answer.x] if is_moment else list(answer.x)
+    xs = (
+        [datetime.fromtimestamp(x / 1000, UTC).isoformat() for x in answer.x]
+        if is_moment
+        else list(answer.x)
+    )
     values = [value for value in answer.values if value is not None]
     ticks = _round_ticks(min(0, *values), max(0, *values), answer.column) if values else [0]
-    chart = go.Figure()
-    chart.add_scatter(
-        x=xs,
-        y=list(answer.values),
-        mode="lines" if len(xs) > 60 else "lines+markers",
-        line={"color": colours["log_text"], "width": 2},
-        marker={"size": 5, "color": colours["log_text"]},
-        name=answer.column,
-        hovertemplate="%{customdata}<extra></extra>",
-        customdata=[
-            f"{name}: {tail}" for name, tail in zip(answer.names, answer.tails, strict=True)
-        ],
-    )
-    x_axis: dict[str, Any] = {"title": None, "fixedrange": True, "showgrid": True}
+    line = {
+        "type": "scatter",
+        "x": xs,
+        "y": list(answer.values),
+        "mode": "lines" if len(xs) > 60 else "lines+markers",
+        "line": {"color": colours["log_text"], "width": 2},
+        "marker": {"size": 5, "color": colours["log_text"]},
+        "name": answer.column,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "customdata": _hover_texts(answer),
+    }
+    x_axis: dict[str, Any] = {"fixedrange": True, "showgrid": True}
     if not is_moment:
         x_ticks = _x_ticks(answer.x)
         x_axis |= {
@@ -379,21 +377,24 @@ def _line_figure(answer: AnswerView, mode: str) -> go.Figure:
             "ticktext": [format_value(tick, answer.x_column) for tick in x_ticks],
         }
         x_axis |= {"type": "log" if _is_log(answer.x) else "linear"}
-    chart.update_layout(
-        template=theme.template(mode),
-        height=LINE_PX,
-        showlegend=False,
-        margin={"l": 76, "r": 24, "t": 8, "b": 34},
-        xaxis=x_axis,
-        yaxis={
+    layout = {
+        "template": theme.plain_template(mode),
+        "height": LINE_PX,
+        "showlegend": False,
+        "margin": {"l": 76, "r": 24, "t": 8, "b": 34},
+        "xaxis": x_axis,
+        "yaxis": {
             "tickvals": ticks,
             "ticktext": [format_value(tick, answer.column) for tick in ticks],
-            "title": None,
             "fixedrange": True,
             "range": [min(0, *values), 1.04 * max(0, *values) or 1] if values else [0, 1],
         },
-    )
-    return chart
+    }
+    return PlainFigure({"data": [line], "layout": layout})
+
+
+def _hover_texts(answer: AnswerView) -> list[str]:
+    return [f"{name}: {tail}" for name, tail in zip(answer.names, answer.tails, strict=True)]
 
 
 def _round_ticks(low: float, high: float, column: str) -> list[float]:

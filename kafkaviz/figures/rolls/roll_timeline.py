@@ -256,20 +256,23 @@ def _find_stretches(
 
     A bin alone is the seam between two; with many of them, or much in them, all is one.
     """
-    stretches = [[0, 0]]
-    for bin_number in range(1, len(bytes_per_bin)):
-        stretch_bins = slice(stretches[-1][0], bin_number)
+    stretches, (content, *more_contents) = [[0, 0]], bytes_per_bin.tolist()
+    batches, *more_batches = batches_per_bin.tolist()
+    later_bins = zip(more_contents, more_batches, strict=True)
+    for bin_number, (more_content, more_batch_count) in enumerate(later_bins, start=1):
         if _is_same_rate(
-            bytes_per_bin[stretch_bins].sum(),
-            batches_per_bin[stretch_bins].sum(),
+            content,
+            batches,
             bin_number - stretches[-1][0],
-            more_content=bytes_per_bin[bin_number],
-            more_batches=batches_per_bin[bin_number],
+            more_content=more_content,
+            more_batches=more_batch_count,
             more_bins=1,
         ):
             stretches[-1][1] = bin_number
+            content, batches = content + more_content, batches + more_batch_count
         else:
             stretches.append([bin_number, bin_number])
+            content, batches = more_content, more_batch_count
     single_bins = [first_bin for first_bin, last_bin in stretches if first_bin == last_bin]
     if (
         len(single_bins) > BINS // 8

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.figures import theme
+from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.tuning.tuning_curve import (
     BYTE_TICKS,
@@ -115,46 +115,47 @@ def _names(
     return tuple(names)
 
 
-def figure(curve: CostCurveView, mode: str) -> go.Figure:
+def figure(curve: CostCurveView, mode: str) -> PlainFigure:
     """The view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
-    chart = go.Figure([*_lines(curve, colours), *_points(curve, colours)])
     low, high = _byte_range(curve)
     axis = {"type": "log"} | theme.PLAIN_AXIS
     byte_ticks = [value for value in BYTE_TICKS if low <= value <= high]
     header_ticks = [value for value in HEADER_TICKS if value <= curve.most_headers]
-    chart.update_layout(
-        template=theme.template(mode),
-        height=HEIGHT_PX,
-        margin=MARGINS,
-        showlegend=False,
-        hovermode="closest",
-        clickmode="event+select",
-        dragmode=False,
-        shapes=budget_shapes(curve.budget, curve.most_headers, colours),
-        annotations=[
+    layout = {
+        "template": theme.plain_template(mode),
+        "height": HEIGHT_PX,
+        "margin": MARGINS,
+        "showlegend": False,
+        "hovermode": "closest",
+        "clickmode": "event+select",
+        "dragmode": False,
+        "shapes": budget_shapes(curve.budget, curve.most_headers, colours),
+        "annotations": [
             *_line_names(curve, colours),
             *_interval_names(curve, colours),
             *_mark_names(curve, colours),
             *_budget_name(curve, colours),
             theme.axis_name(say("cost_curve.bytes_axis"), colours),
         ],
-        xaxis=axis
+        "xaxis": axis
         | theme.outside_ticks(colours)
         | {
             "range": np.log10([low, high]).tolist(),
             "tickvals": byte_ticks,
             "ticktext": [size(value) for value in byte_ticks],
         },
-        yaxis=axis
+        "yaxis": axis
         | theme.grid_lines(colours)
         | {
             "range": [0, float(np.log10(curve.most_headers))],
             "tickvals": header_ticks,
             "ticktext": [group(value) for value in header_ticks],
         },
+    }
+    return PlainFigure(
+        {"data": [*_lines(curve, colours), *_points(curve, colours)], "layout": layout}
     )
-    return chart
 
 
 def _byte_range(curve: CostCurveView) -> tuple[float, float]:
@@ -164,17 +165,18 @@ def _byte_range(curve: CostCurveView) -> tuple[float, float]:
     return 0.45 * min(every), 1.8 * max(every)
 
 
-def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
     """The p99 above, the mean below."""
     return [
-        go.Scatter(
-            x=curve.index_bytes,
-            y=headers,
-            mode="lines",
-            line=line | {"color": colours["scan"]},
-            hoverinfo="skip",
-            name=name,
-        )
+        {
+            "type": "scatter",
+            "x": curve.index_bytes.tolist(),
+            "y": headers.tolist(),
+            "mode": "lines",
+            "line": line | {"color": colours["scan"]},
+            "hoverinfo": "skip",
+            "name": name,
+        }
         for name, headers, line in (
             ("p99", curve.headers_p99, {"width": 1.4, "dash": "5px,3px"}),
             ("mean", curve.headers_mean, {"width": 2.6}),
@@ -182,7 +184,7 @@ def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
     ]
 
 
-def _points(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
+def _points(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
     """A point an interval, which can be clicked; and the marks."""
     return [
         interval_trace(
@@ -203,7 +205,8 @@ def _points(curve: CostCurveView, colours: dict[str, str]) -> list[go.Scatter]:
                     ],
                     "line": {"color": colours["ink"], "width": 2},
                 },
-            ).update(name=name)
+            )
+            | {"name": name}
             for name, column, mark_px in (
                 ("marks of the p99", "headers_p99", 9),
                 ("marks", "headers_mean", 13),

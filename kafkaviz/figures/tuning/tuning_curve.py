@@ -409,7 +409,8 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
                 [max(mark.headers_p99, 1) for mark in _curve_marks(curve)],
                 colours["scan"],
                 colours,
-            ).update(name="marks of the p99"),
+            )
+            | {"name": "marks of the p99"},
         ]
     )
     ticks = {value: group(value) for value in HEADER_TICKS if value <= most}
@@ -547,46 +548,48 @@ def interval_trace(
     x: np.ndarray,
     y: np.ndarray,
     marker: dict,
-) -> go.Scatter:
+) -> dict:
     """What a pointer meets: the words of each interval, and its bytes for a click.
 
     Args:
         marker: with its opacity, which a click leaves as it is.
     """
     unchanged = {"marker": {"opacity": marker["opacity"]}}
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker=marker,
-        selected=unchanged,
-        unselected=unchanged,
-        name="points",
-        customdata=[
+    return {
+        "type": "scatter",
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "mode": "markers",
+        "marker": marker,
+        "selected": unchanged,
+        "unselected": unchanged,
+        "name": "points",
+        "customdata": [
             [int(interval_bytes), hover]
             for interval_bytes, hover in zip(intervals, hover_texts, strict=True)
         ],
-        hovertemplate="%{customdata[1]}<extra></extra>",
-    )
+        "hovertemplate": "%{customdata[1]}<extra></extra>",
+    }
 
 
-def mark_trace(x: list[float], y: list[float | None], marker: dict) -> go.Scatter:
+def mark_trace(x: list[float], y: list[float | None], marker: dict) -> dict:
     """The marks on a curve, which a click on another point leaves as they are."""
     opaque = {"opacity": 1}
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker=marker | opaque,
-        selected={"marker": opaque},
-        unselected={"marker": opaque},
-        name="marks",
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "markers",
+        "marker": marker | opaque,
+        "selected": {"marker": opaque},
+        "unselected": {"marker": opaque},
+        "name": "marks",
+        "hoverinfo": "skip",
+        "cliponaxis": False,
+    }
 
 
-def _hover_points(curve: TuningCurveView, y: np.ndarray) -> go.Scatter:
+def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
     """Nothing to see."""
     hidden = {"size": 14, "opacity": 0}
     return interval_trace(curve.intervals, curve.hover_texts, curve.intervals, y, hidden)
@@ -598,7 +601,7 @@ def _curve_marks(curve: TuningCurveView) -> list[CurveMark]:
 
 def _dots(
     curve: TuningCurveView, y: list[float | None], colour: str, colours: dict[str, str]
-) -> go.Scatter:
+) -> dict:
     outline = {"color": colours["raised"], "width": 2}
     marker = {"size": 10, "color": colour, "line": outline}
     return mark_trace([mark.x_bytes for mark in _curve_marks(curve)], y, marker)

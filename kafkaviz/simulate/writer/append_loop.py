@@ -43,6 +43,26 @@ LIMITS: np.dtype = np.dtype(
         ("valid_rows", "i8"),  # how many of the rows, from the first on, have a right checksum
     ]
 )
+ROLL: np.dtype = np.dtype(
+    [  # of a segment: the append that came too late for it
+        ("row", "i8"),  # its first, of all that were taken
+        ("cause", "i8"),
+        ("incoming_bytes", "i8"),
+        ("waited_ms", "i8"),
+        ("relative_offset", "i8"),  # of its last offset
+        ("offset_entries", "i8"),  # of this segment and those before
+        ("time_entries", "i8"),
+    ]
+)
+TOTALS: np.dtype = np.dtype(
+    [  # of a log
+        ("rows", "i8"),
+        ("segments", "i8"),
+        ("opened", "i8"),  # segments that were begun since the first, also those that are gone
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),
+    ]
+)
 ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(
     8
 )
@@ -59,6 +79,8 @@ def take(
     states: np.ndarray,
     limits: np.ndarray,
     new: np.ndarray,
+    offsets: int,
+    times: int,
 ) -> tuple[int, int, int, int, int]:
     """Takes appends from a row on.
 
@@ -71,13 +93,14 @@ def take(
         is_rolled: the segment was just rolled for the first append, and is not judged again.
         new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,
             relative offset.
+        offsets, times: how many offset entries and time entries it holds already.
 
     Returns:
-        The row it stopped at, the outcome, the cause of the roll, and the numbers of new offset
-        entries and new time entries.
+        The row it stopped at, the outcome, the cause of the roll, and the numbers of offset
+        entries and time entries in `new`.
     """
     state, limit = states[0], limits[0]
-    offsets, times, row_number = 0, 0, start
+    row_number = start
     while row_number < len(rows):
         end, size_bytes, max_ms, max_offset = extent(rows, time_offsets, row_number)
         fault = find_refusal(rows, row_number, end, size_bytes, state.log_end_offset, limit)
@@ -98,29 +121,130 @@ def take(
             return row_number, OUT_OF_RANGE, 0, offsets, times
         if state.log_bytes == 0:
             state.reference_ms = max_ms if limit.per_append else rows[row_number].max_timestamp_ms
-        if limit.per_append:
-            fault, offsets, times = write(
-                rows,
-                row_number,
-                end,
-                size_bytes,
-                max_ms,
-                max_offset,
-                state,
-                limit,
-                new,
-                offsets,
-                times,
-            )
-        else:
-            fault, offsets, times = write_each(
-                rows, time_offsets, row_number, end, state, limit, new, offsets, times
-            )
-        if fault:
-            return row_number, fault, 0, offsets, times
+        written = row_number  # batches up to the end of which there is one entry, if any
+        while written < end:
+            first, written = written, end if limit.per_append else written + 1
+            if not limit.per_append:
+                size_bytes, max_ms = rows[first].size_bytes, rows[first].max_timestamp_ms
+                max_offset = time_offsets[first]
+            if max_ms > state.max_timestamp_ms:
+                state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
+            if state.bytes_since_last_index_entry > limit.index_interval_bytes:
+                key = (
+                    rows[first].base_offset
+                    if limit.first_offset_keys
+                    else rows[written - 1].last_offset
+                )
+                fault, has_offset_entry, has_time_entry = index(state, key)
+                if has_offset_entry:
+                    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+                    offsets += 1
+                if has_time_entry:
+                    new[times, 2], new[times, 3] = (
+                        state.max_timestamp_ms,
+                        state.max_timestamp_offset - state.base_offset,
+                    )
+                    times += 1
+                if fault:  # the batches are in the .log all the same
+                    assign_positions(rows, first, end, state)
+                    return row_number, fault, 0, offsets, times
+                state.bytes_since_last_index_entry = 0
+            assign_positions(rows, first, written, state)
+            state.bytes_since_last_index_entry += size_bytes
         row_number = end
         state.log_end_offset = rows[end - 1].last_offset + 1
     return row_number, ACCEPTED, 0, offsets, times
+
+
+@njit(cache=True, nogil=True)
+def take_and_roll(
+    rows: np.ndarray,
+    time_offsets: np.ndarray,
+    is_leader: bool,
+    jitters_ms: np.ndarray,
+    states: np.ndarray,
+    limits: np.ndarray,
+    new: np.ndarray,
+    rolls: np.ndarray,
+    totals: np.ndarray,
+) -> int:
+    """Takes appends, and rolls as often as they ask for it, as writer.UnifiedLog._roll.
+
+    Args:
+        jitters_ms: of each segment in turn.
+        states: a row a segment; the last one that is open goes on.
+        rolls: a row a segment, filled in where it rolls.
+        totals: one row of TOTALS, which goes on.
+
+    Returns:
+        The outcome as of `take`, but never ROLLS.
+    """
+    total, start, is_rolled = totals[0], 0, False
+    while True:
+        number = total.segments - 1
+        state = states[number]
+        row_number, outcome, cause, total.offset_entries, total.time_entries = take(
+            rows,
+            time_offsets,
+            start,
+            is_rolled,
+            states[number : number + 1],
+            limits,
+            new,
+            total.offset_entries,
+            total.time_entries,
+        )
+        if outcome != ROLLS:
+            total.rows += row_number
+            return outcome
+        start, is_rolled = row_number, True
+        append, append_ms = rows[row_number], rows[row_number].now_ms
+        end, size_bytes, max_ms, _ = extent(rows, time_offsets, row_number)
+        first_offset = (
+            append.base_offset
+            if is_leader or append.magic >= 2
+            else rows[end - 1].last_offset - MAX_RELATIVE_OFFSET
+        )
+        base_offset = max(first_offset, state.log_end_offset)
+        if base_offset != state.base_offset:  # else it has no batch, and is gone
+            roll = rolls[number]
+            roll.row, roll.cause, roll.incoming_bytes = total.rows + row_number, cause, size_bytes
+            roll.waited_ms = waited_ms(state.reference_ms, max_ms, append_ms, state.created_ms)
+            roll.relative_offset = rows[end - 1].last_offset - state.base_offset
+            roll.offset_entries, roll.time_entries = total.offset_entries, total.time_entries
+            number += 1
+        total.opened += 1
+        begin(
+            states[number],
+            base_offset,
+            append_ms,
+            jitters_ms[total.opened],
+            state.offset_slots,
+            state.time_slots,
+            state.log_end_offset,
+        )
+        total.segments = number + 1
+
+
+@njit(cache=True)
+def begin(
+    state: np.record,
+    base_offset: int,
+    created_ms: int,
+    jitter_ms: int,
+    offset_slots: int,
+    time_slots: int,
+    log_end_offset: int,
+) -> None:
+    """The state of a new segment."""
+    state.base_offset, state.created_ms, state.jitter_ms = base_offset, created_ms, jitter_ms
+    state.log_bytes = state.bytes_since_last_index_entry = 0
+    state.max_timestamp_ms, state.max_timestamp_offset = -1, base_offset
+    state.reference_ms = -1
+    state.offset_entries = state.time_entries = 0
+    state.offset_slots, state.time_slots = offset_slots, time_slots
+    state.last_key, state.last_time_ms, state.last_time_offset = base_offset, -1, base_offset
+    state.log_end_offset = log_end_offset
 
 
 @njit(cache=True)
@@ -160,79 +284,6 @@ def find_roll_cause(
 
 
 @njit(cache=True)
-def write_each(
-    rows: np.ndarray,
-    time_offsets: np.ndarray,
-    start: int,
-    end: int,
-    state: np.record,
-    limit: np.record,
-    new: np.ndarray,
-    offsets: int,
-    times: int,
-) -> tuple[int, int, int]:
-    """Writes the batches of an append, each of which may get an entry.
-
-    Returns:
-        The fault or 0, and the numbers of new offset entries and new time entries.
-    """
-    for row_number in range(start, end):
-        row = rows[row_number]
-        fault, offsets, times = write(
-            rows,
-            row_number,
-            row_number + 1,
-            row.size_bytes,
-            row.max_timestamp_ms,
-            time_offsets[row_number],
-            state,
-            limit,
-            new,
-            offsets,
-            times,
-        )
-        if fault:
-            assign_positions(rows, row_number + 1, end, state)
-            return fault, offsets, times
-    return 0, offsets, times
-
-
-@njit(cache=True)
-def write(
-    rows: np.ndarray,
-    start: int,
-    end: int,
-    size_bytes: int,
-    max_ms: int,
-    max_offset: int,
-    state: np.record,
-    limit: np.record,
-    new: np.ndarray,
-    offsets: int,
-    times: int,
-) -> tuple[int, int, int]:
-    """Writes batches that share one entry, if there is to be one.
-
-    They are in the .log where an index refuses it.
-
-    Returns:
-        As write_each.
-    """
-    fault = 0
-    if max_ms > state.max_timestamp_ms:
-        state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
-    if state.bytes_since_last_index_entry > limit.index_interval_bytes:
-        key = rows[start].base_offset if limit.first_offset_keys else rows[end - 1].last_offset
-        fault, offsets, times = index(state, key, new, offsets, times)
-        if not fault:
-            state.bytes_since_last_index_entry = 0
-    assign_positions(rows, start, end, state)
-    if not fault:
-        state.bytes_since_last_index_entry += size_bytes
-    return fault, offsets, times
-
-
-@njit(cache=True)
 def find_refusal(
     rows: np.ndarray, start: int, end: int, size_bytes: int, log_end_offset: int, limit: np.record
 ) -> int:
@@ -263,34 +314,27 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 
 
 @njit(cache=True)
-def index(
-    state: np.record, key: int, new: np.ndarray, offsets: int, times: int
-) -> tuple[int, int, int]:
+def index(state: np.record, key: int) -> tuple[int, bool, bool]:
     """Adds an entry to each index, of a batch that will lie at the end of the .log.
 
     Returns:
-        The fault or 0, and the numbers of new offset entries and new time entries.
+        The fault or 0, and whether there is a new offset entry and a new time entry.
     """
     if state.offset_entries >= state.offset_slots:
-        return OFFSET_FULL, offsets, times
+        return OFFSET_FULL, False, False
     if state.offset_entries > 0 and key <= state.last_key:
-        return OFFSET_BACKWARDS, offsets, times
-    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+        return OFFSET_BACKWARDS, False, False
     state.offset_entries += 1
     state.last_key = key
     if state.time_entries >= state.time_slots:
-        return TIME_FULL, offsets + 1, times
+        return TIME_FULL, True, False
     if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
-        return TIME_BACKWARDS, offsets + 1, times
-    if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else -1):
-        new[times, 2], new[times, 3] = (
-            state.max_timestamp_ms,
-            state.max_timestamp_offset - state.base_offset,
-        )
-        state.time_entries += 1
-        state.last_time_ms, state.last_time_offset = (
-            state.max_timestamp_ms,
-            state.max_timestamp_offset,
-        )
-        times += 1
-    return 0, offsets + 1, times
+        return TIME_BACKWARDS, True, False
+    if state.max_timestamp_ms <= (state.last_time_ms if state.time_entries > 0 else -1):
+        return 0, True, False
+    state.time_entries += 1
+    state.last_time_ms, state.last_time_offset = (
+        state.max_timestamp_ms,
+        state.max_timestamp_offset,
+    )
+    return 0, True, True

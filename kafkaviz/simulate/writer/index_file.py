@@ -24,7 +24,9 @@ class IndexFile:
         """
         self.dtype, self.exists, self.file_bytes = dtype, content is not None, len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize
-        self._slots = np.frombuffer(content or b"", dtype, self.count).copy()
+        self._slots = np.zeros(0, dtype)
+        if content:
+            self._slots = np.frombuffer(content, dtype, self.count).copy()
 
     @property
     def entries(self) -> np.ndarray:

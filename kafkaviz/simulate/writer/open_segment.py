@@ -113,7 +113,7 @@ class OpenSegment:
         if self.timeindex.exists:
             self.max_timestamp()
         row, outcome, cause, offsets, times = append_loop.take(
-            rows, time_offsets, start, is_rolled, self.counters, limits, new
+            rows, time_offsets, start, is_rolled, self.counters, limits, new, 0, 0
         )
         is_written = row > start or outcome >= append_loop.OFFSET_FULL
         # the rules are checked in order, and those do not look into it
@@ -279,21 +279,22 @@ class OpenSegment:
         """The cause of a roll with its numbers."""
         state, limit, cause = self.counters[0], limits[0], cast(RollCause, CAUSES[number])
         append = append_rows(rows, row)
-        incoming_bytes = int(append["size_bytes"].sum())
-        wait_ms = append["max_timestamp_ms"].max() - state["reference_ms"]
-        if state["reference_ms"] < 0:
-            wait_ms = append["now_ms"][0] - state["created_ms"]
-        value, most = {
-            RollCause.SIZE: (state["log_bytes"], limit["segment_bytes"]),
-            RollCause.TIME: (wait_ms, limit["most_segment_ms"] - state["jitter_ms"]),
-            RollCause.OFFSET_INDEX_FULL: (state["offset_entries"], state["offset_slots"]),
-            RollCause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"]),
-            RollCause.OFFSET_OVERFLOW: (
-                append["last_offset"][-1] - self.base_offset,
-                offset_index.MAX_RELATIVE_OFFSET,
-            ),
-        }[cause]
-        return RollReason(cause, int(value), int(most), incoming_bytes)
+        match cause:
+            case RollCause.SIZE:
+                value, most = state["log_bytes"], limit["segment_bytes"]
+            case RollCause.TIME:
+                value = append["max_timestamp_ms"].max() - state["reference_ms"]
+                if state["reference_ms"] < 0:
+                    value = append["now_ms"][0] - state["created_ms"]
+                most = limit["most_segment_ms"] - state["jitter_ms"]
+            case RollCause.OFFSET_INDEX_FULL:
+                value, most = state["offset_entries"], state["offset_slots"]
+            case RollCause.TIME_INDEX_FULL:
+                value, most = state["time_entries"], state["time_slots"]
+            case RollCause.OFFSET_OVERFLOW:
+                value = append["last_offset"][-1] - self.base_offset
+                most = offset_index.MAX_RELATIVE_OFFSET
+        return RollReason(cause, int(value), int(most), int(append["size_bytes"].sum()))
 
 
 def append_rows(rows: np.ndarray, start: int) -> np.ndarray:

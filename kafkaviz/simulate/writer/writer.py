@@ -151,9 +151,9 @@ class UnifiedLog:
                 the log.
         """
         valid = len(rows) if valid is None else valid
-        time_offsets, limits = self._time_offsets(rows), self._limits(valid)
+        time_offsets, limits = self.time_offsets(rows), self.limits(valid)
         new = np.empty((len(rows), 4), np.int64)
-        ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
+        ends = None if data is None else np.concatenate([[0], np.cumsum(rows["size_bytes"])])
         start, is_rolled = 0, False
         while start < len(rows):
             active = self.active
@@ -165,15 +165,11 @@ class UnifiedLog:
                 row + len(append_rows(rows, row)) if outcome >= append_loop.OFFSET_FULL else row
             )
             if stored_rows > start:
-                piece = None if data is None else memoryview(data)[ends[start] : ends[stored_rows]]
-                self.logs.append(active.base_offset, piece)
-            self._note_appends(
-                rows[start:row], None if data is None else memoryview(data)[ends[start] : ends[row]]
-            )
+                self.logs.append(active.base_offset, _row_bytes(data, ends, start, stored_rows))
+            self._note_appends(rows[start:row], _row_bytes(data, ends, start, row))
             if has_failed:
-                self._fail(
-                    outcome, rows, row, data=data, position=int(ends[row]), valid=valid - row
-                )
+                rest = _row_bytes(data, ends, row, len(rows))
+                self._fail(outcome, rows, row, data=rest, valid=valid - row)
             start, is_rolled = row, outcome == append_loop.ROLLS
             if is_rolled:
                 self._roll(append_rows(rows, row), reason)
@@ -228,7 +224,12 @@ class UnifiedLog:
     def _jitter_ms(self) -> int:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
-    def _limits(self, valid: int) -> np.ndarray:
+    def limits(self, valid: int) -> np.ndarray:
+        """What the loop must know of settings and release, as append_loop.LIMITS.
+
+        Args:
+            valid: how many rows have a right checksum.
+        """
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"], limits["most_segment_ms"] = (
             self.config.segment_bytes,
@@ -243,7 +244,7 @@ class UnifiedLog:
         limits["valid_rows"] = valid
         return limits
 
-    def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
+    def time_offsets(self, rows: np.ndarray) -> np.ndarray:
         """Of each batch the offset that goes with its largest timestamp in the time index."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
@@ -289,15 +290,14 @@ class UnifiedLog:
         rows: np.ndarray,
         row: int,
         *,
-        data: bytes | memoryview | None,
-        position: int,
+        data: memoryview | None,
         valid: int,
     ) -> NoReturn:
         append = append_rows(rows, row)
         refusal = RefusedAppend(
             segment=self.active,
             rows=append,
-            offsets=lambda: _record_offsets(append, data, position),
+            offsets=lambda: _record_offsets(append, data),
             partition=self.partition,
             log_start=self.log_start_offset,
             config=self.config,
@@ -593,9 +593,18 @@ class UnifiedLog:
             )
 
 
-def _record_offsets(
-    append: np.ndarray, data: bytes | memoryview | None, position: int
-) -> list[int]:
+def _row_bytes(
+    data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
+) -> memoryview | None:
+    """The bytes of rows, of those of all rows.
+
+    Args:
+        ends: where each row's begin, and where the last row's end.
+    """
+    return None if data is None or ends is None else memoryview(data)[ends[start] : ends[end]]
+
+
+def _record_offsets(append: np.ndarray, data: memoryview | None) -> list[int]:
     """The offsets of an append's records; without its bytes as if no batch had a gap."""
     if data is None:
         return [
@@ -603,13 +612,9 @@ def _record_offsets(
             for row in append
             for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)
         ]
-    offsets = []
+    offsets, position = [], 0
     for size_bytes in append["size_bytes"].tolist():
-        offsets += [
-            record.offset
-            for record in batch_records.iterate(
-                bytes(memoryview(data)[position : position + size_bytes])
-            )
-        ]
+        batch_bytes = bytes(data[position : position + size_bytes])
+        offsets += [record.offset for record in batch_records.iterate(batch_bytes)]
         position += size_bytes
     return offsets

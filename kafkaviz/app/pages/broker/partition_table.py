@@ -6,6 +6,7 @@ A row that is selected opens.
 import csv as csv_format
 import io
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import pandas as pd
@@ -20,7 +21,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.format.names import natural_sort_key
-from kafkaviz.messages import say, say_count
+from kafkaviz.messages import language, say, say_count
 
 ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
 COLUMNS = {  # by their names in FORMATTERS
@@ -133,7 +134,7 @@ def _render_no_match(filter_text: str, count: int) -> None:
 def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
     """The table of these rows, and the one that was selected in this run."""
     event = st.dataframe(
-        style_table(frame(rows)),
+        _displayed_table(tuple(rows), language()),
         hide_index=True,
         height=min(TABLE_ROWS, len(rows)) * ROW_PX + HEAD_PX,
         row_height=ROW_PX,
@@ -147,6 +148,19 @@ def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
         alt=say("broker.table_alt", count=len(rows)),
     )
     return rows[event.selection.rows[0]] if event.selection.rows else None
+
+
+@lru_cache(maxsize=16)
+def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
+    """The rows as Streamlit takes them, the same object for every visitor who sees these rows.
+
+    A styler would word each cell again on every run: this one has done so.
+    """
+    styler = style_table(frame(rows)).set_uuid("partitions")
+    styler._compute()
+    displayed = styler._translate(sparse_index=False, sparse_cols=False)
+    vars(styler).update(_compute=lambda: styler, _translate=lambda *_options: displayed)
+    return styler
 
 
 # ---- the rows as text, as a data frame and as CSV

@@ -4,10 +4,10 @@ Its tables, and what the page says of one that is of another time, or not there.
 """
 
 from collections import Counter
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, cast
 
-import pyarrow as pa
 import streamlit as st
 
 from kafkaviz.app.cache import broker_cache
@@ -38,9 +38,7 @@ def tables_html(info: "CatalogInfo | None") -> str:
     """
     from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES
 
-    details = "".join(
-        _table_html(name, TABLES[name], info) for name in TABLES if name not in OWN_TABLES
-    )
+    details = "".join(_table_html(name, info) for name in TABLES if name not in OWN_TABLES)
     heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
     no_rows_text = inactive_segment_text.no_rows_text(
         list(Counter(info.suffixes).elements()) if info else []
@@ -51,18 +49,25 @@ def tables_html(info: "CatalogInfo | None") -> str:
     return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{details}{note}</div>'
 
 
-def _table_html(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
-    columns = "".join(
-        f'<div><button type="button" class="kv-col"{_name_attribute(field.name)}>'
-        f"{field.name}</button>"
-        f"<span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>"
-        for field in schema
-    )
+def _table_html(name: str, info: "CatalogInfo | None") -> str:
     rows = group(info.rows[name]) if info else MISSING
     row = elements.escape(say(f"explore.row_of_{name}"))
     return (
         f"<details><summary>{elements.mono(name)}<span>{rows}</span></summary>"
-        f"<p>{row}</p>{columns}</details>"
+        f"<p>{row}</p>{_columns_html(name)}</details>"
+    )
+
+
+@cache
+def _columns_html(name: str) -> str:
+    """The columns of a table and their types, which are the same in every language."""
+    from kafkaviz.pipeline.catalog.schema import TABLES
+
+    return "".join(
+        f'<div><button type="button" class="kv-col"{_name_attribute(field.name)}>'
+        f"{field.name}</button>"
+        f"<span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>"
+        for field in TABLES[name]
     )
 
 

@@ -14,6 +14,7 @@ from kafkaviz.analysis.cost import lookup_cost, remote_reads
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.lookup import search_race
+from kafkaviz.analysis.lookup.search_race import SearchRace
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.frontend.search_race import search_race as render_search_race
@@ -120,25 +121,31 @@ def render_race(
     key: str,
 ) -> None:
     """Both searches on one clock; where they do the same, a way to where they do not."""
-    first = context.result.searches[0]
-    segment, target = context.find_segment(first.segment), first.slot_search.target
-    race = search_race.race(
-        segment,
-        first.kind,
-        target,
-        warm_bytes=search_profile.warm_bytes,
-        page_bytes=context.page_bytes,
+    race, payload = charts.view(
+        ("race", key), lambda: _race(context, search_profile.warm_bytes, key)
     )
     if not race.entries:
         return
-    views = race_figure.views(race, search_race.race_before_jump(segment, target, race))
-    render_search_race(race_figure.browser_payload(views, key))
+    render_search_race(payload)
     if race.is_even or race.is_hot:
         warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
         st.space(12)
         has_target = race.is_even
         controls.render_where_it_differs(source, target_kind, warm_entries, has_target=has_target)
     st.space(16)
+
+
+def _race(context: LookupContext, warm_bytes: int, key: str) -> tuple[SearchRace, dict[str, Any]]:
+    """Both searches, and what the component is sent of them: nothing of an index without entry."""
+    first = context.result.searches[0]
+    segment, target = context.find_segment(first.segment), first.slot_search.target
+    race = search_race.race(
+        segment, first.kind, target, warm_bytes=warm_bytes, page_bytes=context.page_bytes
+    )
+    if not race.entries:
+        return race, {}
+    views = race_figure.views(race, search_race.race_before_jump(segment, target, race))
+    return race, race_figure.browser_payload(views, key)
 
 
 @st.fragment

@@ -208,7 +208,8 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
         if name == SIMULATED_LOG
         else lesson_story(name)
     )
-    growth_component(growth_figure.browser_payload(view))
+    payload_key = "growth", view.key
+    growth_component(charts.view(payload_key, lambda: growth_figure.browser_payload(view)))
     st.space(16)
     with st.expander(say("rolls.every_step")):
         heads, rows = (
