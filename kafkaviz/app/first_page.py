@@ -1,6 +1,10 @@
 """What the first page of a server would wait for, done while the browser fetches Streamlit."""
 
 import threading
+from contextlib import suppress
+from pathlib import Path
+
+from kafkaviz.errors import KafkavizError
 
 
 def prepare_in_background() -> threading.Thread:
@@ -11,14 +15,21 @@ def prepare_in_background() -> threading.Thread:
 
 
 def _prepare() -> None:
-    """Imports pandas, and lets Plotly make a map of nothing, for which it imports itself."""
+    """Imports libraries, Plotly by a map of nothing, and unpacks the sample, if that is opened."""
     import numpy as np
-    import pandas  # noqa: F401  # for whoever imports it next
+    import pandas.io.formats.style  # noqa: F401  # for whoever imports it next
 
+    import kafkaviz.pipeline.ingest.job  # noqa: F401
+    from kafkaviz.app.state import access, page_location
     from kafkaviz.figures.broker import broker_map
     from kafkaviz.figures.broker.density_strip import CELLS
+    from kafkaviz.log.archives import archive
 
     nothing = broker_map.BrokerMapView(
         title="", caption="", rows=(), bars=(), axis_bytes=1, strip=np.zeros((0, CELLS), np.float32)
     )
     broker_map.draw(nothing, "light")
+    directory = Path(page_location.default_directory())
+    if directory in access.samples():
+        with suppress(KafkavizError):  # which the page will say
+            archive.unpack_if_archive(directory)

@@ -1,14 +1,17 @@
-"""What the first page of a server needs is imported beside it."""
+"""What the first page of a server needs is there before it is asked for."""
 
 import subprocess
 import sys
 
+from kafkaviz.app import first_page
+
 CODE = """
 import sys
 from kafkaviz.app import first_page
-assert not {"pandas", "plotly.graph_objs"} & set(sys.modules)
+LATE = {"pandas", "plotly.graph_objs", "kafkaviz.pipeline.ingest.job"}
+assert not LATE & set(sys.modules)
 first_page.prepare_in_background().join()
-print({"pandas", "plotly.graph_objs", "plotly.graph_objs._heatmap"} - set(sys.modules))
+print((LATE | {"plotly.graph_objs._heatmap"}) - set(sys.modules))
 """
 
 
@@ -18,3 +21,14 @@ def test_libraries_of_the_first_page_are_imported():
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=False
     )
     assert (printed.stdout, printed.stderr) == ("set()\n", "")
+
+
+def test_the_sample_is_unpacked(tmp_path, monkeypatch):
+    """Where the app opens on it; a directory of the reader's own is left to the page."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "a.tar.gz"))
+    first_page.prepare_in_background().join()
+    assert not list(tmp_path.rglob("meta.properties"))
+    monkeypatch.delenv("KAFKAVIZ_DIR")
+    first_page.prepare_in_background().join()
+    assert list(tmp_path.rglob("meta.properties"))
