@@ -129,7 +129,11 @@ def test_dark_and_back(server, page):
 
 
 @pytest.mark.parametrize(
-    ("below", "words"), [("missing", "is not there"), (".", "No topic-partition found")]
+    ("below", "words"),
+    [
+        pytest.param("missing", "is not there", marks=pytest.mark.nightly),
+        (".", "No topic-partition found"),
+    ],
 )
 def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words):
     """No traceback: what, why, and one way on."""

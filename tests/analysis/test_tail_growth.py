@@ -2,26 +2,32 @@
 against the replay entry by entry.
 """
 
+from functools import cache
+
 import pytest
 
 from kafkaviz.analysis.page_cache import page_replay, tail_growth
 from kafkaviz.analysis.page_cache.page_replay import PUBLISHED_PAGES, Memory
 from kafkaviz.search.slots import WARM_BYTES
 
-LOOKUPS = tail_growth.grow()
+
+@cache
+def growth() -> tuple[tail_growth.TailLookups, ...]:
+    """The lookup at each size, worked out once."""
+    return tail_growth.grow()
 
 
 @pytest.mark.parametrize("pages", [13, 14])
 def test_plain_bisection_reads_the_published_pages(pages):
     """Of KAFKA-6432, whose sets hold for full pages."""
-    assert LOOKUPS[pages - 1].plain.pages == PUBLISHED_PAGES[pages]
+    assert growth()[pages - 1].plain.pages == PUBLISHED_PAGES[pages]
 
 
 def test_the_fourteenth_page_makes_two_others_wait():
     """Pages 7 and 10: page 7 was idle since three quarters of the index left it, at 5 461 entries,
     and is the middle again at 7 168; page 10 from 6 436 to 6 827.
     """
-    waits = LOOKUPS[13].plain.waits
+    waits = growth()[13].plain.waits
     assert waits["page"].tolist() == [7, 10]
     assert waits["entries"].tolist() == [7168, 6827]
     assert waits["idle_bytes"].tolist() == [(7168 - 5461) * 4608, (6827 - 6436) * 4608]
@@ -32,21 +38,22 @@ def test_every_fault_of_the_growth_is_a_wait_of_one_size():
     faults = page_replay.replay(
         page_replay.IndexGrowth(40 * 512), tail_growth.MEMORY, warm_bytes=None
     ).first_faults
-    waits = [wait for lookups in LOOKUPS for wait in lookups.plain.waits.tolist()]
+    waits = [wait for lookups in growth() for wait in lookups.plain.waits.tolist()]
     assert sorted(waits) == sorted(faults.tolist())
 
 
 def test_a_page_that_is_waited_for_is_read_at_that_size():
     """So that it can be drawn among the pages of the lookup."""
     assert all(
-        set(lookups.plain.waits["page"].tolist()) <= set(lookups.plain.pages) for lookups in LOOKUPS
+        set(lookups.plain.waits["page"].tolist()) <= set(lookups.plain.pages)
+        for lookups in growth()
     )
 
 
 def test_the_warm_section_waits_at_no_size():
     """Nor does it leave the last three pages."""
-    assert sum(len(lookups.warm.waits) for lookups in LOOKUPS) == 0
-    assert all(lookups.warm.pages[0] >= lookups.pages - 3 for lookups in LOOKUPS)
+    assert sum(len(lookups.warm.waits) for lookups in growth()) == 0
+    assert all(lookups.warm.pages[0] >= lookups.pages - 3 for lookups in growth())
 
 
 def test_with_more_memory_fewer_waits():
@@ -62,5 +69,5 @@ def test_with_more_memory_fewer_waits():
 @pytest.mark.parametrize(("pages", "first"), [(1, 0), (2, 0), (3, 511), (14, 6143)])
 def test_where_the_warm_section_begins(pages, first):
     """1024 entries before the last one."""
-    assert LOOKUPS[pages - 1].warm.warm_from_slot == first
+    assert growth()[pages - 1].warm.warm_from_slot == first
     assert WARM_BYTES == 8 * 1024

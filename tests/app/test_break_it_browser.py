@@ -2,12 +2,15 @@
 axe-core, all of it on the first screen, no error in the console.
 """
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.browser import heading
 
 pytestmark = pytest.mark.browser
 GRAVE = ("serious", "critical")
+OVERLAPPING = (Path(__file__).parents[1] / "journeys" / "overlapping.js").read_text("utf-8")
 
 
 def test_a_bit_is_flipped_and_the_broker_started(server, page):
@@ -29,5 +32,6 @@ def test_a_bit_is_flipped_and_the_broker_started(server, page):
     box = result.bounding_box()
     assert box["y"] + box["height"] <= 720
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.evaluate(OVERLAPPING) == []
     violations = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     assert [fault["id"] for fault in violations if fault["impact"] in GRAVE] == []

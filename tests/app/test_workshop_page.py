@@ -208,7 +208,7 @@ def test_chinese():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.nightly)])
 def test_every_step_draws(language):
     """All steps of all lessons, answered and solved."""
     at = page(lang=language)

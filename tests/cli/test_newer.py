@@ -160,17 +160,9 @@ def test_a_level_of_another_feature(restarted_4_4, tmp_path, capsys):
     assert text in capsys.readouterr().out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("left", "level"),
-    [
-        ("killed", 99),
-        *(
-            pytest.param(*directory, marks=pytest.mark.nightly)
-            for directory in (("clean", 99), ("clean", 34), ("killed", 34))
-        ),
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("left", ["clean", "killed"])
+@pytest.mark.parametrize("level", [99, 34])
 def test_whole_directories(shared, left, level, tmp_path, capsys, in_process):
     """All commands on a broker that was stopped, and on one that was killed."""
     from kafkaviz.log.archives.archive import unpack_if_archive

@@ -348,10 +348,8 @@ def test_what_tab_does_not_show_or_reach_is_detected(browser, inside, are_shown,
 
 def on_a_page(browser, inside, action):
     """What is asked of a page of nothing but that."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_content(
-        f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>"
-    )
-    result = action(page)
-    page.close()
-    return result
+    with watched(browser) as page:
+        page.set_content(
+            f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>"
+        )
+        return action(page)

@@ -234,7 +234,9 @@ def test_a_catalog_is_compared_with_a_catalog_only(folders, capsys, sides):
     assert "a catalog is compared with a catalog only" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(15, 60))]
+)
 def test_made_up_batches_relate_as_a_plain_loop_says(tmp_path, seed):
     """Cleaned, rewritten, cut, deleted and gone on with another leader epoch, at random."""
     randomness = random.Random(seed)

@@ -46,8 +46,8 @@ def content_by_folder(path: Path) -> Content:
     [
         pytest.param("from a whole catalog", 1, marks=pytest.mark.nightly),
         pytest.param("behind a killed run", 1, marks=pytest.mark.nightly),
-        pytest.param("from a whole catalog", 11, marks=pytest.mark.slow),
-        pytest.param("behind a killed run", 11, marks=pytest.mark.slow),
+        pytest.param("from a whole catalog", 23, marks=pytest.mark.slow),
+        pytest.param("behind a killed run", 23, marks=pytest.mark.slow),
     ],
 )
 def test_a_killed_run_leaves_the_old_catalog_or_the_new_one(in_process, tmp_path, scenario, every):

@@ -112,7 +112,7 @@ def size_of(directory: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("sample", ["some_partitions", "killed", "damaged"])
 @pytest.mark.parametrize("name", TABLES)
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
     """Of three real brokers, with every column, in one task and in many, cut in the middle of

@@ -1,5 +1,7 @@
 """Draws: the same on every machine, and spread as they were asked to be."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,11 @@ from kafkaviz.simulate.producers.distributions import (
     threshold,
 )
 
-DRAWS = [np.uint64(stream(np.uint64(seed_stream(1)), place)) for place in range(20_000)]
+
+@cache
+def draws() -> list[np.uint64]:
+    """The first draws of a stream."""
+    return [np.uint64(stream(np.uint64(seed_stream(1)), place)) for place in range(20_000)]
 
 
 def plain_mixed(number: int) -> int:
@@ -54,7 +60,7 @@ def test_a_seed_is_any_whole_number(seed):
 )
 def test_numbers_have_the_mean_and_the_deviation_of_their_spread(spread, mean, deviation):
     """Within what 20 000 draws tell, and a table's cut end."""
-    numbers = np.array([draw_number(table(spread), draw) for draw in DRAWS])
+    numbers = np.array([draw_number(table(spread), draw) for draw in draws()])
     assert numbers.mean() == pytest.approx(mean, rel=0.02)
     assert numbers.std() == pytest.approx(deviation, rel=0.05)
 
@@ -62,14 +68,14 @@ def test_numbers_have_the_mean_and_the_deviation_of_their_spread(spread, mean, d
 def test_numbers_keep_to_their_limits():
     """What lies beyond them is put at them."""
     numbers = {
-        draw_number(table(Spread(EXPONENTIAL, 100, least=50, most=300)), draw) for draw in DRAWS
+        draw_number(table(Spread(EXPONENTIAL, 100, least=50, most=300)), draw) for draw in draws()
     }
     assert (min(numbers), max(numbers)) == (50, 300)
 
 
 def test_each_number_of_a_uniform_spread_comes_as_often():
     """Both ends included."""
-    numbers = [draw_number(table(Spread(UNIFORM, least=0, most=4)), draw) for draw in DRAWS]
+    numbers = [draw_number(table(Spread(UNIFORM, least=0, most=4)), draw) for draw in draws()]
     assert np.bincount(numbers).tolist() == pytest.approx([4000] * 5, rel=0.05)
 
 
@@ -78,7 +84,7 @@ def test_each_number_of_a_uniform_spread_comes_as_often():
 )
 def test_ranks_come_as_zipf_has_them(count, exponent):
     """The first three ranks against 1 / r^s, and no rank outside."""
-    ranks = np.array([draw_number(rank_table(count, exponent), draw) for draw in DRAWS])
+    ranks = np.array([draw_number(rank_table(count, exponent), draw) for draw in draws()])
     law = np.arange(1, count + 1.0) ** -exponent
     assert ranks.min() >= 1
     assert ranks.max() <= count
@@ -102,7 +108,7 @@ def test_a_table_is_made_of_whole_numbers_that_do_not_fall():
 def test_what_has_a_share_happens_as_often():
     """None, a quarter, all."""
     shares = [
-        np.mean([happens(draw, threshold(share)) for draw in DRAWS]) for share in (0, 0.25, 1)
+        np.mean([happens(draw, threshold(share)) for draw in draws()]) for share in (0, 0.25, 1)
     ]
     assert shares == pytest.approx([0, 0.25, 1], abs=0.01)
 
