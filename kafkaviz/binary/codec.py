@@ -160,7 +160,8 @@ def _from_zstd(data: memoryview, limit_bytes: int) -> bytes:
     if data[:4] == _ZSTD_MAGIC:
         try:
             content_bytes = zstandard.frame_content_size(data)
-            if content_bytes <= limit_bytes:  # -1 where the header does not say it
+            # -1 where the header does not say it; of 0 bytes zstandard reads no further than that
+            if content_bytes and content_bytes <= limit_bytes:
                 return _zstd_context().decompress(
                     data, min(_room(data), limit_bytes), allow_extra_data=False
                 )

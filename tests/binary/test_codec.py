@@ -154,6 +154,16 @@ def test_damage_is_refused_where_arrow_refuses_it(name, size, place, bits, cut):
         assert codec.decompress(name, data) == expected
 
 
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_zstd_frame_that_says_it_is_empty_is_read_to_its_end(cut):
+    """As one that says otherwise; whole, it is no bytes."""
+    frame = codec.compress("zstd", b"")
+    assert codec.decompress("zstd", frame) == b""
+    assert arrow_decompress("zstd", frame[:-cut]) is None
+    refused("zstd", frame[:-cut])
+    refused("zstd", b'\x28\xb5\x2f\xfd"\x01\x09\x00\x00{')
+
+
 @pytest.mark.parametrize("name", COMPRESSED)
 @given(data=st.binary(max_size=60))
 def test_any_bytes_give_bytes_or_corrupt_bytes(name, data):
