@@ -38,7 +38,7 @@ class RunQueue:
     def turn(self) -> Generator[None]:
         """Waits until all who came before have begun, and the latest of them has had its turn."""
         run = threading.Condition(self._lock)
-        asked = _asked_s.set(time.monotonic())
+        token = _asked_s.set(time.monotonic())
         with self._lock:
             self._waiting.append(run)
             while (is_behind := self._waiting[0] is not run) or self._turn_left_s() > 0:
@@ -49,7 +49,7 @@ class RunQueue:
         try:
             yield
         finally:
-            _asked_s.reset(asked)
+            _asked_s.reset(token)
             with self._lock:
                 if self._latest is run:
                     self._latest = None

@@ -1,4 +1,4 @@
-"""The lookup in a source, and why a timestamp gave its offset, kept between reruns.
+"""The lookup in a source, its steps, and why a timestamp gave its offset, kept between reruns.
 
 It is that of one of the three releases of Kafka that differ, with Kafka's warm section or, of a
 lesson, a smaller one.
@@ -23,7 +23,8 @@ from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.lookup import why_offset as why_figure
 from kafkaviz.figures.lookup.why_offset import OffsetExplanationView
-from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.stepper import LookupContext, stepper
+from kafkaviz.figures.stepper.stepper import StepperView
 from kafkaviz.messages import language
 from kafkaviz.search import index
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
@@ -143,6 +144,21 @@ def _look_up(
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
     return find_bounds(source.log, versions.search_profile(version), isolation)
+
+
+def steps(context: LookupContext, key: str) -> tuple[StepperView, dict]:
+    """The steps of a lookup and their figures, and what the browser is sent of them.
+
+    Args:
+        key: what distinguishes one lookup from another.
+    """
+    return _steps(key, language(), context)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[StepperView, dict]:
+    view = stepper.view(_context)
+    return view, stepper.browser_payload(view, _context, key)
 
 
 def explain_offset(

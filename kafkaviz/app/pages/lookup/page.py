@@ -22,11 +22,11 @@ from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import charts, elements, projector
+from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.page_cache.fault_bars import turnover_text
-from kafkaviz.figures.stepper import LookupContext, stepper
+from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
@@ -139,12 +139,12 @@ def _render_context(
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
         )
-    view = charts.view(("stepper", key), lambda: stepper.view(context))
-    payload_key, target_kind = ("stepper of the browser", key), query.target_kind
+    target_kind = query.target_kind
     first_kind = OFFSET if context.special_timestamp else target_kind
     above_steps = st.container(gap=None, key="kv_race")
+    view, payload = lookup_cache.steps(context, key)
     stepper_component.stepper(
-        charts.view(payload_key, lambda: stepper.browser_payload(view, context, key)),
+        payload,
         lambda: controls.set_from_slot(key, context, target_kind),
         is_compact=is_projected,
     )
