@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 
-TURN_S = 0.25  # of a run that takes longer: from then on it shares with the next ones
+TURN_S = 0.1  # of a run that takes longer: from then on it shares with the next ones
 
 
 # when the run of this thread was asked for
