@@ -75,3 +75,12 @@ def test_a_skeleton_of_the_page_stands_until_its_head_is_there(server, new_page)
         route.continue_()
     heading(new_page, "Health")
     skeleton.wait_for(state="detached")
+
+
+def test_a_browser_without_scripts_sees_no_skeleton(server, browser):
+    """But what Streamlit says to who has none."""
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{server}/health")
+        page.locator("#kv-wait").wait_for(state="attached")
+        assert not page.locator("#kv-wait").is_visible()
