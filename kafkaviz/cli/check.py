@@ -25,10 +25,10 @@ be read.
 --json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code,
 severity, partition, file, position, length, message, evidence: {found, expected, found_hex,
 expected_hex}, consequence, next_step, reference}, the worst first; restart, {clean, starts, steps:
-[{partition, segment, file, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why,
-error, way_out}]}, null where a file that a start reads may not be read; counts, {error, warning,
-info}; retention, a list of {partition, now_ms, deletes, retention_ms, retention_bytes, tiered,
-log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
+[{partition, segment, file, action: truncate|rebuild|delete|keep|fail, cause, from_position, bytes,
+why, error, way_out}]}, null where a file that a start reads may not be read; counts, {error,
+warning, info}; retention, a list of {partition, now_ms, deletes, retention_ms, retention_bytes,
+tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
 the three settings as {value, source}. file is relative to the broker directory; error, what Kafka
 throws, and way_out are null but for "fail". state says what a pass of retention at now_ms does:

@@ -57,6 +57,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "segment",
         "file",
         "action",
+        "cause",
         "from_position",
         "bytes",
         "why",

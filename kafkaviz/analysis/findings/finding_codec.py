@@ -84,6 +84,7 @@ def step_to_object(step: StartupStep) -> dict[str, Any]:
         "segment": step.segment,
         "file": step.file,
         "action": step.action,
+        "cause": step.cause,
         "from_position": step.from_position,
         "bytes": step.size_bytes,
         "why": str(step.why),
@@ -98,7 +99,6 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
     return row | {
         "directory": row.pop("partition"),
         "segment_base_offset": row.pop("segment"),
-        "cause": step.cause,
         "json": to_json(step),
     }
 
