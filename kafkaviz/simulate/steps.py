@@ -26,6 +26,9 @@ class StartupStep:
             rebuild, of a full index an entry; None where nothing is known.
         error: what Kafka throws, "class: message"; for "fail" alone.
         way_out: what a person can do; for "fail" alone.
+        takes_directory_offline: whether a "fail" takes only its log directory offline, as an
+            IOException does in LogManager (4.3.1); the process then goes on as long as another log
+            directory is left. Any other exception ends the process. False for other actions.
     """
 
     partition: str | None
@@ -38,6 +41,7 @@ class StartupStep:
     size_bytes: int | None = None
     error: str | None = None
     way_out: Message | None = None
+    takes_directory_offline: bool = False
 
     @property
     def is_expected(self) -> bool:

@@ -29,6 +29,7 @@ from kafkaviz.simulate.startup.own_files import (
     properties_fault,
 )
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
+from kafkaviz.simulate.startup.restart import join_steps, steps_of
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.versions import search_profile
@@ -168,7 +169,41 @@ def test_a_small_file_ends_a_start_as_in_kafka(line):
         behaviour=KAFKA_4_3_1,
     ).run()
     error = line["error"] and f"{line['error']['class']}: {line['error']['message']}"
-    assert [step.error for step in steps if step.action == "fail"] == ([error] if error else [])
+    failures = [step for step in steps if step.action == "fail"]
+    assert [step.error for step in failures] == ([error] if error else [])
+    is_storage_error = bool(error and line["error"].get("cause"))
+    assert any(step.takes_directory_offline for step in failures) == is_storage_error
+
+
+def test_only_an_io_error_leaves_the_other_log_directories():
+    """LogManager.loadLogs (4.3.1) catches IOException and KafkaStorageException, and nothing else.
+
+    KRaft's own log and the marks of the node are read elsewhere: by KafkaRaftLog, which catches
+    nothing, and by MetaPropertiesEnsemble.Loader, which passes over a file that it cannot read.
+    """
+
+    def failures(name: str, data: bytes) -> list[tuple[str, bool]]:
+        files = (in_memory(f"{0:020d}.log", b""), in_memory(name, data))
+        log = StoredLog(directory=directory, files=files, config=IndexConfig())
+        steps = steps_of(log, clean=True, behaviour=KAFKA_4_3_1)
+        return [
+            (step.cause, step.takes_directory_offline) for step in steps if step.action == "fail"
+        ]
+
+    directory = "t-0"
+    assert failures(names.LEADER_EPOCHS, b"junk\n") == [("leader-epochs-bad", True)]
+    assert failures(names.LEADER_EPOCHS, b"0\n1\nx 0\n") == [("leader-epochs-bad", False)]
+    assert failures(names.PARTITION_METADATA, b"junk\nx\n") == [("partition-metadata-bad", True)]
+    assert failures(names.PARTITION_METADATA, b"") == [("partition-metadata-bad", False)]
+    directory = names.METADATA_DIRECTORY
+    assert failures(names.LEADER_EPOCHS, b"junk\n") == [("leader-epochs-bad", False)]
+    for data, is_offline in ((b"version=9\n", True), (b"\\u12=1\n", True), (None, False)):
+        (step,) = own_steps(OwnFiles(data), KAFKA_4_3_1)
+        assert (step.cause, step.takes_directory_offline) == ("meta-properties", is_offline)
+    misnamed = join_steps([], clean=True, strange_names=["lost+found"])
+    twice = join_steps([("t-0", ()), ("t-00", ())], clean=True)
+    assert [step.takes_directory_offline for step in misnamed.failures] == [False]
+    assert [step.takes_directory_offline for step in twice.failures] == [False]
 
 
 def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):

@@ -8,7 +8,7 @@ is read, and no checksum is looked at: "x" holds no metadata.version, so the sta
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes
@@ -195,13 +195,23 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         yield _unknown_node(
             message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault),
             NONE_READABLE,
+            takes_directory_offline=True,
         )
     elif is_kraft and "cluster.id" not in properties:
         yield _unknown_node(message("start.no_cluster_id", file=META_PROPERTIES), NO_CLUSTER)
 
 
-def _unknown_node(why: Message, exception: BrokerException) -> StartupStep:
-    return _fail("meta-properties", META_PROPERTIES, why, exception, way_outs.PROPERTIES)
+def _unknown_node(
+    why: Message, exception: BrokerException, *, takes_directory_offline: bool = False
+) -> StartupStep:
+    """The end of the start at a meta.properties.
+
+    Args:
+        takes_directory_offline: MetaPropertiesEnsemble.Loader puts the directory among those with
+            errors, and only asks that another one can be read. A missing file is no such error.
+    """
+    step = _fail("meta-properties", META_PROPERTIES, why, exception, way_outs.PROPERTIES)
+    return replace(step, takes_directory_offline=takes_directory_offline)
 
 
 def _bootstrap(data: bytes) -> Iterator[StartupStep]:

@@ -140,13 +140,22 @@ class LoadedDirectory:
         Args:
             because: what led to the exception, where that is known.
         """
+        is_storage_error = exception.class_name == STORAGE
         why = message(
-            "start.takes_directory_offline"
-            if exception.class_name == STORAGE
-            else "start.ends_start",
+            "start.takes_directory_offline" if is_storage_error else "start.ends_start",
             because=because or message("start.loading_fails", name=self.name),
         )
-        self.add_step("fail", cause, why, base, name, error=str(exception), way_out=way_out, **more)
+        self.add_step(
+            "fail",
+            cause,
+            why,
+            base,
+            name,
+            error=str(exception),
+            way_out=way_out,
+            takes_directory_offline=is_storage_error,
+            **more,
+        )
         raise LoadFailed
 
     def add_step(

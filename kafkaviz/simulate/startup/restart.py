@@ -9,7 +9,7 @@ orders-0 with recovery point 200 and segments 0, 150 and 300 of which 150 ends i
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafkaviz.format import names
 from kafkaviz.format.names import METADATA_TOPIC
@@ -158,7 +158,7 @@ def _metadata_steps(
     """The steps of the metadata log, then of its snapshot.
 
     KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log start
-    0.
+    0. It is no part of LogManager: whatever it throws ends the process.
     """
     steps = LogLoader(
         StoredLog(directory=log.directory, files=log.files, config=IndexConfig()),
@@ -167,6 +167,7 @@ def _metadata_steps(
         why="metadata-log",
         on_recovered=on_recovered,
     ).run()
+    steps = tuple(replace(step, takes_directory_offline=False) for step in steps)
     return (*steps, *cluster_snapshot.steps(log))
 
 
