@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
 from kafkaviz.app.lessons.glossary import TERMS
+from kafkaviz.cli.common import output
 from kafkaviz.pipeline.datasource import consumer_options
 from kafkaviz.pipeline.datasource.records import TIMESTAMP
 from kafkaviz.pipeline.datasource.source_schema import (
@@ -46,6 +47,11 @@ it, an address does as well: `s3://bucket/brokers/17` ([object stores](how-to/ob
 `--language en` or `--language zh`, before COMMAND or behind it, says in which language; without it
 that of the shell counts (`LC_ALL`, `LC_MESSAGES`, `LANG`) where the output can show it. Kafka's own
 words, names, `--json`, `--help` and what `dump` prints are the same in both.
+
+Each JSON object begins with `"schema"`, the name of its form and its version: `SCHEMAS`.
+The version goes up when a field goes away, is renamed or changes its meaning; a new field leaves it
+as it is. In the JSON lines of `dump` the line of kind `file` has it. `kafkaviz --version` prints
+the version of the program.
 
 | Exit status | |
 |---|---|
@@ -265,7 +271,9 @@ def commands_page() -> str:
         f"| [`{name}`](#kafkaviz-{name}) | {_cell(short)} |\n" for name, _, short in commands
     )
     command_texts = [_command(command) for _, command, _ in commands]
-    return "\n".join([COMMANDS_HEAD, f"| Command | |\n|---|---|\n{rows_html}", *command_texts])
+    schemas = "`, `".join(map(output.schema, output.SCHEMAS))
+    head = COMMANDS_HEAD.replace("SCHEMAS", schemas)
+    return "\n".join([head, f"| Command | |\n|---|---|\n{rows_html}", *command_texts])
 
 
 def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser, str]]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
+from kafkaviz import __version__
 from kafkaviz.cli import INTERRUPTED
 from kafkaviz.cli.common import output
 from kafkaviz.errors import KafkavizError
@@ -80,6 +81,12 @@ def parser() -> argparse.ArgumentParser:
         ),
         parents=[_language_parser()],
         epilog="Example: kafkaviz app /var/lib/kafka/data",
+    )
+    top.add_argument(
+        "--version",
+        action="version",
+        version=f"kafkaviz {__version__}",
+        help="print the version and exit",
     )
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:

@@ -14,11 +14,13 @@ from time import monotonic, sleep
 
 import pytest
 
+import kafkaviz as kv
 from kafkaviz import extras
 from kafkaviz.__main__ import COMMANDS, main
 from kafkaviz.app.state.access import parse_directories
 from kafkaviz.cli import app
 from kafkaviz.errors import CorruptFile
+from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.messages import verbatim
 from tests.support.http_answer import wait_for
 
@@ -96,6 +98,31 @@ def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
             main([arguments[0], "--help"])
         words = set(re.findall(r"\w+", capsys.readouterr().out))
         assert {key for key in keys if "." not in key} <= words, arguments[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "schema"),
+    [
+        ("check {0}", "check/1"),
+        ("compare {0} {0}", "compare/1"),
+        ("lookup {0} --offset 3", "lookup/1"),
+        ("lookup {0}/00000000000000000000.index --offset 3", "lookup-index/1"),
+        ("rebuild {0} --out {1}", "rebuild/1"),
+        ("simulate --list", "simulate-list/1"),
+        ("tune {0}", "tune/1"),
+    ],
+)
+def test_json_begins_with_its_schema(line, schema, data, tmp_path, capsys):
+    partition = unpack_if_archive(data / "kafka-4.3.1" / "nulls-0")
+    main([*line.format(partition, tmp_path / "out").split(), "--json"])
+    first, *_ = json.loads(capsys.readouterr().out).items()
+    assert first == ("schema", schema)
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert (stop.value.code, capsys.readouterr().out) == (0, f"kafkaviz {kv.__version__}\n")
 
 
 def _keys(value) -> Iterator[str]:

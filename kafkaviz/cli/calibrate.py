@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     measurement = calibration.measure(args.directory)
     path = calibration.save_calibration(measurement)
     if args.json:
-        output.say_json(measurement | {"kept": str(path)})
+        output.say_json("calibrate", measurement | {"kept": str(path)})
     else:
         output.say(_render(measurement, path))
     return 0

@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.clear()
     if args.json:
-        output.say_json(as_object(health))
+        output.say_json("check", as_object(health))
     else:
         from kafkaviz.cli.text.check_text import render
 

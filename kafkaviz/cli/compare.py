@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     )
     progress.clear()
     if args.json:
-        output.say_json(as_object(comparison))
+        output.say_json("compare", as_object(comparison))
     else:
         from kafkaviz.cli.text.compare_text import render
 
@@ -123,6 +123,7 @@ def _compare_catalogs(args: argparse.Namespace) -> int:
     counts = Counter(row["relation"] for row in rows)
     if args.json:
         output.say_json(
+            "compare-catalogs",
             {
                 "a": str(args.a),
                 "b": str(args.b),
@@ -133,7 +134,7 @@ def _compare_catalogs(args: argparse.Namespace) -> int:
                     {"path": address.display(problem.path), "message": str(problem.what)}
                     for problem in pair.problems
                 ],
-            }
+            },
         )
     else:
         from kafkaviz.cli.text.catalog_comparison_text import render

@@ -18,7 +18,7 @@ is written out, as ESC is by \\x1b.
 
 --json prints one object a line, goes on past damage and ends with 0. Bytes are base64; what a
 format does not have, or Kafka has no value of, is null; a stored timestamp of -1 is -1. By kind:
-  file                 path, format, size_bytes
+  file                 schema, path, format, size_bytes
   batch                position, size_bytes, base_offset, last_offset, leader_epoch, magic, codec,
                        timestamp_type, is_transactional, is_control, delete_horizon_ms,
                        record_count, base_timestamp_ms, max_timestamp_ms, producer_id,

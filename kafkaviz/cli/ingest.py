@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     _say_newer(info)
     result = _result(args.catalog, info, ingest, findings=args.findings)
     if args.json:
-        output.say_json(result)
+        output.say_json("ingest", result)
     else:
         output.say(_render(result))
     return 0

@@ -136,7 +136,7 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
         from kafkaviz.search.lookup_object import as_object
 
         remote = {"remote": remote_reads.as_object(cost)} if remote_files or cost.reads else {}
-        output.say_json(as_object(result, log.start_error) | remote)
+        output.say_json("lookup", as_object(result, log.start_error) | remote)
     else:
         from kafkaviz.cli.text import lookup_text
 
@@ -172,7 +172,8 @@ def _search_index(args: argparse.Namespace, version: str) -> int:
         from kafkaviz.search.lookup_object import index_object
 
         output.say_json(
-            index_object(search, answer, search_profile.version, directory, segment.start_error)
+            "lookup-index",
+            index_object(search, answer, search_profile.version, directory, segment.start_error),
         )
     else:
         from kafkaviz.cli.text import lookup_text

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     out = file.output_path(args.out)
     rebuilt_segments, files = _write_indexes(source, parsed, out)
     if args.json:
-        output.say_json(_as_object(source, rebuilt_segments, files))
+        output.say_json("rebuild", _as_object(source, rebuilt_segments, files))
     else:
         output.note(
             say("cli_rebuild.recovered_as", version=version, settings=_describe_settings(source))

@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     progress.clear()
     output.say_newer(subject.health.assumed_release.newer_than_known)
     if args.json:
-        output.say_json(_as_object(subject, out, text))
+        output.say_json("report", _as_object(subject, out, text))
     else:
         output.say(_render(subject, out, len(text)))
     return 0

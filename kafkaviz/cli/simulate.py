@@ -150,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
     if result is None:
         output.say(lines)
     else:
-        output.say_json(result)
+        output.say_json("simulate", result)
     return 0
 
 
@@ -221,12 +221,13 @@ def _say_presets(*, as_json: bool) -> None:
     workloads = presets()
     if as_json:
         output.say_json(
+            "simulate-list",
             {
                 "workloads": [
                     {"name": name, "title": item.title, "story": item.story}
                     for name, item in workloads.items()
                 ]
-            }
+            },
         )
         return
     for name in workloads:

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
     state = read_tiered_state(args.tiered or args.path, args.path if args.tiered else None)
     if args.json:
-        output.say_json(_as_object(state))
+        output.say_json("tiered", _as_object(state))
     else:
         output.say(_render(state))
     is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)

@@ -162,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
                 name: what_if_object(outcome)
                 for name, outcome in zip(("today", "changed"), comparison, strict=True)
             }
-        output.say_json(document)
+        output.say_json("tune", document)
     else:
         from kafkaviz.cli.text import tuning_text
 

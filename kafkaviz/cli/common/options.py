@@ -8,7 +8,11 @@ from kafkaviz.messages import Message, say
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help='print the result as one JSON object; its "schema" names its form',
+    )
 
 
 def add_setting_option(

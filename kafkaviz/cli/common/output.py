@@ -16,6 +16,24 @@ from kafkaviz import units
 from kafkaviz.messages import Message, Text, language, render
 
 WIDTH = 118  # of a line, in columns of a terminal
+# The version of each JSON form. It goes up when a field goes away, is renamed or changes its
+# meaning; a new field leaves it as it is.
+SCHEMAS = {
+    "calibrate": 1,
+    "check": 1,
+    "compare": 1,
+    "compare-catalogs": 1,
+    "dump": 1,
+    "ingest": 1,
+    "lookup": 1,
+    "lookup-index": 1,
+    "rebuild": 1,
+    "report": 1,
+    "simulate": 1,
+    "simulate-list": 1,
+    "tiered": 1,
+    "tune": 1,
+}
 # compiled when a line is wide: that takes a fortieth of a small command's time
 _WIDE = r"[\u2e80-\uffef]"
 # a character of Chinese or a word, with the blanks and the punctuation that stay behind it
@@ -99,12 +117,20 @@ def _display_width(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def say_json(value: dict) -> None:
-    """Prints one object as JSON that is ASCII alone.
+def schema(form: str) -> str:
+    """Returns what `"schema"` holds in a JSON form of SCHEMAS: its name and version, `check/1`."""
+    return f"{form}/{SCHEMAS[form]}"
 
-    Bytes of names that are no UTF-8 become U+FFFD.
+
+def say_json(form: str, value: dict) -> None:
+    """Prints one object as ASCII JSON that begins with its schema.
+
+    Bytes of names that are not UTF-8 become U+FFFD.
+
+    Args:
+        form: a name in SCHEMAS.
     """
-    print(json.dumps(_legible(value)))
+    print(json.dumps({"schema": schema(form)} | _legible(value)))
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:

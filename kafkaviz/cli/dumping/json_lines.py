@@ -5,6 +5,7 @@ Everything a file holds, one object a line, on past what would end Kafka's tool.
 
 from pathlib import Path
 
+from kafkaviz.cli.common import output
 from kafkaviz.cli.dumping import java, json_indexes, json_logs
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.cli.dumping.file_findings import FileChecker
@@ -50,6 +51,7 @@ def _print_file(path: str, options: DumpOptions, console: Console, checker: File
     console.write(
         line(
             "file",
+            schema=output.schema("dump"),
             path=replace_surrogates(archive.display_text(path)),
             format=suffix if suffix in FORMATS else None,
             size_bytes=info.size_bytes,

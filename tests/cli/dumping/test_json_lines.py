@@ -48,7 +48,13 @@ def test_a_batch_and_its_records(segment):
     """Every field of the first batch, and of its two records."""
     lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
     assert lines[:4] == [
-        {"kind": "file", "path": f"{BASE}.log", "format": "log", "size_bytes": 10479},
+        {
+            "kind": "file",
+            "schema": "dump/1",
+            "path": f"{BASE}.log",
+            "format": "log",
+            "size_bytes": 10479,
+        },
         {
             "kind": "batch",
             "position": 0,
