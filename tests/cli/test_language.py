@@ -138,7 +138,7 @@ def test_chinese_lines_end_where_they_may(shift):
         * 6
     )
     lines = list(output.wrap(verbatim(text), "  提示  "))
-    assert len(lines) > 3 and max(map(display_width, lines)) <= output.WIDTH == 118
+    assert len(lines) > 3 and max(map(display_width, lines)) <= output.PIPED_WIDTH == 118
     assert lines[0].startswith("  提示  ") and all(line[:8] == " " * 8 for line in lines[1:])
     assert [line for line in lines[1:] if line.strip()[0] in CLOSING] == []
     assert [line for line in lines if line[-1] in "（「《“"] == []
@@ -150,6 +150,29 @@ def test_what_is_short_is_one_line():
     """A word that is longer than a line stands on one of its own."""
     assert list(output.wrap("短", "a ")) == ["a 短"] and list(output.wrap("")) == []
     assert list(output.wrap("甲 " + "x" * 130 + " 乙")) == ["甲", "x" * 130, "乙"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"), [("80", 80), ("20", output.MIN_WIDTH), ("500", output.MAX_WIDTH)]
+)
+def test_lines_are_as_wide_as_the_terminal(columns, width, monkeypatch):
+    """Within bounds; COLUMNS says the width, as a terminal does."""
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = list(output.wrap("ab " * 400, "  "))
+    assert width - 3 < max(map(len, lines)) <= width
+
+
+def test_a_line_that_is_too_long_for_a_terminal_is_folded(monkeypatch, capsys):
+    """What reads a pipe gets one line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = "  " + "word " * 30
+    output.say([text])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    output.say([text, "short"])
+    piped, *folded, short = capsys.readouterr().out.splitlines()
+    assert (piped.strip(), short) == (text.strip(), "short")
+    assert [len(line) - len(line.lstrip()) for line in folded] == [2, 4]
+    assert max(map(len, folded)) <= 80 and " ".join(folded).split() == text.split()
 
 
 # ---- every command
@@ -176,7 +199,7 @@ def test_check_speaks_chinese(sample, request, capsys):
     lines = text.splitlines()
     assert any(line.startswith("下次启动") for line in lines) and "保留策略" in lines
     body = lines[3:]
-    assert max(map(display_width, body)) <= output.WIDTH
+    assert max(map(display_width, body)) <= output.PIPED_WIDTH
     assert {line[: line.index("K")] for line in body if line.startswith("           参考")} <= {
         "           参考      "
     }

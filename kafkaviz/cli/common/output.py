@@ -5,17 +5,21 @@ On any terminal, in any encoding, with digits that can be pasted.
 
 import json
 import re
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 from unicodedata import east_asian_width
 
 from kafkaviz import units
 from kafkaviz.messages import Message, Text, language, render
 
-WIDTH = 118  # of a line, in columns of a terminal
+PIPED_WIDTH = 118  # of a line where there is no terminal, in columns
+# A narrower line breaks names, and a wider one is hard to read.
+MIN_WIDTH, MAX_WIDTH = 60, 160
 # The version of each JSON form. It goes up when a field goes away, is renamed or changes its
 # meaning; a new field leaves it as it is.
 SCHEMAS = {
@@ -62,8 +66,18 @@ def to_one_line(text: Text) -> str:
 
 
 def say(lines: Iterable[Text]) -> None:
-    """Prints lines."""
-    print("\n".join(map(to_one_line, lines)))
+    """Prints lines; on a terminal those that are too long for it continue indented."""
+    printed = map(to_one_line, lines)
+    if sys.stdout.isatty():
+        printed = chain.from_iterable(map(_fold, printed))
+    print("\n".join(printed))
+
+
+def _fold(line: str) -> Iterator[str]:
+    if _display_width(line) <= line_width():
+        return iter((line,))
+    text = line.lstrip()
+    return wrap(text, line[: len(line) - len(text)], hanging="  ")
 
 
 def note(text: Text) -> None:
@@ -77,17 +91,28 @@ def pad(text: str, width: int, align: str = "<") -> str:
     return blanks + text if align == ">" else text + blanks
 
 
+def line_width() -> int:
+    """Returns the columns of a line: those of the terminal, within bounds.
+
+    The variable COLUMNS comes first, as in other tools.
+    """
+    columns = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
+    return min(max(columns, MIN_WIDTH), MAX_WIDTH)
+
+
 def wrap(
-    text: Text, start: str = "", *, breaks_words: bool = False, width: int = WIDTH
+    text: Text, start: str = "", *, breaks_words: bool = False, hanging: str = ""
 ) -> Iterator[str]:
     """A text in lines, start in front of the first; none of an empty text.
 
     Args:
+        hanging: what lines after the first are indented by, beyond `start`.
         breaks_words: behind a hyphen too. Chinese may break between any two of its characters, but
             before no punctuation.
     """
+    width = line_width()
     line = to_one_line(text)
-    indent = " " * _display_width(start)
+    indent = " " * _display_width(start) + hanging
     if line.isascii() or not re.search(_WIDE, line):
         return iter(
             textwrap.wrap(
