@@ -19,6 +19,7 @@ def test_the_json_is_as_documented(damaged, capsys):
     assert main(["check", str(damaged), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert list(report) == [
+        "schema",
         "directory",
         "kafka_version",
         "findings",
@@ -203,6 +204,28 @@ def test_a_refusing_start_says_why(clean, tmp_path, capsys):
     assert main(["check", str(lone)]) == 1
     out = capsys.readouterr().out
     assert "WILL FAIL" in out and "Found directory old stuff" in out and "directory-name-bad" in out
+
+
+@pytest.mark.parametrize(
+    ("folders", "others"),
+    [
+        (1, []),
+        (4, ["the same in stuff 1, stuff 2, stuff 3"]),
+        (51, ["the same in 50 more: stuff 1, stuff 10, stuff 11 and 47 others"]),
+    ],
+)
+def test_a_cause_of_many_directories_is_said_once(clean, tmp_path, capsys, folders, others):
+    """With how many of them it stops, and the names of some."""
+    for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
+        shutil.copy2(clean / name, tmp_path / name)
+    for number in range(folders):
+        (tmp_path / f"stuff {number}").mkdir()
+    assert main(["check", str(tmp_path)]) == 1
+    headline = capsys.readouterr().out.partition("\n\n")[0]
+    assert headline.count("KafkaException: Found directory stuff 0,") == 1
+    lines = [line.strip() for line in headline.splitlines()]
+    assert [line for line in lines if line.startswith("the same in")] == others
+    assert headline.count("out of the broker directory") == 1
 
 
 def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(

@@ -1,7 +1,8 @@
 """A checkup in words: the next start, the findings of each partition, and what retention does."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import cast
+from typing import TypeVar, cast
 
 from kafkaviz.analysis.health.broker_health import Finding, Health
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
@@ -12,9 +13,13 @@ from kafkaviz.figures.text import restart_forecast_text, retention_text
 from kafkaviz.figures.text.join_text import number_word
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
+from kafkaviz.simulate.steps import StartupStep
+
+ItemT = TypeVar("ItemT")
 
 MAX_SEPARATE = 5  # more findings of one code are reported together
 MAX_NAMES = 20  # of information that is alike
+MAX_FAILED_NAMES = 3  # of partitions that stop the start for the same reason
 
 
 def render(health: Health) -> Iterator[str]:
@@ -110,15 +115,33 @@ def _render_start(health: Health) -> Iterator[str]:
         yield from _wrap("", source, "  ")
         return
     yield say("cli_check.start_fails", how=how)
-    for step in restart.failures:
-        yield from _wrap(
-            "",
-            say("common.labelled", where=step.partition or _broker(), text=step.error or step.why),
-            "  ",
-        )
-        if step.way_out:
-            yield from _wrap("", step.way_out, "    ")
+    for first, *others in _group_by(restart.failures, _failure_cause).values():
+        text = first.error or first.why
+        where = first.partition or _broker()
+        yield from _wrap("", say("common.labelled", where=where, text=text), "  ")
+        if first.way_out:
+            yield from _wrap("", first.way_out, "    ")
+        if others:
+            names = [step.partition or _broker() for step in others]
+            yield from _wrap("", _same_in_text(names), "    ")
     yield from _wrap("", source, "  ")
+
+
+def _failure_cause(step: StartupStep) -> tuple[str, ...]:
+    """Returns what steps with the same cause share: their texts without partition and numbers."""
+    texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
+    if step.partition:
+        texts = [text.replace(step.partition, "") for text in texts]
+    return tuple(re.sub(r"\d+", "0", text) for text in texts)
+
+
+def _same_in_text(names: list[str]) -> str:
+    """Returns that other partitions fail in the same way: how many, and some of their names."""
+    shown = tuple(names[:MAX_FAILED_NAMES])
+    hidden = len(names) - len(shown)
+    if not hidden:
+        return say("cli_check.same_in", names=shown)
+    return say("cli_check.same_in_many", n=len(names), names=shown, hidden=hidden)
 
 
 def _render_findings(findings: list[Finding]) -> Iterator[str]:
@@ -174,13 +197,11 @@ def _key_without_partition(finding: Finding) -> tuple:
     )
 
 
-def _group_by(
-    findings: Iterable[Finding], key: Callable[[Finding], tuple]
-) -> dict[tuple, list[Finding]]:
+def _group_by(items: Iterable[ItemT], key: Callable[[ItemT], tuple]) -> dict[tuple, list[ItemT]]:
     """Those of the same key together, all in their order."""
-    groups: dict[tuple, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(key(finding), []).append(finding)
+    groups: dict[tuple, list[ItemT]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
 
 
