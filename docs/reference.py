@@ -152,8 +152,10 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
         "keys and values in their order; null without any; with option `includeHeaders`"
     ),
     "replica_reason": (
-        "why this replica is read: `only replica`, `largest log end offset`, `first broker of "
-        "the largest log end offset`; null where all are; with option `replicas=one`"
+        "why this replica is read, by the first of these that it alone meets: `only replica`, "
+        "`latest leader epoch`, `largest log end offset`, `leader in the metadata log`, `largest "
+        "log start offset`, `first broker of the largest log end offset`; null where all replicas "
+        "are read; with option `replicas=one`"
     ),
     "aborted": (
         "whether its transaction was aborted; null while that is open; with option "

@@ -25,6 +25,8 @@ FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
 # of the types and of the field that say which brokers hold a partition
 PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
+LEADER_TAG = 1  # of the field of a change that says which of them leads
+NO_LEADER = -1  # LeaderConstants.NO_LEADER, 4.3.1
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
@@ -88,6 +90,23 @@ class ReplicaAssignment:
     topic_id: str
     partition: int
     replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PartitionLeader:
+    """Which broker a record says leads a partition.
+
+    Attributes:
+        leader: its node id; NO_LEADER while none does.
+        epoch: the leader epoch; None in a change, which is the next one after the one before.
+        candidates: without a leader, the node ids of the ISR, else of those that may lead after it.
+    """
+
+    topic_id: str
+    partition: int
+    leader: int
+    epoch: int | None = None
+    candidates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -249,6 +268,43 @@ def assignment(value: bytes) -> ReplicaAssignment | None:
     except struct.error:
         raise _parse_error(position, f"Failed to deserialize record with type {number}") from None
     return ReplicaAssignment(message.uuid_text(topic_id), partition, replicas)
+
+
+def partition_leader(value: bytes) -> PartitionLeader | None:
+    """The leader in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes it.
+
+    A change raises the leader epoch by one (PartitionRegistration.merge, 4.3.1).
+
+    Returns:
+        The leader; None for any other record.
+
+    Raises:
+        CorruptBytes: the value ends too soon.
+    """
+    number, _, position = _frame(value)
+    if number == PARTITION_NUMBER:
+        values = decode(value).values
+        candidates = (
+            values["isr"] or values.get("eligibleLeaderReplicas") or values.get("lastKnownElr")
+        )
+        return PartitionLeader(
+            values["topicId"],
+            values["partitionId"],
+            values["leader"],
+            values["leaderEpoch"],
+            tuple(candidates or ()),
+        )
+    if number != PARTITION_CHANGE_NUMBER:
+        return None
+    try:
+        partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
+        position = _find_tagged_field(value, position + _PARTITION_KEY.size, LEADER_TAG)
+        if position is None:
+            return None
+        (leader,) = struct.unpack_from(">i", value, position)
+    except struct.error:
+        raise _parse_error(len(value), f"Failed to deserialize record with type {number}") from None
+    return PartitionLeader(message.uuid_text(topic_id), partition, leader)
 
 
 def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:

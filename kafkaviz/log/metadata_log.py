@@ -6,7 +6,7 @@ and a removed topic loses all it had.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -16,7 +16,13 @@ import numpy as np
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import batch, batch_records, metadata, names
 from kafkaviz.format.message import Values
-from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, ReplicaAssignment
+from kafkaviz.format.metadata import (
+    BROKER_RESOURCE,
+    NO_LEADER,
+    TOPIC_RESOURCE,
+    PartitionLeader,
+    ReplicaAssignment,
+)
 from kafkaviz.format.walk import FEW_BYTES, few_batches
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo, read
@@ -68,6 +74,8 @@ class MetadataImage:
         configs: by resource, then by setting.
         features: their levels.
         replicas: the node ids that hold a partition, by topic id, then by the partition's number.
+        leaders: who leads a partition, or led it last, with the leader epoch that holds now; by
+            topic id, then by the partition's number. Only read_leaders fills it.
         snapshot: the name of the file it started from.
         end_offset: one past the last record that counts.
     """
@@ -76,6 +84,7 @@ class MetadataImage:
     configs: dict[Resource, dict[str, ConfigValue]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
     replicas: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    leaders: dict[str, dict[int, PartitionLeader]] = field(default_factory=dict)
     snapshot: str | None = None
     end_offset: int = 0
     problems: list[Problem] = field(default_factory=list)
@@ -101,6 +110,18 @@ def read_image(broker: Broker) -> MetadataImage:
     return build_image(partition) if partition else MetadataImage()
 
 
+def read_leaders(broker: Broker) -> MetadataImage:
+    """The state in the broker's metadata log with the leader of each partition.
+
+    Empty where the directory has none, or where it cannot be read.
+    """
+    try:
+        partition = find_partition(broker)
+    except KafkavizError:
+        return MetadataImage()
+    return build_image(partition, has_leaders=True) if partition else MetadataImage()
+
+
 def find_partition(broker: Broker) -> Partition | None:
     """The metadata log of a broker directory; beside a partition that was opened alone too.
 
@@ -118,20 +139,23 @@ def find_partition(broker: Broker) -> Partition | None:
     return metadata_partition
 
 
-def build_image(partition: Partition) -> MetadataImage:
+def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataImage:
     """The newest snapshot that can be read, then the log.
 
     What could not be read is among the problems.
+
+    Args:
+        has_leaders: also the leader of each partition, for which every change of one is read.
     """
     state, problems, budget = MetadataImage(), [], _RecordBudget()
     for snapshot, end_offset in snapshots(partition):
         try:
-            state = _load_snapshot(snapshot, end_offset, budget)
+            state = _load_snapshot(snapshot, end_offset, budget, has_leaders=has_leaders)
             break
         except KafkavizError as fault:
             problems.append(Problem.from_fault(snapshot.path, fault))
     state.problems += problems
-    replay = _Replay(state)
+    replay = _Replay(state, has_leaders=has_leaders)
     for segment in partition.live:
         try:
             for records, next_offset in _batches(segment, budget):
@@ -165,14 +189,16 @@ def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
         yield info, name.base_offset
 
 
-def _load_snapshot(snapshot: FileInfo, end_offset: int, budget: "_RecordBudget") -> MetadataImage:
+def _load_snapshot(
+    snapshot: FileInfo, end_offset: int, budget: "_RecordBudget", *, has_leaders: bool
+) -> MetadataImage:
     """The state in a snapshot.
 
     Raises:
         KafkavizError: some of it cannot be read.
     """
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
-    replay = _Replay(state)
+    replay = _Replay(state, has_leaders=has_leaders)
     for records, _ in _batches(LogSegment(base_offset=0, state="closed", log=snapshot), budget):
         for offset, value in records:
             replay.apply(offset, value, snapshot)
@@ -262,8 +288,9 @@ def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
 class _Replay:
     """Applies records to an image, those of a metadata transaction once it ends."""
 
-    def __init__(self, state: MetadataImage) -> None:
+    def __init__(self, state: MetadataImage, *, has_leaders: bool) -> None:
         self._state = state
+        self._has_leaders = has_leaders
         self._pending: list[Callable[[], None]] | None = None  # of the transaction that is open
         self._handlers: dict[str, Callable[[Values, str, int], None]] = {
             TOPIC: self._add_topic,
@@ -281,6 +308,8 @@ class _Replay:
             if value[1] in PARTITION_NUMBERS:
                 if assignment := metadata.assignment(value):
                     self._apply_or_defer(partial(self._assign, assignment))
+                if self._has_leaders and (leader := metadata.partition_leader(value)):
+                    self._apply_or_defer(partial(self._elect, leader))
                 return
             metadata_record = metadata.decode(value)
         except CorruptBytes as fault:
@@ -311,6 +340,20 @@ class _Replay:
             assignment.replicas
         )
 
+    def _elect(self, change: PartitionLeader) -> None:
+        """Notes a leader; while there is none the last one stays."""
+        leaders = self._state.leaders.setdefault(change.topic_id, {})
+        before = leaders.get(change.partition)
+        epoch = change.epoch
+        if epoch is None:
+            epoch = before.epoch + 1 if before and before.epoch is not None else 0
+        leader = change.leader
+        if leader == NO_LEADER and before:
+            leader = before.leader
+        elif leader == NO_LEADER and len(change.candidates) == 1:
+            leader = change.candidates[0]
+        leaders[change.partition] = replace(change, leader=leader, epoch=epoch)
+
     def _add_topic(self, values: Values, _file: str, _offset: int) -> None:
         self._state.topic_ids[values["name"]] = values["topicId"]
         self._names_by_id.setdefault(values["topicId"], set()).add(values["name"])
@@ -331,6 +374,7 @@ class _Replay:
                 del self._state.topic_ids[name]
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)
         self._state.replicas.pop(values["topicId"], None)
+        self._state.leaders.pop(values["topicId"], None)
 
     def _set_feature_level(self, values: Values, _file: str, _offset: int) -> None:
         if values["featureLevel"]:

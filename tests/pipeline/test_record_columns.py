@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.pipeline.datasource import records
-from kafkaviz.pipeline.datasource.source_plan import FIRST_BROKER, LAST_END, ONLY_REPLICA
+from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
 from kafkaviz.pipeline.datasource.source_schema import (
     FORMATS,
     KNOWN_OF_PROBLEMS,
@@ -153,9 +153,9 @@ def test_a_replica_says_why_it_is_read(tmp_path):
                 whole_logs.write(directory / f"t-{partition}", batches)
         paths.append(str(directory))
     expected = {
-        (0, "broker-2", LAST_END),
-        (1, "broker-1", FIRST_BROKER),
-        (2, "broker-1", ONLY_REPLICA),
+        (0, "broker-2", ReplicaReason.LAST_END),
+        (1, "broker-1", ReplicaReason.FIRST_BROKER),
+        (2, "broker-1", ReplicaReason.ONLY),
     }
     assert reasons("kafka_records", paths) == expected
     assert reasons("kafka_batches", paths, replicas="one") == expected

@@ -28,9 +28,9 @@ from kafkaviz.analysis.comparison.index_differences import (
     is_equal_index,
 )
 from kafkaviz.analysis.comparison.leader_epochs import (
-    UNDEFINED,
     EpochHistory,
     TruncationWalk,
+    checkpointed_epochs,
     walk_truncation,
 )
 from kafkaviz.analysis.comparison.partition_matching import (
@@ -364,14 +364,7 @@ def _has_gaps(comparison: PartitionComparison) -> bool:
 def _is_doomed(a: Replica, b: Replica) -> bool:
     """Whether the shorter one knows a later election, at or before its end."""
     longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
-    latest = max(
-        (epoch for epoch, start in longer.epochs.entries if start <= longer.log_end_offset),
-        default=UNDEFINED,
-    )
-    return any(
-        epoch > latest and start <= shorter.log_end_offset
-        for epoch, start in shorter.epochs.entries
-    )
+    return shorter.epochs.latest_election > longer.epochs.latest_election
 
 
 def _lag(replicas: tuple[Replica, Replica], alignment: RecordAlignment) -> Lag | None:
@@ -411,15 +404,9 @@ def _read_epochs(
 
     A start behind a kill takes those of the batches that it reads anew too.
     """
-    is_from_batches = not any(info.name == LEADER_EPOCHS for info in partition.other_files)
-    entries = []
-    if not is_from_batches:
-        try:
-            data = file.read(partition.path / LEADER_EPOCHS, limit_bytes=file.TEXT_BYTES)
-            entries = checkpoint.parse_leader_epochs(data)
-        except KafkavizError:
-            is_from_batches = True
-    epochs = LeaderEpochs(entries)
+    checkpointed = checkpointed_epochs(partition)
+    epochs = checkpointed or LeaderEpochs()
+    is_from_batches = checkpointed is None
     if is_from_batches or is_unclean:
         for segment in partition.live if is_from_batches else partition.live[-1:]:
             for batches in segment.scan():

@@ -21,6 +21,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import checkpoint
+from kafkaviz.format.names import LEADER_EPOCHS
+from kafkaviz.log import file
+from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 UNDEFINED = -1
@@ -65,6 +70,22 @@ class EpochHistory:
     def latest(self) -> int:
         """The newest epoch, UNDEFINED where none is known."""
         return self.entries[-1][0] if self.entries else UNDEFINED
+
+    @property
+    def latest_election(self) -> int:
+        """The newest epoch that began at or before the log's end, with or without a record.
+
+        A leader notes its epoch when it is elected (UnifiedLog.assignEpochStartOffset, 4.0), before
+        it writes anything: the replica with the newest one was elected last, or has a record of
+        the one that was.
+
+        Returns:
+            UNDEFINED where none is known.
+        """
+        return max(
+            (epoch for epoch, start in self.entries if start <= self.log_end_offset),
+            default=UNDEFINED,
+        )
 
     def after_load(self) -> "EpochHistory":
         """As a start loads it: without epochs that have no record at the end of the log.
@@ -141,6 +162,17 @@ class TruncationWalk:
     def drop_count(self) -> int:
         """How many records the follower drops."""
         return sum(last - first + 1 for first, last in self.follower_loses)
+
+
+def checkpointed_epochs(partition: Partition) -> LeaderEpochs | None:
+    """The epochs in leader-epoch-checkpoint; None where that is missing or cannot be read."""
+    if not any(info.name == LEADER_EPOCHS for info in partition.other_files):
+        return None
+    try:
+        data = file.read(partition.path / LEADER_EPOCHS, limit_bytes=file.TEXT_BYTES)
+        return LeaderEpochs(checkpoint.parse_leader_epochs(data))
+    except KafkavizError:
+        return None
 
 
 def walk_truncation(

@@ -58,11 +58,11 @@ from kafkaviz.pipeline.datasource.pushdown import (
     describe_filters,
     is_exact,
 )
+from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_plan import (
     SourceSplit,
     describe_splits,
     option_filters,
-    select_replicas,
     tasks,
 )
 from kafkaviz.pipeline.datasource.source_reader import (

@@ -6,7 +6,7 @@ Segments that cannot hold what is asked for are left out by the names of their d
 files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
 cut into equal splits; whoever reads split 3 of 8 finds the batch where it begins by the index
 (source_reader.py). Files are opened here for records alone: for which transactions are decided
-(transactions.py), once for all tasks, and for the ends of logs where several brokers have one.
+(transactions.py), once for all tasks, and to choose among several replicas (replica_choice.py).
 """
 
 from bisect import bisect_right
@@ -19,22 +19,16 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
-from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
+from kafkaviz.pipeline.datasource.replica_choice import select_replicas
+from kafkaviz.pipeline.datasource.source_schema import RECORD_FORMATS, SourceOptions
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
 from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
-from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions, end_offset
+from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions
 from kafkaviz.search.fetch import READ_COMMITTED
 
 CUT = ("kafka_batches", *RECORD_FORMATS)
 INDEXES = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], PartitionTransactions]
-# why a replica is read: no other was loaded; its log ends last; of those that do its broker's name
-# comes first
-ONLY_REPLICA, LAST_END, FIRST_BROKER = REPLICA_REASONS = (
-    "only replica",
-    "largest log end offset",
-    "first broker of the largest log end offset",
-)
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
@@ -46,7 +40,7 @@ class SourceSplit:
     number: int = 0
     count: int = 1
     transactions: PartitionTransactions = NO_TRANSACTIONS
-    replica_reason: str | None = None  # of REPLICA_REASONS, where one of several is read
+    replica_reason: str | None = None  # of ReplicaReason, where one of several is read
     offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
 
     def edge(self, number: int) -> int:
@@ -260,57 +254,6 @@ def _select_entries(
             bases[id(partition)] = _bases(partition)
         if offset_range.has_any(*_offsets(name, segment, bases[id(partition)])):
             yield entry, bases[id(partition)]
-
-
-def select_replicas(
-    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
-) -> dict[int, str | None]:
-    """The partitions that are read, by id, each with why it is this replica of several.
-
-    With one replica each, that whose log ends last; of several that end at the same offset the one
-    whose broker's name comes first. Two directories of one broker count as replicas too; logs
-    without a known cluster, or of another topic of the same name, never do.
-
-    Returns:
-        One of REPLICA_REASONS, or None where all replicas are read.
-    """
-    clusters = {broker_name: broker.cluster_id for broker_name, broker in inventory.brokers}
-    lone_ids = {
-        id(partition)
-        for _, broker in inventory.brokers
-        if broker.is_lone
-        for partition in broker.partitions
-    }
-    replicas: dict[tuple, list[tuple[str, Partition]]] = {}
-    for broker_name, partition in inventory.partitions:
-        is_current = partition.state == "current"
-        if (
-            (options.renamed or is_current or id(partition) in lone_ids)
-            and filters.has_topic(partition.topic)
-            and filters.has_partition(partition.partition)
-        ):
-            is_replica = clusters[broker_name] and is_current
-            key = (
-                (clusters[broker_name], partition.topic_id, partition.label)
-                if is_replica
-                else (id(partition),)
-            )
-            replicas.setdefault(key, []).append((broker_name, partition))
-    default = ONE_REPLICA if name in RECORD_FORMATS else None
-    if (options.replicas or default) != ONE_REPLICA:
-        return {id(partition): None for group in replicas.values() for _, partition in group}
-    return dict(map(_choose_replica, replicas.values()))
-
-
-def _choose_replica(group: list[tuple[str, Partition]]) -> tuple[int, str]:
-    """The replica of a topic-partition that is read, by id, and why."""
-    (_, partition), *others = group
-    if not others:
-        return id(partition), ONLY_REPLICA
-    ends = [(-end_offset(replica), broker_name) for broker_name, replica in group]
-    best = ends.index(min(ends))
-    is_tie = sum(end == ends[best][0] for end, _ in ends) > 1
-    return id(group[best][1]), FIRST_BROKER if is_tie else LAST_END
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:

@@ -1,0 +1,214 @@
+"""Which of several replicas of a topic-partition is read, and why.
+
+The one that the others would follow: a replica that lost an election drops what it alone has when
+it is started again (analysis/comparison/leader_epochs.py), and those records are no part of the
+log any more.
+
+    offers-0 of broker 1   epochs (0, 0) (2, 120) (3, 180), ends at 225
+    offers-0 of broker 2   epochs (0, 0) (2, 120) (5, 180), ends at 180: elected last, is read
+
+Of replicas with the same latest epoch the longest has all that the others have. Of those as long
+as that the leader is read, as the newest metadata log of the cluster names it, and without one the
+replica with the largest log start: deleteRecords reaches the leader first.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from kafkaviz.analysis.comparison.leader_epochs import EpochHistory, checkpointed_epochs
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.metadata import NO_LEADER, PartitionLeader
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.metadata_log import MetadataImage, read_leaders
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.pipeline.datasource.pushdown import PushedFilters
+from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
+from kafkaviz.pipeline.ingest.inventory import Inventory
+from kafkaviz.pipeline.ingest.transactions import end_offset
+from kafkaviz.simulate.recovery.epochs import LeaderEpochs
+
+
+class ReplicaReason(StrEnum):
+    """Why a replica is read: the first criterion that it alone meets."""
+
+    ONLY = "only replica"
+    LATEST_EPOCH = "latest leader epoch"
+    LAST_END = "largest log end offset"
+    LEADER = "leader in the metadata log"
+    LAST_START = "largest log start offset"
+    FIRST_BROKER = "first broker of the largest log end offset"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Replica:
+    """A replica, and what it is chosen by."""
+
+    broker_name: str
+    broker: Broker
+    partition: Partition
+    epochs: EpochHistory
+
+    @property
+    def node_id(self) -> int:
+        """NO_LEADER where meta.properties does not name it."""
+        node_id = self.broker.node_id or ""
+        return int(node_id) if node_id.isdecimal() else NO_LEADER
+
+
+class _Cluster:
+    """The brokers of one cluster; their newest metadata log is read when it is first needed."""
+
+    def __init__(self, brokers: Sequence[Broker]) -> None:
+        self._brokers = brokers
+
+    @cached_property
+    def _image(self) -> MetadataImage:
+        images = [read_leaders(broker) for broker in self._brokers]
+        return max(images, key=lambda image: image.end_offset)
+
+    def leader(self, partition: Partition) -> PartitionLeader | None:
+        """Who leads a partition, or led it last; None where no metadata log tells."""
+        topic_id = partition.topic_id or self._image.topic_ids.get(partition.topic, "")
+        leader = self._image.leaders.get(topic_id, {}).get(partition.partition)
+        return leader if leader and leader.leader != NO_LEADER else None
+
+
+def select_replicas(
+    name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
+) -> dict[int, str | None]:
+    """The partitions that are read, by id, each with why it is this replica of several.
+
+    Logs without a known cluster, or of another topic of the same name, are replicas of nothing.
+
+    Returns:
+        A ReplicaReason, or None where all replicas are read.
+    """
+    brokers = dict(inventory.brokers)
+    lone_ids = {
+        id(partition)
+        for broker in brokers.values()
+        if broker.is_lone
+        for partition in broker.partitions
+    }
+    replicas: dict[tuple, list[tuple[str, Partition]]] = {}
+    for broker_name, partition in inventory.partitions:
+        is_current = partition.state == "current"
+        if (
+            (options.renamed or is_current or id(partition) in lone_ids)
+            and filters.has_topic(partition.topic)
+            and filters.has_partition(partition.partition)
+        ):
+            cluster_id = brokers[broker_name].cluster_id
+            key = (
+                (cluster_id, partition.topic_id, partition.label)
+                if cluster_id and is_current
+                else (id(partition),)
+            )
+            replicas.setdefault(key, []).append((broker_name, partition))
+    default = ONE_REPLICA if name in RECORD_FORMATS else None
+    if (options.replicas or default) != ONE_REPLICA:
+        return {id(partition): None for group in replicas.values() for _, partition in group}
+    clusters: dict[str | None, _Cluster] = {}
+    chosen = {}
+    for group in replicas.values():
+        if len(group) == 1:
+            chosen[id(group[0][1])] = ReplicaReason.ONLY.value
+            continue
+        cluster_id = brokers[group[0][0]].cluster_id
+        if cluster_id not in clusters:
+            of_cluster = [broker for broker in brokers.values() if broker.cluster_id == cluster_id]
+            clusters[cluster_id] = _Cluster(of_cluster)
+        candidates = [_read_replica(name, brokers[name], partition) for name, partition in group]
+        replica, reason = _choose(candidates, clusters[cluster_id])
+        chosen[id(replica.partition)] = reason.value
+    return chosen
+
+
+def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, ReplicaReason]:
+    """The replica of a topic-partition that is read, and why: one criterion after the other."""
+    for reason, measure in CRITERIA.items():
+        values = [measure(replica, cluster) for replica in replicas]
+        best = max(values)
+        replicas = [
+            replica for replica, value in zip(replicas, values, strict=True) if value == best
+        ]
+        if len(replicas) == 1:
+            return replicas[0], reason
+    return min(replicas, key=lambda replica: replica.broker_name), ReplicaReason.FIRST_BROKER
+
+
+def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
+    """The latest epoch that a replica has seen.
+
+    Batches tell an election only once something was written. Where they have to, because there is
+    no checkpoint, the metadata log tells the leader's epoch.
+    """
+    epoch = replica.epochs.latest_election
+    if not replica.epochs.is_from_batches:
+        return epoch
+    leader = cluster.leader(replica.partition)
+    if leader is None or leader.epoch is None or leader.leader != replica.node_id:
+        return epoch
+    return max(epoch, leader.epoch)
+
+
+def _log_end_offset(replica: _Replica, _cluster: _Cluster) -> int:
+    return replica.epochs.log_end_offset
+
+
+def _is_leader(replica: _Replica, cluster: _Cluster) -> bool:
+    """Whether a metadata log that is not older than the replica says that it leads."""
+    leader = cluster.leader(replica.partition)
+    if leader is None or leader.epoch is None:
+        return False
+    return leader.leader == replica.node_id and leader.epoch >= replica.epochs.latest_election
+
+
+def _log_start_offset(replica: _Replica, _cluster: _Cluster) -> int:
+    return replica.epochs.log_start_offset
+
+
+CRITERIA: dict[ReplicaReason, Callable[[_Replica, _Cluster], int]] = {
+    ReplicaReason.LATEST_EPOCH: _latest_epoch,
+    ReplicaReason.LAST_END: _log_end_offset,
+    ReplicaReason.LEADER: _is_leader,
+    ReplicaReason.LAST_START: _log_start_offset,
+}
+
+
+def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Replica:
+    """A replica with the epochs of its checkpoint.
+
+    Without one, or where the broker was not stopped cleanly, its last batches are read too.
+    """
+    log_end = max(end_offset(partition), 0)
+    checkpointed = checkpointed_epochs(partition)
+    epochs = checkpointed or LeaderEpochs()
+    if checkpointed is None or not broker.is_clean:
+        _take_last_batches(partition, log_end, epochs)
+    history = EpochHistory(
+        tuple(epochs.entries),
+        log_start_offset=partition.log_start_offset or 0,
+        log_end_offset=log_end,
+        is_from_batches=checkpointed is None,
+    )
+    return _Replica(broker_name=broker_name, broker=broker, partition=partition, epochs=history)
+
+
+def _take_last_batches(partition: Partition, log_end: int, epochs: LeaderEpochs) -> None:
+    """Adds the epochs of the last batches, from the last index entry that the .log confirms."""
+    written = [segment for segment in partition.live if segment.log.size_bytes]
+    if not written:
+        return
+    segment = written[-1]
+    # a log that cannot be read has the epochs of its checkpoint alone; who reads it says why
+    with suppress(CannotOpen), entry_points(segment) as points:
+        start = points.position_before_offset(log_end - 1)
+        for batches in HeaderScan(points, start, segment.log.size_bytes):
+            if not isinstance(batches, Hole):
+                epochs.take(batches)
