@@ -10,19 +10,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar, cast
 
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import excerpt
 
 VERSION = 0
+MAX_PARTITIONS = 500_000  # in a checkpoint of offsets that is read
+MAX_EPOCHS = 100_000  # in a leader-epoch-checkpoint that is read
 LONG_CHARACTERS = 20  # of the least long: a sign and 19 digits
 _SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
+_PLAIN_FIELDS = re.compile("[!-~]+(?: [0-9]+){1,2}")
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 _NUMBER = re.compile(r"[+-]?\d+")  # Unicode's decimal digits, as Java's parseInt and parseLong
-_LINE_END = re.compile(b"\r\n|\n|\r")
+_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 _KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*")
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)")
@@ -96,14 +100,15 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
     Raises:
         CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3 then ignores
             the complete file without a word.
+        CannotOpen: it has more than MAX_PARTITIONS lines.
     """
-    return dict(
-        _entries(
-            text,
-            3,
-            lambda topic, partition, offset: ((topic, _int(partition, 32)), _int(offset, 64)),
-        )
+    lines = _entries(
+        text,
+        3,
+        MAX_PARTITIONS,
+        lambda topic, partition, offset: ((topic, _int(partition, 32)), _int(offset, 64)),
     )
+    return dict(entry for _, entry in lines)
 
 
 def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
@@ -117,19 +122,24 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
             file.
         UncaughtRefusal: a field is no number, or a number is negative; CheckpointFile or
             LeaderEpochFileCache then ends the start.
+        CannotOpen: it has more than MAX_EPOCHS lines.
     """
-    data = _bytes(text)
-    entries = _entries(
-        data, 2, lambda epoch, start_offset: (_int(epoch, 32), _int(start_offset, 64))
-    )
-    for (position, _), (epoch, start_offset) in zip(list(_lines(data))[2:], entries, strict=True):
-        if min(epoch, start_offset) < 0:
+    epochs = []
+    refusals = []  # LeaderEpochFileCache looks at the numbers once the whole file was parsed
+    lines = _entries(text, 2, MAX_EPOCHS, lambda epoch, start: (_int(epoch, 32), _int(start, 64)))
+    for position, (epoch, start_offset) in lines:
+        epochs.append((epoch, start_offset))
+        if min(epoch, start_offset) < 0 and not refusals:
             refusal = (
                 "Received invalid partition leader epoch entry "
                 f"EpochEntry[epoch={epoch}, startOffset={start_offset}]"
             )
-            raise UncaughtRefusal(position, verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
-    return entries
+            refusals.append(
+                UncaughtRefusal(position, verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
+            )
+    if refusals:
+        raise refusals[0]
+    return epochs
 
 
 def parse_properties(text: str | bytes) -> dict[str, str]:
@@ -161,7 +171,7 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
         CorruptBytes: PartitionMetadataFile of Kafka 4.3 refuses the file.
     """
     data = _bytes(text)
-    lines = [*_lines(data), (len(data), ""), (len(data), "")]
+    lines = [*islice(_lines(data), 2), (len(data), ""), (len(data), "")]
     version, topic_id = (
         _parse_named_line(lines[0], "version"),
         _parse_named_line(lines[1], "topic_id"),
@@ -276,39 +286,54 @@ def _json_object(data: bytes) -> dict:
     return body
 
 
-def _entries(text: str | bytes, fields: int, entry: Callable[..., EntryT]) -> list[EntryT]:
-    """The entries of a checkpoint, each built from the fields of its line.
+def _entries(
+    text: str | bytes, fields: int, limit: int, entry: Callable[..., EntryT]
+) -> Iterator[tuple[int, EntryT]]:
+    """Reads the entries of a checkpoint line by line, as CheckpointFile does.
 
     A file that ends behind its version has none.
+
+    Yields:
+        The position of each line, and what `entry` builds from its fields.
 
     Raises:
         CorruptBytes: a line, the version or the count is wrong, or the bytes are no UTF-8.
         UncaughtRefusal: a field is no number, or the count is negative.
+        CannotOpen: there are more lines than the limit. Kafka may read such a file.
     """
     data = _bytes(text)
     try:
         data.decode()
     except UnicodeDecodeError as fault:
         raise CorruptBytes(fault.start, verbatim("Malformed UTF-8 in checkpoint file")) from fault
-    lines = list(_lines(data))
-    if not lines:
-        return []
-    version = _heading(lines[0])
+    lines = _lines(data)
+    first_line = next(lines, None)
+    if first_line is None:
+        return
+    version = _heading(first_line)
     if version != VERSION:
         raise CorruptBytes(0, verbatim(f"Unrecognized version of the checkpoint file: {version}"))
-    if len(lines) == 1:
-        return []
-    count = _heading(lines[1])
+    second_line = next(lines, None)
+    if second_line is None:
+        return
+    count = _heading(second_line)
     if count < 0:
         refusal = f"Illegal Capacity: {count}"
-        raise UncaughtRefusal(lines[1][0], verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
-    entries = [_entry(line, fields, entry) for line in lines[2:]]
-    if len(entries) != count:
+        raise UncaughtRefusal(second_line[0], verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
+    # of a file that is too long the first line is looked at, which damage usually shows
+    most = limit if data.count(b"\n") <= limit + 2 else 1
+    found = 0
+    for line in lines:
+        found += 1
+        if found > most:
+            what = message("errors.too_many_lines", limit=limit)
+            raise CannotOpen("checkpoint", what, kind="large")
+        yield line[0], _entry(line, fields, entry)
+    if found != count:
         raise CorruptBytes(
-            lines[1][0],
-            verbatim(f"Expected {count} entries in checkpoint file, but found {len(entries)}"),
+            second_line[0],
+            verbatim(f"Expected {count} entries in checkpoint file, but found {found}"),
         )
-    return entries
 
 
 def _heading(line: tuple[int, str]) -> int:
@@ -331,7 +356,8 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> 
         UncaughtRefusal: one is no number.
     """
     position, content = line
-    parts = _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
+    plain = _PLAIN_FIELDS.fullmatch(content)  # what Kafka writes, read in a third of the time
+    parts = content.split(" ") if plain else _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
     if len(parts) != fields:
         raise _malformed(position, content)
     try:
@@ -355,6 +381,8 @@ def _int(digits: str, bits: int) -> int:
     Raises:
         ValueError: the digits, which are no number, or one that is too large.
     """
+    if len(digits) < 10 and digits.isdecimal():
+        return int(digits)
     # Python reads 4300 digits at the most, of which the first may be zeros
     significant = re.sub(r"^([+-]?)0+(?=\d)", r"\1", digits)
     is_number = _NUMBER.fullmatch(digits) and len(significant) <= LONG_CHARACTERS
@@ -430,12 +458,9 @@ def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     Yields:
         The position and content of each line.
     """
-    start = 0
-    while start < len(data):
-        end = _LINE_END.search(data, start)
-        stop, next_start = end.span() if end else (len(data), len(data))
-        yield start, data[start:stop].decode(encoding, "replace")
-        start = next_start
+    for line in _LINE.finditer(data):
+        if line.start() < len(data):
+            yield line.start(), line[1].decode(encoding, "replace")
 
 
 def _bytes(text: str | bytes, encoding: str = "utf-8") -> bytes:

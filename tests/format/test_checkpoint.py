@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import checkpoint
 from kafkaviz.format.checkpoint import PartitionMetadata, QuorumState
 
@@ -328,3 +329,39 @@ def test_a_message_quotes_the_beginning_of_a_line(parse):
     what = str(raised.value.what)
     assert len(what) < 300
     assert what.rstrip("')").endswith("9…")
+
+
+@pytest.mark.parametrize("parse", [*PARSERS[:2], PARSERS[3], PARSERS[5]])
+@pytest.mark.parametrize(
+    "data", [b"\r" * (1 << 20), b"0\n" * (1 << 19), b"0\n0\n" + b"\r\n" * 10**6]
+)
+def test_lines_behind_a_fault_are_not_made(parse, data):
+    """A million line ends take no more room than their bytes and their text."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorruptBytes):
+            parse(data)
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(data)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("parse", "line", "limit"),
+    [
+        (checkpoint.parse_offsets, b"t 0 7\n", checkpoint.MAX_PARTITIONS),
+        (checkpoint.parse_leader_epochs, b"7 7\n", checkpoint.MAX_EPOCHS),
+    ],
+)
+@pytest.mark.parametrize("is_counted_ahead", [True, False])
+def test_a_checkpoint_of_too_many_lines_is_not_read(parse, line, limit, is_counted_ahead):
+    """Kafka may read it, so it is no corrupt file; a first line that is wrong is seen as before."""
+    count = limit + (100 if is_counted_ahead else 1)
+    heading = b"0\n%d\n" % count
+    with pytest.raises(CannotOpen, match=f"more than the {limit} lines") as raised:
+        parse(heading + line * count)
+    assert raised.value.kind == "large"
+    with pytest.raises(CorruptBytes, match="Malformed line"):
+        parse(heading + b"x\n" + line * count)
+    if parse is checkpoint.parse_leader_epochs:
+        assert len(parse(b"0\n%d\n" % limit + line * limit)) == limit

@@ -44,7 +44,10 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
         data.decode()
     except UnicodeDecodeError:
         return _unreadable(path)
-    values = [_value(line.decode()) for line in data.splitlines()[:2]]
+    lines = re.split(b"\r\n|\n|\r", data, maxsplit=2)
+    if not lines[-1]:
+        lines.pop()  # a line end that ends the file begins no line
+    values = [_value(line.decode()) for line in lines[:2]]
     if not values:
         return NULL_POINTER
     version = values[0]
