@@ -30,10 +30,11 @@ why, error, way_out}]}, null where a file that a start reads may not be read; co
 warning, info}; retention, a list of {partition, now_ms, deletes, retention_ms, retention_bytes,
 tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
-the three settings as {value, source}. file is relative to the broker directory; error, what Kafka
-throws, and way_out are null but for "fail". state says what a pass of retention at now_ms does:
-log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited,
-compacted, high-watermark, empty and unknown keep it.
+the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
+index_bytes}, the largest first, by the lengths of the files here. file is relative to the broker
+directory; error, what Kafka throws, and way_out are null but for "fail". state says what a pass of
+retention at now_ms does: log-start, size and time delete the segment; until, behind (an older
+segment), bytes, unlimited, compacted, high-watermark, empty and unknown keep it.
 
 --set takes names of topic settings, which then count for every topic; or the broker's log... names,
 which count as in a server.properties: for topics that have no value of their own.

@@ -26,6 +26,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "restart",
         "counts",
         "retention",
+        "topics",
     ]
     assert (
         report["kafka_version"]["assumed"] == "4.3.1"
@@ -204,6 +205,27 @@ def test_a_refusing_start_says_why(clean, tmp_path, capsys):
     assert main(["check", str(lone)]) == 1
     out = capsys.readouterr().out
     assert "WILL FAIL" in out and "Found directory old stuff" in out and "directory-name-bad" in out
+
+
+def test_the_largest_topics_come_last(damaged, capsys):
+    """By the lengths of the files as the system lists them; --json has every topic."""
+    sizes: dict[str, list[int]] = {}
+    for folder in damaged.iterdir():
+        if folder.is_dir():
+            topic = sizes.setdefault(folder.name.rpartition("-")[0], [0, 0, 0])
+            topic[0] += 1
+            for path in folder.iterdir():
+                if kind := re.match(r"\d{20}\.(log|index|timeindex|txnindex)", path.name):
+                    topic[1 if kind[1] == "log" else 2] += path.stat().st_size
+    main(["check", str(damaged), "--json"])
+    topics = json.loads(capsys.readouterr().out)["topics"]
+    assert {topic.pop("topic"): [*topic.values()] for topic in topics} == sizes
+    main(["check", str(damaged)])
+    block = capsys.readouterr().out.rpartition("\n\n")[2].splitlines()
+    assert block[0] == "largest topics, by the lengths of their files"
+    largest = sorted(sizes, key=lambda topic: -sum(sizes[topic][1:]))
+    assert [line.split()[2] for line in block[1:-1]] == [f"{topic}:" for topic in largest[:5]]
+    assert block[-1].strip().startswith(f"{len(sizes) - 5} more topics: ")
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,21 @@ def maps(tables: dict) -> dict:
     }
 
 
+def topic_bytes(tables: dict) -> dict:
+    answers = {}
+    for key, rows in by(tables["segments"], "topic").items():
+        log_bytes = sum(row["log_bytes"] or 0 for row in rows)
+        kinds = ("index_bytes", "timeindex_bytes", "txnindex_bytes")
+        index_bytes = sum(row[kind] or 0 for row in rows for kind in kinds)
+        answers[key] = {
+            "partitions": len({row["partition"] for row in rows}),
+            "log_bytes": log_bytes,
+            "index_bytes": index_bytes,
+            "bytes": log_bytes + index_bytes,
+        }
+    return answers
+
+
 def codecs(tables: dict) -> dict:
     answers = {}
     for key, rows in by(tables["batches"], "codec").items():
@@ -348,6 +363,7 @@ PLAIN = {
     "16-kib": (sixteen_kib, "headers_p99_at_16_kib", True, 12),
     "preallocated": (preallocated, "unwritten_bytes", True, 99),
     "maps": (maps, "maps", True, 99),
+    "topic-bytes": (topic_bytes, "bytes", True, 99),
     "codecs": (codecs, "bytes_a_record", False, 99),
     "late": (late, "late_batches", True, 12),
     "future": (future, "ahead_ms", True, 99),

@@ -3,6 +3,9 @@
 What `kafkaviz check --json` prints and the Health page hands out.
 """
 
+from dataclasses import asdict
+
+from kafkaviz.analysis.broker.topic_sizes import topic_sizes
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
@@ -13,7 +16,7 @@ def as_object(health: Health) -> dict:
     """The health as values that JSON takes.
 
     The directory, the release assumed, the findings, the predicted start, the counts, and what
-    keeps each segment.
+    keeps each segment, and the size of each topic.
     """
     restart = health.restart
     return {
@@ -31,6 +34,7 @@ def as_object(health: Health) -> dict:
         },
         "counts": health.counts,
         "retention": [_retention_object(log_retention) for log_retention in health.retention],
+        "topics": [asdict(size) for size in topic_sizes(health.broker)],
     }
 
 

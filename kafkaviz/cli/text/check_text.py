@@ -1,9 +1,11 @@
 """A checkup in words: the next start, the findings of each partition, and what retention does."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar, cast
 
+from kafkaviz import units
+from kafkaviz.analysis.broker.topic_sizes import TopicSize, topic_sizes
 from kafkaviz.analysis.health.broker_health import Finding, Health
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
 from kafkaviz.analysis.retention.policy import sort_by_urgency
@@ -12,13 +14,14 @@ from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.text import restart_forecast_text, retention_text
 from kafkaviz.figures.text.join_text import number_word
 from kafkaviz.log.archives import archive
-from kafkaviz.messages import Message, message, say
+from kafkaviz.messages import Message, message, say, say_count
 from kafkaviz.simulate.steps import StartupStep
 
 ItemT = TypeVar("ItemT")
 
 MAX_SEPARATE = 5  # more findings of one code are reported together
 MAX_NAMES = 20  # of information that is alike
+MAX_TOPICS = 5  # that are listed by size
 MAX_FAILED_NAMES = 3  # of partitions that stop the start for the same reason
 
 
@@ -54,6 +57,31 @@ def render(health: Health) -> Iterator[str]:
     for group in large_groups:
         yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
     yield from _render_retention(health)
+    if not health.broker.is_lone:
+        yield from _render_topics(topic_sizes(health.broker))
+
+
+def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
+    """The largest topics: bytes of logs and indexes, partitions."""
+    if not sizes:
+        return
+    yield from ("", say("cli_check.largest_topics"))
+    shown = sizes[:MAX_TOPICS]
+    width = max(len(units.size(size.size_bytes)) for size in shown)
+    for size in shown:
+        total = output.pad(units.size(size.size_bytes), width, ">")
+        detail = say(
+            "cli_check.topic_size",
+            topic=size.topic,
+            log=units.size(size.log_bytes),
+            indexes=units.size(size.index_bytes),
+            partitions=say_count("common.n_topic_partitions", size.partitions),
+        )
+        yield from _wrap("", detail, f"  {total}  ")
+    if len(sizes) > MAX_TOPICS:
+        rest = sizes[MAX_TOPICS:]
+        rest_bytes = units.size(sum(size.size_bytes for size in rest))
+        yield f"  {say_count('cli_check.more_topics', len(rest), size=rest_bytes)}"
 
 
 def _render_retention(health: Health) -> Iterator[str]:

@@ -360,6 +360,39 @@ QUESTIONS = (
         ),
     ),
     _question(
+        "topic-bytes",
+        """
+        WITH sizes AS (
+          SELECT topic, partition, coalesce(log_bytes, 0) AS log_bytes,
+                 coalesce(index_bytes, 0) + coalesce(timeindex_bytes, 0)
+                   + coalesce(txnindex_bytes, 0) AS index_bytes
+          FROM segments
+        )
+        SELECT topic,
+               count(DISTINCT partition)          AS partitions,
+               sum(log_bytes)                     AS log_bytes,
+               sum(index_bytes)                   AS index_bytes,
+               sum(log_bytes) + sum(index_bytes)  AS bytes
+        FROM sizes
+        GROUP BY topic
+        ORDER BY bytes DESC, topic
+        """,
+        "bytes",
+        lambda rows: say_count(
+            "questions.topic-bytes_title",
+            len(rows),
+            size=size(sum(row["bytes"] for row in rows)),
+            first=rows[0]["topic"],
+            share=share(rows[0]["bytes"], sum(row["bytes"] for row in rows)),
+        ),
+        lambda row: say(
+            "questions.topic-bytes_tail",
+            size=size(row["bytes"]),
+            indexes=size(row["index_bytes"]),
+            partitions=say_count("common.n_topic_partitions", row["partitions"]),
+        ),
+    ),
+    _question(
         "codecs",
         """
         SELECT codec,

@@ -1,0 +1,48 @@
+"""The bytes of each topic in a broker directory, by the sizes of its files."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from kafkaviz.log.broker import Broker
+
+INDEX_KINDS = ("index", "timeindex", "txnindex")
+
+
+@dataclass(frozen=True)
+class TopicSize:
+    """What one topic takes.
+
+    Attributes:
+        partitions: its partition directories, those to be deleted included.
+        log_bytes: of its .log files.
+        index_bytes: of its .index, .timeindex and .txnindex files, by length: an index of an active
+            segment is preallocated, and may take less on disk.
+    """
+
+    topic: str
+    partitions: int
+    log_bytes: int
+    index_bytes: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Logs and indexes together."""
+        return self.log_bytes + self.index_bytes
+
+
+def topic_sizes(broker: Broker) -> tuple[TopicSize, ...]:
+    """Returns the size of each topic, the largest first.
+
+    Segments in tiered storage do not count.
+    """
+    directories = defaultdict(list)
+    for partition in broker.partitions:
+        directories[partition.topic].append(partition.without_remote())
+    sizes = []
+    for topic, partitions in directories.items():
+        segments = [segment for partition in partitions for segment in partition.segments]
+        indexes = [getattr(segment, kind) for segment in segments for kind in INDEX_KINDS]
+        log_bytes = sum(segment.log.size_bytes for segment in segments if segment.log)
+        index_bytes = sum(index.size_bytes for index in indexes if index)
+        sizes.append(TopicSize(topic, len(partitions), log_bytes, index_bytes))
+    return tuple(sorted(sizes, key=lambda size: (-size.size_bytes, size.topic)))
