@@ -215,6 +215,16 @@ def restarted_4_4(cache: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def disks(cache: Path) -> Path:
+    """The folder of the three log directories of a 4.4.0 broker that was killed while it wrote;
+    some of its partitions.
+    """
+    from kafkaviz.log.archives.archive import unpack_if_archive
+
+    return unpack_if_archive(DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz")
+
+
+@pytest.fixture(scope="session")
 def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an app opened on the sample broker, with its catalog, as after an earlier
     visit: no page of it need wait for Spark.

@@ -18,7 +18,7 @@ from kafkaviz.figures import tokens
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import Origin, open_settings
+from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import message
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.simulate.config import LogConfig, log_config
@@ -102,7 +102,7 @@ def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     settings = open_settings(broker).topic_settings(partition.topic)
     config = log_config({name: setting.value for name, setting in settings.items()})
-    return config, [name for name, setting in settings.items() if setting.origin != Origin.DEFAULT]
+    return config, [name for name, setting in settings.items() if setting.is_given]
 
 
 def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":

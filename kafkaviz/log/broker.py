@@ -1,4 +1,4 @@
-"""A broker directory (one of log.dirs): its topic-partitions, checkpoints, and how it was left."""
+"""A broker: its log directories (log.dirs), their topic-partitions, and how they were left."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +26,7 @@ from kafkaviz.log.tiered.tiered_view import TieredState
 from kafkaviz.messages import Message, message, say
 
 SEGMENT_KINDS = (*SEGMENT_FILES, "snapshot")
+LOST_AND_FOUND = "lost+found"
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 # LogManager, 4.3.1
 CHECKPOINTS = dict(
@@ -54,20 +55,52 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Broker:
-    """A broker directory as it is on disk; an archive is one once it is unpacked."""
+class LogDirectory:
+    """One of a broker's log.dirs as it is on disk; an archive is one once it is unpacked."""
 
     path: Path
-    source: Path  # what the person gave: the directory, or the archive it came from
-    partitions: Sequence[Partition]  # by topic, then counted
+    source: Path  # what the person gave: the directory, or the folder or archive that holds it
     properties: Mapping[str, str] = field(default_factory=dict)
     is_clean: bool = False  # it was stopped cleanly and not started since: the marker is there
     # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
+    is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
+    has_metadata_log: bool = False
+
+    @property
+    def node_id(self) -> str | None:
+        """node.id of KRaft, broker.id before."""
+        return self.properties.get("node.id") or self.properties.get("broker.id")
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The cluster's id, where meta.properties names it."""
+        return self.properties.get("cluster.id")
+
+    @property
+    def directory_id(self) -> str | None:
+        """The id of this log directory, from 3.7 on."""
+        return self.properties.get("directory.id")
+
+    @property
+    def is_kraft(self) -> bool:
+        """Whether a KRaft node wrote its meta.properties; ZooKeeper's brokers write version 0."""
+        return self.properties.get("version") == "1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broker:
+    """A broker, of which all or some log directories were opened.
+
+    Invariants: there is at least one log directory; the directory of each partition is one of them.
+    """
+
+    sources: tuple[Path, ...]  # what the person gave
+    log_directories: tuple[LogDirectory, ...]
+    partitions: Sequence[Partition]  # by topic, then counted, then in the order of the directories
     # one partition directory was opened, or a store of remote segments: no broker directory around
     is_lone: bool = False
-    is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
 
     def _repr_html_(self) -> str:
         """A row a topic-partition, as a notebook shows it."""
@@ -93,9 +126,56 @@ class Broker:
             rows,
         )
 
+    @cached_property
+    def main_directory(self) -> LogDirectory:
+        """The log directory with the metadata log; the first one where none was opened."""
+        return next(
+            (directory for directory in self.log_directories if directory.has_metadata_log),
+            self.log_directories[0],
+        )
+
+    @property
+    def path(self) -> Path:
+        """The path of the main directory: of the only one, where there is one."""
+        return self.main_directory.path
+
+    @property
+    def source(self) -> Path:
+        """What the person gave: the only path, or the one that leads to the main directory."""
+        return self.main_directory.source
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """meta.properties of the main directory."""
+        return self.main_directory.properties
+
+    @property
+    def clean_body(self) -> dict | None:
+        """What the marker of a clean stop holds in the main directory."""
+        return self.main_directory.clean_body
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether every log directory was stopped cleanly."""
+        return all(directory.is_clean for directory in self.log_directories)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read, in any of its directories."""
+        return tuple(
+            problem for directory in self.log_directories for problem in directory.problems
+        )
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether kafkaviz wrote the directory, and says so in its server.properties."""
+        return self.main_directory.is_simulated
+
     @property
     def name(self) -> str:
         """The folder's name, which distinguishes this broker from others in a catalog."""
+        if len(self.log_directories) > 1 and len(self.sources) == 1:
+            return archive.stem(self.source)
         return self.path.name
 
     @property
@@ -115,92 +195,280 @@ class Broker:
     @property
     def node_id(self) -> str | None:
         """node.id of KRaft, broker.id before."""
-        return self.properties.get("node.id") or self.properties.get("broker.id")
+        return self.main_directory.node_id
 
     @property
     def cluster_id(self) -> str | None:
         """The cluster's id, where meta.properties names it."""
-        return self.properties.get("cluster.id")
+        return self.main_directory.cluster_id
 
     @property
     def directory_id(self) -> str | None:
-        """The id of this log directory, from 3.7 on."""
-        return self.properties.get("directory.id")
+        """The id of the main directory, from 3.7 on."""
+        return self.main_directory.directory_id
+
+    @property
+    def lacks_metadata_log(self) -> bool:
+        """Whether the metadata log is in a log directory that was not opened, or is missing.
+
+        A KRaft node keeps it in one of its log directories, whatever its roles are. Only since 3.7,
+        which writes a directory.id, is that one of several (KIP-858).
+        """
+        return not self.main_directory.has_metadata_log and any(
+            directory.is_kraft and directory.directory_id and not directory.is_simulated
+            for directory in self.log_directories
+        )
 
     @cached_property
-    def _by_directory(self) -> dict[str, Partition]:
-        return {partition.directory: partition for partition in self.partitions}
+    def _by_directory(self) -> dict[str, list[Partition]]:
+        by_directory: dict[str, list[Partition]] = {}
+        for partition in self.partitions:
+            by_directory.setdefault(partition.directory, []).append(partition)
+        return by_directory
 
     @cached_property
-    def current_checkpoints(self) -> Mapping[str, CheckpointOffsets]:
-        """What the checkpoints say of each current topic-partition, by Partition.label."""
+    def _directory_by_path(self) -> dict[Path, LogDirectory]:
+        return {directory.path: directory for directory in self.log_directories}
+
+    def directory_of(self, partition: Partition) -> LogDirectory:
+        """The log directory that a partition is in."""
+        return self._directory_by_path.get(partition.path.parent, self.main_directory)
+
+    def partitions_in(self, directory: LogDirectory) -> Sequence[Partition]:
+        """The partitions of one of its log directories."""
+        if len(self.log_directories) == 1:
+            return self.partitions
+        return [
+            partition for partition in self.partitions if partition.path.parent == directory.path
+        ]
+
+    def partition_name(self, partition: Partition) -> str:
+        """The name by which `partition` finds it: orders-0, or disk-b/orders-0 of two such."""
+        if len(self._by_directory[partition.directory]) == 1:
+            return partition.directory
+        short_name = f"{partition.path.parent.name}/{partition.directory}"
+        return short_name if len(self._find(short_name)) == 1 else str(partition.path)
+
+    @cached_property
+    def current_checkpoints(self) -> Mapping[tuple[Path, str], CheckpointOffsets]:
+        """What the checkpoints say of each current topic-partition.
+
+        By its log directory and Partition.label.
+        """
         return {
-            partition.label: partition.checkpoints
+            (partition.path.parent, partition.label): partition.checkpoints
             for partition in self.partitions
             if partition.state == "current"
         }
 
     def partition(self, directory: str) -> Partition:
-        """The topic-partition of this directory name, such as orders-0."""
-        partition = self._by_directory.get(directory)
-        if not partition:
+        """The topic-partition of a directory name, such as orders-0.
+
+        Where two log directories have one, the end of its path says which: disk-b/orders-0.
+
+        Raises:
+            CannotOpen: there is none, or more than one.
+        """
+        partitions = self._find(directory)
+        if not partitions:
             raise CannotOpen(
                 self.path, message("errors.no_such_partition", name=directory), kind="missing"
             )
-        return partition
+        if len(partitions) > 1:
+            raise CannotOpen(
+                partitions[1].path,
+                message("errors.partition_in_two", name=directory, other=partitions[0].path),
+                message("errors.name_its_log_directory", path=partitions[1].path),
+            )
+        return partitions[0]
+
+    def _find(self, name: str) -> Sequence[Partition]:
+        if "/" not in name:
+            return self._by_directory.get(name, ())
+        parts = Path(name).parts
+        candidates = self._by_directory.get(parts[-1], ())
+        return [
+            partition for partition in candidates if partition.path.parts[-len(parts) :] == parts
+        ]
 
 
-def open_broker(
-    path: Path | str,
-    collect: Callable[[Iterable[Partition]], Sequence[Partition]] = tuple,
-) -> Broker:
-    """A broker directory, a partition directory, an archive of either, or a file of a segment.
+Collect = Callable[[Iterable[Partition]], Sequence[Partition]]
 
-    An archive that holds one partition and no file of a broker is that partition alone, as its
-    directory is. A path may also lead to a partition in an archive. A file is a partition with its
-    segment alone. Only names, sizes and small files are read.
+
+def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
+    """A broker, by its log directories, a folder or an archive that holds them, or a part of it.
+
+    One path may also lead to a partition directory, an archive of one, a partition in an archive,
+    or a file of a segment, which is a partition with its segment alone. An archive that holds one
+    partition and no file of a broker is that partition alone, as its directory is. Only names,
+    sizes and small files are read.
 
     Args:
         collect: what holds the partitions, which are listed as it takes them.
+
+    Raises:
+        CannotOpen: a path is not a log directory, or they belong to two brokers.
     """
-    source = file.absolute_path(path)
-    return read_broker(source, open_root(source), collect)
+    sources = tuple(map(file.absolute_path, paths))
+    if len(sources) == 1:
+        return read_broker(sources[0], open_root(sources[0]), collect)
+    roots: dict[Path, Path] = {}
+    for source in sources:
+        root = open_root(source)
+        if is_partition(root):
+            raise CannotOpen(
+                source,
+                message("errors.one_of_several_is_partition"),
+                message("errors.give_log_directories"),
+                kind="not-kafka",
+            )
+        for log_root in _log_directory_roots(root):
+            roots.setdefault(log_root, source)
+    return _read_directories(sources, roots, collect)
 
 
-def read_broker(
-    source: Path, root: Path, collect: Callable[[Iterable[Partition]], Sequence[Partition]] = tuple
-) -> Broker:
-    """The same from the directory that open_root gives for the path."""
+def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
+    """The same from the directory that open_root gives for the only path."""
     if is_partition(root):
         return _open_lone_partition(source, root)
-    directories, problems = _partition_directories(root)
+    roots = _log_directory_roots(root)
     is_archive = archive.is_archive(source) and source.is_file()
-    if is_archive and len(directories) == 1 and not own_files(root):
-        return _open_lone_partition(source, root / next(iter(directories)))
-    offsets = _read_checkpoints(root, problems)
+    if is_archive and roots == [root] and not own_files(root):
+        names_inside = _partition_directories(root)
+        if len(names_inside) == 1:
+            return _open_lone_partition(source, root / next(iter(names_inside)))
+    return _read_directories((source,), dict.fromkeys(roots, source), collect)
+
+
+def _log_directory_roots(root: Path) -> list[Path]:
+    """The log directories at a path: the folder itself, or those of one broker in it."""
+    if file.is_there(root / META_PROPERTIES) or tiered_view.sources(root):
+        return [root]
+    children = _directories(root)
+    if any(_may_be_partition(child) for child in children):
+        return [root]
+    roots = [child for child in children if _looks_like_broker(child)]
+    roots.sort(key=lambda path: names.natural_sort_key(path.name))
+    # of a single one its own path is asked for, as always: see _not_a_broker
+    is_several = len(roots) > 1 and any(file.is_there(path / META_PROPERTIES) for path in roots)
+    return roots if is_several else [root]
+
+
+def _may_be_partition(path: Path) -> bool:
+    try:
+        return is_partition(path)
+    except CannotOpen:
+        return names.parse_directory(path.name) is not None
+
+
+def _read_directories(
+    sources: tuple[Path, ...], roots: Mapping[Path, Path], collect: Collect
+) -> Broker:
+    """The broker of these log directories, each with the source that led to it."""
+    problems: dict[Path, list[Problem]] = {root: [] for root in roots}
+    offsets = {root: _read_checkpoints(root, problems[root]) for root in roots}
+    directories = [
+        (partition_name, root / name)
+        for root in roots
+        for name, partition_name in _partition_directories(root).items()
+    ]
+    if len(roots) > 1:
+        directories.sort(key=lambda pair: names.natural_sort_key(pair[1].name))
     partitions = (
-        _open_partition(root / name, partition_name, offsets, problems)
-        for name, partition_name in directories.items()
+        _open_partition(path, partition_name, offsets[path.parent], problems[path.parent])
+        for partition_name, path in directories
     )
     readable_partitions = collect(partition for partition in partitions if partition)
-    if (
-        not file.is_there(root / META_PROPERTIES)
-        and not problems
-        and not any(partition.segments for partition in readable_partitions)
-    ):
-        raise _not_a_broker(root)  # any folder may hold one that is called gcc-12
-    is_clean, clean_body = _read_clean_marker(root, problems)
+    log_directories = tuple(
+        _read_directory(root, source, problems[root]) for root, source in roots.items()
+    )
+    _refuse_no_broker(log_directories, readable_partitions)
+    _refuse_two_brokers(log_directories)
     return Broker(
+        sources=sources,
+        log_directories=log_directories,
+        partitions=readable_partitions,
+        is_lone=len(roots) == 1 and tiered_view.is_store_alone(next(iter(roots))),
+    )
+
+
+def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDirectory:
+    """A log directory by its own files.
+
+    Args:
+        problems: with its partitions, so far.
+    """
+    properties = _read_properties(root, problems)
+    is_clean, clean_body = _read_clean_marker(root, problems)
+    return LogDirectory(
         path=root,
         source=source,
-        partitions=readable_partitions,
-        properties=_read_properties(root, problems),
+        properties=properties,
         is_clean=is_clean,
         clean_body=clean_body,
         problems=tuple(problems),
-        is_lone=tiered_view.is_store_alone(root),
         is_simulated=_is_simulated(root),
+        has_metadata_log=(root / names.METADATA_DIRECTORY).is_dir(),
     )
+
+
+def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[Partition]) -> None:
+    """Refuses a folder that is not a log directory.
+
+    Any folder may hold one that is called gcc-12. Next to other log directories an empty folder is
+    one: a disk that was replaced.
+    """
+    with_segments = {partition.path.parent for partition in partitions if partition.segments}
+    for directory in directories:
+        is_known = (
+            file.is_there(directory.path / META_PROPERTIES)
+            or directory.problems
+            or directory.path in with_segments
+        )
+        if not is_known and (len(directories) == 1 or not is_empty(directory.path)):
+            raise _not_a_broker(directory.path)
+
+
+def is_empty(path: Path) -> bool:
+    """Whether a directory holds nothing, but for what a file system itself puts there."""
+    with file.scan(path) as entries:
+        return all(entry.name == LOST_AND_FOUND for entry in entries)
+
+
+def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
+    """Refuses directories of two brokers.
+
+    Each is a broker's by itself if it has a metadata log, or is one of ZooKeeper's times. Others
+    that disagree are one broker's that does not start: checks find that.
+    """
+    complete = [
+        directory
+        for directory in directories
+        if directory.has_metadata_log or (directory.node_id and not directory.is_kraft)
+    ]
+    for other in complete[1:]:
+        if _differ(complete[0].node_id, other.node_id) or _differ(
+            complete[0].cluster_id, other.cluster_id
+        ):
+            paths = complete[0].path, other.path
+            raise CannotOpen(
+                archive.display_path(other.path),
+                message(
+                    "errors.two_brokers",
+                    node=other.node_id or "?",
+                    cluster=other.cluster_id or "?",
+                    other=archive.display_path(paths[0]),
+                    other_node=complete[0].node_id or "?",
+                    other_cluster=complete[0].cluster_id or "?",
+                ),
+                message("errors.give_one_broker"),
+                kind="not-kafka",
+                nearby=tuple(Path(archive.display_path(path)) for path in paths),
+            )
+
+
+def _differ(first: str | None, second: str | None) -> bool:
+    return first is not None and second is not None and first != second
 
 
 def open_root(path: Path) -> Path:
@@ -285,19 +553,11 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
         _read_checkpoints(root, problems),
         problems,
     )
-    partitions = tuple(filter(None, [partition]))
-    properties = _read_properties(root, problems)
-    is_clean, clean_body = _read_clean_marker(root, problems)
     return Broker(
-        path=root,
-        source=source,
-        partitions=partitions,
-        properties=properties,
-        is_clean=is_clean,
-        clean_body=clean_body,
-        problems=tuple(problems),
+        sources=(source,),
+        log_directories=(_read_directory(root, source, problems),),
+        partitions=tuple(filter(None, [partition])),
         is_lone=True,
-        is_simulated=_is_simulated(root),
     )
 
 
@@ -309,7 +569,7 @@ def _open_partition(
         CheckpointOffsets(
             **{checkpoint_name: entries.get(key) for checkpoint_name, entries in offsets.items()}
         )
-        if name.state == "current"
+        if name.state in ("current", "future")
         else CheckpointOffsets()
     )
     try:
@@ -321,15 +581,15 @@ def _open_partition(
         return None
 
 
-def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], list[Problem]]:
+def _partition_directories(root: Path) -> dict[str, names.PartitionName]:
     """Every directory with a partition's name; the names decide, as in LogManager.loadLogs."""
-    directories, problems = {}, []
+    directories = {}
     with file.scan(root) as entries:
         for entry in sorted(entries, key=lambda item: names.natural_sort_key(item.name)):
             partition_name = names.parse_directory(entry.name)
             if partition_name and file.is_directory(entry):
                 directories[entry.name] = partition_name
-    return directories, problems
+    return directories
 
 
 def is_partition(path: Path) -> bool:

@@ -123,19 +123,20 @@ def read_leaders(broker: Broker) -> MetadataImage:
 
 
 def find_partition(broker: Broker) -> Partition | None:
-    """The metadata log of a broker directory; beside a partition that was opened alone too.
+    """The metadata log of a broker; beside a partition that was opened alone too.
 
     Raises:
         KafkavizError: it cannot be listed.
     """
     if not (broker.path / DIRECTORY).is_dir():
         return None
+    path = broker.path / DIRECTORY
     metadata_partition = next(
-        (partition for partition in broker.partitions if partition.directory == DIRECTORY), None
+        (partition for partition in broker.partitions if partition.path == path), None
     )
     if metadata_partition is None:
         name = cast("names.PartitionName", names.parse_directory(DIRECTORY))
-        return open_partition(broker.path / DIRECTORY, name)
+        return open_partition(path, name)
     return metadata_partition
 
 

@@ -4,6 +4,8 @@ The strongest first: what a person typed by the topic's name; a ConfigRecord of 
 this broker, then of all brokers; what a person typed by the broker's name; a server.properties;
 Kafka's default for the release. For a topic with a ConfigRecord segment.ms=60000 and
 log.roll.hours=2 in server.properties, or typed, segment.ms is 60000; for any other topic 7200000.
+Where the metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and
+so is each setting that was not typed.
 
 Within one of these the broker's names count in Kafka's order: log.roll.ms before log.roll.hours,
 wherever they stand. A value in a weaker one never counts, whatever its name: DynamicBrokerConfig
@@ -46,6 +48,7 @@ class Origin(StrEnum):
     CLUSTER = "cluster"
     FILE = "server.properties"
     DEFAULT = "default"
+    UNKNOWN = "unknown"  # the metadata log may set it, and is in another log directory
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class SettingValue:
     """A setting's value in the topic's unit, and where it came from.
 
     Attributes:
+        value: None where it is unknown, or not set.
         source_name: the name under which it was found, such as log.roll.hours.
         source: that name and its location, in words.
     """
@@ -63,10 +67,24 @@ class SettingValue:
     source_name: str
     source: Message
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the directory, a person or Kafka's default tells the value."""
+        return self.origin != Origin.UNKNOWN
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the value was given: it is neither Kafka's default nor unknown."""
+        return self.origin not in (Origin.DEFAULT, Origin.UNKNOWN)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All that is known of the settings of a broker directory."""
+    """All that is known of the settings of a broker.
+
+    Attributes:
+        lacks_metadata_log: as of Broker; what was not typed is unknown then.
+    """
 
     release: Release
     image: MetadataImage
@@ -75,6 +93,7 @@ class Settings:
     properties: Mapping[str, str] = field(default_factory=dict)
     properties_path: Path | None = None
     problems: tuple[Problem, ...] = ()
+    lacks_metadata_log: bool = False
 
     @property
     def topic_ids(self) -> Mapping[str, str]:
@@ -139,6 +158,9 @@ class Settings:
             if candidate in self.overrides
         ):
             return self._typed_value(definition, source_name)
+        if self.lacks_metadata_log:  # a ConfigRecord in it would be stronger than what follows
+            source = message("setting_source.metadata_log_elsewhere")
+            return SettingValue(name, None, Origin.UNKNOWN, name, source)
         for source_name in (
             candidate
             for candidate in _broker_names(definition, is_metadata=is_metadata)
@@ -199,7 +221,7 @@ def open_settings(
     release: Release = versions.NEWEST_RELEASE,
     overrides: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings of a broker directory.
+    """The settings of a broker.
 
     Args:
         overrides: by a topic's or a broker's name.
@@ -221,15 +243,18 @@ def open_settings(
         properties=properties,
         properties_path=path,
         problems=tuple(problems),
+        lacks_metadata_log=broker.lacks_metadata_log,
     )
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
-    """A server.properties in the directory or beside it that may be this broker's.
+    """A server.properties in a log directory or beside it that may be this broker's.
 
     One that names another node is passed over.
     """
-    for path in (broker.path / SERVER_PROPERTIES, broker.path.parent / SERVER_PROPERTIES):
+    roots = dict.fromkeys((broker.path, *(directory.path for directory in broker.log_directories)))
+    folders = dict.fromkeys(folder for root in roots for folder in (root, root.parent))
+    for path in (folder / SERVER_PROPERTIES for folder in folders):
         try:
             if path.is_file() and _belongs_to(broker, _properties(path)):
                 return path

@@ -1,7 +1,7 @@
 """The settings that shape a log and its indexes, and what differs between releases of Kafka."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,10 +30,13 @@ class IndexConfig:
     Attributes:
         index_interval_bytes: index.interval.bytes, the .log between two entries.
         segment_index_bytes: segment.index.bytes, the space for one index.
+        is_known: False where a setting is unknown and stands here for want of a better one: then
+            nobody knows how large a rebuilt index is.
     """
 
     index_interval_bytes: int = _default("index.interval.bytes")
     segment_index_bytes: int = _default("segment.index.bytes")
+    is_known: bool = field(default=True, kw_only=True)
 
     @property
     def offset_slots(self) -> int:

@@ -441,7 +441,9 @@ def test_findings_cross_to_another_process(damaged):
 def test_a_directory_that_may_not_be_read_is_a_finding(clean):
     """Its segments are not known, and that is said."""
     broker = open_broker(clean)
-    shut = replace(broker, problems=(Problem(clean / "orders-9", MAY_NOT_BE_READ, "permission"),))
+    problem = Problem(clean / "orders-9", MAY_NOT_BE_READ, "permission")
+    directory = replace(broker.main_directory, problems=(problem,))
+    shut = replace(broker, log_directories=(directory,))
     health_ = check(shut)
     assert health_.restart is None  # the broker may read it
     findings = [finding for finding in health_.findings if finding.partition == "orders-9"]

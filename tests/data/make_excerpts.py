@@ -8,7 +8,9 @@ taken of a directory is taken whole, sparse and with its times; GNU tar is neede
 """
 
 import gzip
+import hashlib
 import json
+import lzma
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +31,21 @@ TAKEN = {  # partitions; the files of the broker directory itself go with them
     "kafka-2.8.2-legacy": ("v2.empty-0",),
     "kafka-4.4.0-killed-restarted": ("__cluster_metadata-0", "tickets-any-0"),
 }
+# of a broker with three log directories: what of each is taken
+JBOD = "kafka-4.4.0-jbod-killed"
+JBOD_TAKEN = {
+    "disk-a": (
+        "__cluster_metadata-0",
+        "__transaction_state-0",
+        "audit-1.6cc06efbdb714520b4200e29fa6d338b-delete",
+        "orders-2",
+        "payments-0",
+        "profiles-1",
+    ),
+    "disk-b": ("__transaction_state-1", "audit-1", "payments-2", "profiles-0"),
+    "disk-c": ("__transaction_state-2", "audit-0", "payments-1"),
+}
+CONFIGS_OF = "All configs for topic "
 LARGEST = 20_000  # characters of a line
 # of 4.4.0's lines: each step of a log, each exception of a recovery, and those where 4.3.1 leaves
 # other files
@@ -46,6 +63,43 @@ def directory(folder: Path, name: str, out: Path) -> None:
         [*TAR, "-C", str(folder), "-c", *members], capture_output=True, check=True
     ).stdout
     out.write_bytes(gzip.compress(made, mtime=0))
+
+
+def log_directories(folder: Path, out: Path) -> None:
+    """Some partitions of each log directory of one broker, their own files, server.properties."""
+    members = [f"{JBOD}/server.properties"]
+    for directory_name, partitions in JBOD_TAKEN.items():
+        root = folder / JBOD / directory_name
+        own = sorted(path.name for path in root.iterdir() if path.is_file())
+        members += [f"{JBOD}/{directory_name}/{one}" for one in (*own, *partitions)]
+    made = subprocess.run(
+        [*TAR, "-C", str(folder), "-c", *members], capture_output=True, check=True
+    ).stdout
+    out.write_bytes(lzma.compress(made, preset=9 | lzma.PRESET_EXTREME))
+
+
+def log_directory_answers(folder: Path, expected: Path) -> dict:
+    """What the broker said of its log directories and settings, and its files after the start."""
+    said = json.loads((expected / f"{JBOD}.expected" / "log-dirs.json").read_text())
+    sizes = {
+        directory["logDir"]: {one["partition"]: one["size"] for one in directory["partitions"]}
+        for directory in said["brokers"][0]["logDirs"]
+    }
+    configs: dict[str, dict[str, str]] = {}
+    for line in (expected / f"{JBOD}.expected" / "topic-configs.txt").read_text().splitlines():
+        if line.startswith(CONFIGS_OF):
+            configs[line.removeprefix(CONFIGS_OF).removesuffix(" are:")] = own = {}
+        else:
+            name, _, rest = line.strip().partition("=")
+            own[name] = rest.partition(" sensitive=")[0]
+    after = folder / JBOD.replace("killed", "restarted")
+    files = {}
+    for directory_name, partitions in JBOD_TAKEN.items():
+        for partition in partitions:
+            for path in sorted((after / directory_name / partition).glob("*")):
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                files[str(path.relative_to(after))] = [path.stat().st_size, digest[:16]]
+    return {"log_dirs": sizes, "configs": configs, "restarted": files}
 
 
 def segments(vectors: Path) -> list[dict]:
@@ -100,6 +154,9 @@ if __name__ == "__main__":
     directories, expected, vectors, out = map(Path, sys.argv[1:])
     for name in TAKEN:
         directory(directories, name, out / f"{name}-excerpt.tar.gz")
+    log_directories(directories, out / f"{JBOD}-excerpt.tar.xz")
+    said = json.dumps(log_directory_answers(directories, expected), sort_keys=True)
+    (out / f"{JBOD}-excerpt.json.gz").write_bytes(gzip.compress(said.encode(), mtime=0))
     failed = of_the_failed_start(expected / "kafka-4.3.1-unstartable.expected")
     (out / "kafka-4.3.1-unstartable.start-error.txt").write_text("\n".join(failed) + "\n")
     asked = answers(expected / "kafka-4.4.0-killed-restarted.expected", "tickets-any")

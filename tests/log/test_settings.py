@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.log import metadata_log, settings
-from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.broker import Broker, LogDirectory, open_broker
 from kafkaviz.log.metadata_log import ConfigValue, MetadataImage
 from kafkaviz.log.settings import Origin, Settings, SettingValue
 from kafkaviz.messages import message
@@ -102,8 +102,11 @@ def test_a_file_of_another_node_is_passed_over(tmp_path, node, is_read):
     (tmp_path / "server.properties").write_text(
         "log.roll.ms=5\n" + (f"node.id={node}\n" if node else "")
     )
+    path = tmp_path / "data"
     broker = Broker(
-        path=tmp_path / "data", source=tmp_path / "data", partitions=(), properties={"node.id": "1"}
+        sources=(path,),
+        log_directories=(LogDirectory(path=path, source=path, properties={"node.id": "1"}),),
+        partitions=(),
     )
     assert settings.open_settings(broker).find("orders", "segment.ms").value == (
         5 if is_read else 604_800_000

@@ -4,6 +4,7 @@ The release and the settings, what time counts as now, and which partitions are 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 
@@ -67,28 +68,34 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether a start finds all flushed.
+        """Whether a start finds all flushed, in every log directory.
 
         Without its broker directory a partition counts as stopped cleanly.
         """
         return self.broker.is_clean or not self.has_broker
 
+    def is_partition_clean(self, partition: Partition) -> bool:
+        """The same of the log directory of a partition."""
+        return self.broker.directory_of(partition).is_clean or not self.has_broker
+
     def facts(self, partition: Partition) -> PartitionFacts:
         """What the checks of a partition and its segments need to know."""
         policy, was_compacted = self._policy(partition), self._was_compacted(partition)
         metadata_log = partition.topic == METADATA_TOPIC
+        retention_ms = self.settings.find(partition.topic, "retention.ms").value
         return PartitionFacts(
             partition=partition.directory,
-            clean=self.broker.is_clean if self.has_broker else None,
+            clean=self.is_partition_clean(partition) if self.has_broker else None,
             release=self.assumed_release.release,
             oldest_writer=self.oldest_writer,
             now_ms=self.now_ms,
             compacted=was_compacted or "compact" in policy,
             metadata_log=metadata_log,
             expires="delete" in policy
+            and retention_ms is not None
             and not metadata_log
             and not (was_compacted and policy == ["delete"]),
-            retention_ms=int(self.settings.find(partition.topic, "retention.ms").value),
+            retention_ms=-1 if retention_ms is None else int(retention_ms),
             level=self.level,
         )
 
@@ -117,11 +124,11 @@ class CheckPlan:
             for name in ("retention.ms", "retention.bytes")
         )
         return RetentionLimits(
-            deletes="delete" in self._policy(partition),
+            deletes="delete" in self._policy(partition) if policy.is_known else None,
             policy_source=policy.source,
-            retention_ms=int(ms.value),
+            retention_ms=int(ms.value) if ms.is_known else None,
             ms_source=ms.source,
-            retention_bytes=int(size.value),
+            retention_bytes=int(size.value) if size.is_known else None,
             bytes_source=size.source,
             is_tiered=is_tiered,
         )
@@ -136,7 +143,9 @@ class CheckPlan:
         return find(name) if local is None or local.value == SAME_AS_LOG else local
 
     def _policy(self, partition: Partition) -> list[str]:
-        return str(self.settings.find(partition.topic, "cleanup.policy").value).split(",")
+        """The words of cleanup.policy; none where it is unknown."""
+        setting = self.settings.find(partition.topic, "cleanup.policy")
+        return str(setting.value).split(",") if setting.is_known else []
 
     def _was_compacted(self, partition: Partition) -> bool:
         return (
@@ -236,7 +245,8 @@ def newest_ms(broker: Broker) -> int:
     )
     checkpoints = [
         own_file.mtime_ns
-        for own_file in own_files(broker.path)
+        for directory in broker.log_directories
+        for own_file in own_files(directory.path)
         if own_file.name in CHECKPOINTS.values()
     ]
     return max(chain(logs, checkpoints), default=0) // 1_000_000
@@ -244,15 +254,14 @@ def newest_ms(broker: Broker) -> int:
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
     """The topic-partitions that were compacted once, as cleaner-offset-checkpoint has them."""
-    path = broker.path / CLEANER_CHECKPOINT
-    try:
-        return (
-            frozenset(checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES)))
-            if file.is_there(path)
-            else frozenset()
-        )
-    except KafkavizError:
-        return frozenset()
+    compacted_logs: set[tuple[str, int]] = set()
+    for directory in broker.log_directories:
+        path = directory.path / CLEANER_CHECKPOINT
+        with suppress(KafkavizError):
+            if file.is_there(path):
+                data = file.read(path, limit_bytes=file.TEXT_BYTES)
+                compacted_logs.update(checkpoint.parse_offsets(data))
+    return frozenset(compacted_logs)
 
 
 def is_lone(broker: Broker) -> bool:

@@ -48,7 +48,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, LEADER_EPOCHS
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.broker import Broker, LogDirectory, Problem, open_broker
 from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
@@ -127,7 +127,7 @@ def _open(path: Path | str) -> Broker:
             other_files=tuple(info for info in partition.other_files if info.name == LEADER_EPOCHS),
             checkpoints=CheckpointOffsets(),
         )
-        return Broker(path=located.parent, source=source, partitions=(alone,), is_lone=True)
+        return _lone_broker(source, alone)
     try:
         broker = open_broker(source)
     except CannotOpen as fault:
@@ -137,12 +137,20 @@ def _open(path: Path | str) -> Broker:
             partition, _ = paths.open_segments(source)
         except CannotOpen:
             raise fault from None
-        return Broker(
-            path=partition.path.parent, source=source, partitions=(partition,), is_lone=True
-        )
+        return _lone_broker(source, partition)
     if broker.is_lone and not broker.partitions:
         raise CannotOpen(source, broker.problems[0].what, kind=broker.problems[0].kind)
     return broker
+
+
+def _lone_broker(source: Path, partition: Partition) -> Broker:
+    """A partition around which nothing of a broker is known."""
+    return Broker(
+        sources=(source,),
+        log_directories=(LogDirectory(path=partition.path.parent, source=source),),
+        partitions=(partition,),
+        is_lone=True,
+    )
 
 
 class _Comparer:

@@ -27,6 +27,7 @@ from kafkaviz.versions import Release
 METADATA_VERSION = "metadata.version"
 CALLER_DECIDES, WORKLOAD_DECIDES = message("release.given"), message("release.of_workload")
 NOTHING_DECIDES = message("release.no_trace")
+METADATA_LOG_ELSEWHERE = message("release.metadata_log_elsewhere", newest=versions.NEWEST)
 READ_AS_NEWEST = message("release.read_as_newest", newest=versions.NEWEST)
 # of what no release that is known writes: this one, or a later one
 LATER = max(versions.METADATA_VERSION_FIRST_LEVELS)
@@ -105,7 +106,16 @@ class AssumedRelease:
     @property
     def is_decided(self) -> bool:
         """Whether a trace says so: else it is the newest that is known."""
-        return not {NOTHING_DECIDES, READ_AS_NEWEST}.intersection(self.traces[-1:])
+        undecided = {NOTHING_DECIDES, READ_AS_NEWEST, METADATA_LOG_ELSEWHERE}
+        return not undecided.intersection(self.traces[-1:])
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the release can be told: False without the metadata log of several directories.
+
+        The rules of `release` are applied all the same.
+        """
+        return METADATA_LOG_ELSEWHERE not in self.traces
 
 
 def infer_release(broker: Broker) -> InferredRelease:
@@ -134,7 +144,9 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     A trace that only says "not before" leaves all later ones, but for the metadata.version that the
     brokers last agreed on: none is likely to be much newer. Where something of a later release lies
     there all the same, they are: a level is raised some time after an upgrade. What is newer than
-    any release that is known is read as the newest of them.
+    any release that is known is read as the newest of them. Without the metadata log of a broker
+    with several log directories no trace says "not after": then the release is unknown, and the
+    rules of the newest are applied.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -144,6 +156,8 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     inferred = infer_release(broker)
     if inferred.is_newer:
         return AssumedRelease(newest, (*inferred.traces, READ_AS_NEWEST))
+    if broker.lacks_metadata_log and inferred.last is None:
+        return AssumedRelease(newest, (*inferred.traces, METADATA_LOG_ELSEWHERE))
     release = next(
         (
             candidate
@@ -164,7 +178,7 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
     if "brokerEpoch" in (broker.clean_body or {}):
         yield ReleaseTrace(message("release.broker_epoch"), first=(3, 7))
     elif (
-        broker.is_clean
+        broker.main_directory.is_clean
         and broker.clean_body is None
         and CLEAN_SHUTDOWN not in {problem.path.name for problem in broker.problems}
     ):
@@ -225,11 +239,11 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
         (
             partition
             for partition in broker.partitions
-            if partition.directory == metadata_log.DIRECTORY
+            if partition.path == broker.path / metadata_log.DIRECTORY
         ),
         None,
     )
-    if broker.is_clean and log and log.live and is_untrimmed(log.live[-1]):
+    if broker.main_directory.is_clean and log and log.live and is_untrimmed(log.live[-1]):
         yield ReleaseTrace(
             message("release.untrimmed_indexes"),
             first=(4, 4),

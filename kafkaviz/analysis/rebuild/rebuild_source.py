@@ -120,8 +120,23 @@ def open_rebuild_source(
         )
     base_offsets = live if base_offset is None else (base_offset,)
     return RebuildSource(
-        partition, base_offsets, tuple(settings.find(partition.topic, name) for name in SETTINGS)
+        partition,
+        base_offsets,
+        tuple(_find_known(settings, partition.topic, name) for name in SETTINGS),
     )
+
+
+def _find_known(settings: Settings, topic: str, name: str) -> SettingValue:
+    """A setting that the result depends on.
+
+    Raises:
+        RefusedSetting: it is unknown.
+    """
+    setting = settings.find(topic, name)
+    if not setting.is_known:
+        reason = message("errors.setting_unknown", source=setting.source, name=name)
+        raise RefusedSetting(name, None, reason)
+    return setting
 
 
 def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:

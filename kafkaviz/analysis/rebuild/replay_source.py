@@ -17,7 +17,6 @@ from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.settings import Origin
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.directory.simulation import Simulated
@@ -71,7 +70,7 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
     known_settings = {
         name: setting.value
         for name, setting in topic_settings.items()
-        if setting.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS
+        if setting.is_given and name in config_def.TOPIC_SETTINGS
     }
     inferred_settings = {
         name: value for name, value in _limits(partition).items() if name not in known_settings

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from kafkaviz import versions
+from kafkaviz.config_def import INT_MAX
 from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
 from kafkaviz.log.broker import Broker
@@ -51,11 +52,14 @@ def config_lookup(settings: Settings) -> ConfigLookup:
     """What each partition's log is run with, as the settings of its topic say."""
 
     def find_partition_config(partition: Partition) -> IndexConfig:
-        interval_bytes, index_bytes = (
-            settings.find(partition.topic, name).value
-            for name in ("index.interval.bytes", "segment.index.bytes")
+        interval = settings.find(partition.topic, "index.interval.bytes")
+        index_bytes = settings.find(partition.topic, "segment.index.bytes")
+        return IndexConfig(
+            int(interval.value) if interval.is_known else IndexConfig.index_interval_bytes,
+            # an index that nobody knows the limit of is not said to be full
+            int(index_bytes.value) if index_bytes.is_known else INT_MAX,
+            is_known=interval.is_known and index_bytes.is_known,
         )
-        return IndexConfig(int(interval_bytes), int(index_bytes))
 
     return find_partition_config
 
@@ -66,7 +70,7 @@ def predict_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """What a start does to a broker directory; nothing in it is changed.
+    """What a start does to a broker; nothing in its directories is changed.
 
     Reads the .log files of the segments that would be recovered, and little of others.
 
@@ -286,6 +290,7 @@ def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
 
     Of a renamed directory they say the same as of the current one.
     """
-    if partition.state == "current":
+    if partition.state in ("current", "future"):
         return partition.checkpoints
-    return broker.current_checkpoints.get(partition.label, CheckpointOffsets())
+    key = partition.path.parent, partition.label
+    return broker.current_checkpoints.get(key, CheckpointOffsets())

@@ -44,7 +44,7 @@ COUNTED_BY = ("record", "entry", "unwritten", "mtime", "unknown")
 class RetentionLimits:
     """What a log is kept by.
 
-    Each setting has its value (-1: no limit) and, in words, where that came from.
+    Each setting has its value (-1: no limit, None: unknown) and, in words, where that came from.
 
     Attributes:
         is_tiered: closed segments go only once they were copied to remote storage, which these
@@ -52,19 +52,35 @@ class RetentionLimits:
             then.
     """
 
-    deletes: bool
+    deletes: bool | None
     policy_source: Message | None = None
-    retention_ms: int = NO_LIMIT
+    retention_ms: int | None = NO_LIMIT
     ms_source: Message | None = None
-    retention_bytes: int = NO_LIMIT
+    retention_bytes: int | None = NO_LIMIT
     bytes_source: Message | None = None
     is_tiered: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all of these settings are known; else no rule but the log start is."""
+        return None not in (self.deletes, self.retention_ms, self.retention_bytes)
+
+    @property
+    def has_size_limit(self) -> bool:
+        """Whether retention.bytes is known and takes segments."""
+        return self.is_known and bool(self.deletes) and cast(int, self.retention_bytes) >= 0
+
+    @property
+    def has_time_limit(self) -> bool:
+        """Whether retention.ms is known and takes segments."""
+        return self.is_known and bool(self.deletes) and cast(int, self.retention_ms) >= 0
 
     @property
     def is_time_assumed(self) -> bool:
         """Whether no file tells how long records are kept: Kafka's default is taken."""
         source = self.ms_source
-        return self.deletes and source is not None and source.key == "setting_source.default"
+        is_default = source is not None and source.key == "setting_source.default"
+        return is_default and self.deletes is True
 
 
 @dataclass(frozen=True)
@@ -137,11 +153,8 @@ class LogRetention:
 
         None without that limit.
         """
-        return (
-            self.log_bytes - self.limits.retention_bytes
-            if self.limits.retention_bytes >= 0
-            else None
-        )
+        limit = self.limits.retention_bytes
+        return None if limit is None or limit < 0 else self.log_bytes - limit
 
 
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
@@ -263,10 +276,10 @@ def _due_rules(
         due.append("log-start")
     if not limits.deletes:
         return due
-    over_bytes = (
-        sum(segment.size_bytes for segment in segments[len(due) :]) - limits.retention_bytes
+    over_bytes = sum(segment.size_bytes for segment in segments[len(due) :]) - (
+        limits.retention_bytes or 0
     )
-    while limits.retention_bytes >= 0 and len(due) < len(segments) and is_deletable(len(due)):
+    while limits.has_size_limit and len(due) < len(segments) and is_deletable(len(due)):
         over_bytes -= segments[len(due)].size_bytes
         if over_bytes < 0:
             break
@@ -287,8 +300,9 @@ def _is_expired(segment: SegmentAge, limits: RetentionLimits, now_ms: int) -> bo
 
 def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
     """The last moment that retention.ms keeps it."""
-    is_limited = limits.deletes and limits.retention_ms >= 0 and segment.timestamp_ms is not None
-    return min(segment.timestamp_ms + limits.retention_ms, LONG_MAX) if is_limited else None
+    if not limits.has_time_limit or segment.timestamp_ms is None:
+        return None
+    return min(segment.timestamp_ms + cast(int, limits.retention_ms), LONG_MAX)
 
 
 def _kept_retentions(
@@ -299,7 +313,7 @@ def _kept_retentions(
     Args:
         watermark_count: how many of them stay for the high watermark alone.
     """
-    over_bytes = sum(segment.size_bytes for segment in segments) - limits.retention_bytes
+    over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms, blocking_offset, is_known = None, 0, True
     for number, (segment, bytes_up_to) in enumerate(
         zip(segments, accumulate(segment.size_bytes for segment in segments), strict=True)
@@ -311,11 +325,7 @@ def _kept_retentions(
         if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
             latest_ms, blocking_offset = until_ms, segment.base_offset
         gone_ms = latest_ms if is_known else None
-        more_bytes = (
-            max(0, bytes_up_to - over_bytes)
-            if limits.deletes and limits.retention_bytes >= 0
-            else None
-        )
+        more_bytes = max(0, bytes_up_to - over_bytes) if limits.has_size_limit else None
         blocked_by = (
             blocking_offset if gone_ms is not None and gone_ms > cast(int, until_ms) else None
         )
@@ -348,12 +358,14 @@ def _retention_state(
     gone_ms: int | None,
     blocked_by: int | None,
 ) -> str:
+    if not limits.is_known:
+        return "unknown"
     if not limits.deletes:
         return "compacted"
     if is_last and not segment.size_bytes:
         return "empty"
-    if limits.retention_ms < 0:
-        return "unlimited" if limits.retention_bytes < 0 else "bytes"
+    if not limits.has_time_limit:
+        return "bytes" if limits.has_size_limit else "unlimited"
     if gone_ms is None:
         return "unknown"
     return "until" if blocked_by is None else "behind"

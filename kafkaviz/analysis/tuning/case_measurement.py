@@ -15,7 +15,7 @@ from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningCase
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.log.settings import Origin, Settings
+from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.config import (
     IndexConfig,
@@ -98,7 +98,7 @@ def _measure_case(
     limits = {
         key: value
         for key, value in current_config.infer_limits(logs).items()
-        if topic_settings[key].origin == Origin.DEFAULT
+        if not topic_settings[key].is_given
     }
     values = {key: setting.value for key, setting in topic_settings.items()} | limits
     config = log_config(values, settings.release)

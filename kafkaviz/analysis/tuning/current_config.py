@@ -4,11 +4,14 @@ Its interval and its limits, as settings give them, or as its entries and rolls 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import islice
+from typing import cast
 
 import numpy as np
 
+from kafkaviz import config_def, versions
 from kafkaviz.analysis.inference import (
     ChunkedEvidence,
     IntervalBounds,
@@ -23,7 +26,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.log.settings import Origin, Settings, SettingValue
+from kafkaviz.log.settings import Settings, SettingValue
 from kafkaviz.messages import Message, message
 
 TunedSegments = tuple[Partition, Sequence[LogSegment]]  # and those of its segments that are tuned
@@ -72,7 +75,7 @@ def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
     Where none does, as the first batches of the largest segments look.
     """
     setting = settings.find(logs[0][0].topic, SETTING)
-    if setting.origin != Origin.DEFAULT:
+    if setting.is_given:
         return int(setting.value)
     estimator = IntervalEstimator(logs)
     for segment in estimator.segments:
@@ -89,7 +92,8 @@ def current_interval(
     """The interval that the log is run with today.
 
     A default that the entries contradict is none: then the log came without its settings, and the
-    interval is inferred.
+    interval is inferred, as it is where the setting is unknown. Kafka's default is assumed where
+    nothing is indexed.
 
     Args:
         bounds: what the entries say.
@@ -99,14 +103,26 @@ def current_interval(
         batches.
     """
     low, high = bounds.low_bytes, bounds.high_bytes
-    is_fitting = high is None or (low or 0) <= setting.value <= high
-    if setting.origin != Origin.DEFAULT or is_fitting or bounds.per_append:
-        return int(setting.value), setting.source, bounds.per_append
+    if high is None:
+        setting = assume_interval(setting)
+    if setting.value is not None:
+        is_fitting = high is None or (low or 0) <= setting.value <= high
+        if setting.is_given or is_fitting or bounds.per_append:
+            return int(setting.value), setting.source, bounds.per_append
     return (
-        _roundest(low or 0, high),
+        _roundest(low or 0, cast(int, high)),
         message("tuning_answer.interval_inferred", low=low or 0, high=high),
         bounds.per_append,
     )
+
+
+def assume_interval(setting: SettingValue) -> SettingValue:
+    """index.interval.bytes with Kafka's default where it is unknown; the source says so."""
+    if setting.is_known:
+        return setting
+    default = config_def.TOPIC_SETTINGS[SETTING].default(versions.NEWEST_RELEASE)
+    source = message("tuning_answer.interval_assumed", source=setting.source)
+    return replace(setting, value=default, source=source)
 
 
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:

@@ -15,6 +15,7 @@ from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, inactive
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.tuning.case_measurement import MeasureProgress, measure_cases
+from kafkaviz.analysis.tuning.current_config import assume_interval
 from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.analysis.tuning.tuning_case import (
     BROKER,
@@ -33,7 +34,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.settings import Origin, Settings, open_settings
+from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import message
 from kafkaviz.simulate.directory import simulation
 from kafkaviz.simulate.producers.workload import PRESETS
@@ -173,6 +174,8 @@ def _open_broker(
     if not by_topic:
         raise CannotOpen(broker.source, message("errors.holds_no_topic_log"), kind="missing")
     default_interval = settings.find("", SETTING) if topic is None else None
+    if default_interval is not None:
+        default_interval = assume_interval(default_interval)
     cases, faults = measure_cases(
         by_topic,
         settings,
@@ -187,7 +190,7 @@ def _open_broker(
     own_settings: dict[str, Any] = {
         field_name(setting.name): setting.value
         for setting in (settings.find("", name) for name in BROKER_SETTINGS)
-        if setting.origin != Origin.DEFAULT
+        if setting.is_given
     }
     excluded_segments = _inactive_segments(broker.partitions, topic)
     return TuningSource(

@@ -217,7 +217,8 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     """
     counts: dict[str, int] = {}
     for log in logs:
-        basis = retention_text.basis_text(log) if log.limits.deletes else say("health.compacted")
+        is_compacted = log.limits.deletes is False
+        basis = say("health.compacted") if is_compacted else retention_text.basis_text(log)
         counts[basis] = counts.get(basis, 0) + 1
     commonest = sorted(counts.items(), key=lambda basis_count: -basis_count[1])
     basis_texts = [

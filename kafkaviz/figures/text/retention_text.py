@@ -3,7 +3,7 @@
 The page and the command say it in the same ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from kafkaviz.analysis.checks.summary import has_suspect_unit
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import duration, group, moment, size
+from kafkaviz.units import MISSING, duration, group, moment, size
 
 
 def held_text(state: str) -> str:
@@ -77,6 +77,8 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
                 if is_old
                 else say("retention.watermark")
             )
+        case "unknown" if not log.limits.is_known:
+            return say("retention.limits_unknown")
         case state:
             return say("retention.kept", why=held_text(state))
 
@@ -140,19 +142,23 @@ def counted_segments_text() -> str:
 def basis_text(log: LogRetention) -> str:
     """The settings a log is kept by, and where they come from."""
     limits = log.limits
+    if limits.deletes is None:
+        return say("retention.policy_unknown", source=limits.policy_source)
     if not limits.deletes:
         return say("retention.compacted_alone", source=limits.policy_source)
-    retention_time_text = (
-        say("retention.no_limit") if limits.retention_ms < 0 else duration(limits.retention_ms)
-    )
-    retention_size_text = (
-        say("retention.no_limit") if limits.retention_bytes < 0 else size(limits.retention_bytes)
-    )
+    retention_time_text = _limit_text(limits.retention_ms, duration)
+    retention_size_text = _limit_text(limits.retention_bytes, size)
     sources = {
         "ms_source": limits.ms_source or "",
         "bytes_source": limits.bytes_source or "",
     }
     return say("retention.basis", ms=retention_time_text, bytes=retention_size_text, **sources)
+
+
+def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:
+    if limit is None:
+        return MISSING
+    return say("retention.no_limit") if limit < 0 else format_limit(limit)
 
 
 def moment_text(ms: int | None) -> str:

@@ -413,7 +413,7 @@ def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
             owners = zip(
                 *(rows[name].to_pylist() for name in ("broker", "topic", "partition")), strict=True
             )
-            values: dict[tuple, tuple[int, str]] = {}
+            values: dict[tuple, tuple[int | None, str]] = {}
             columns = [
                 values.get(owner) or values.setdefault(owner, limits.find(*owner))
                 for owner in owners

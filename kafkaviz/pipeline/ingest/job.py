@@ -136,7 +136,7 @@ def ingest(
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
-    brokers = [open_broker(directory, PartitionSpool) for directory in directories]
+    brokers = [open_broker(directory, collect=PartitionSpool) for directory in directories]
     disk_inventory = inventory(brokers)
     refuse_inside(catalog_path, disk_inventory)
     with catalog_transaction(catalog_path) as transaction:

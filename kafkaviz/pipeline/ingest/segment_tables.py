@@ -17,7 +17,7 @@ import pyarrow as pa
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import Origin, Settings
+from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, SEGMENTS
 from kafkaviz.pipeline.catalog.stamps import FirstBatch
 from kafkaviz.pipeline.ingest.inventory import InventoryEntry, PartitionEntries
@@ -144,14 +144,14 @@ class SegmentBytes:
             for number in (partition, None):
                 self.inferred_bytes.setdefault((broker, topic, number), limit.value)
 
-    def find(self, broker: str, topic: str, partition: int) -> tuple[int, str]:
-        """The limit, and where it is from."""
+    def find(self, broker: str, topic: str, partition: int) -> tuple[int | None, str]:
+        """The limit, None where it is unknown, and where it is from."""
         setting = self.settings[broker].find(topic, SEGMENT_BYTES)
         inferred_bytes = self.inferred_bytes.get(
             (broker, topic, partition)
         ) or self.inferred_bytes.get((broker, topic, None))
-        if setting.origin != Origin.DEFAULT or inferred_bytes is None:
-            return int(cast(int, setting.value)), str(setting.source)
+        if setting.is_given or inferred_bytes is None:
+            return cast("int | None", setting.value), str(setting.source)
         return inferred_bytes, "inferred from rolls"
 
 

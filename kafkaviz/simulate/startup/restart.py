@@ -99,10 +99,13 @@ def steps_of(
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
     """What a start does to one partition directory, whatever lies beside it."""
-    return (
-        _metadata_steps(log, behaviour, on_recovered)
-        if is_metadata(log.directory)
-        else tuple(_log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered))
+    if is_metadata(log.directory):
+        return _metadata_steps(log, behaviour, on_recovered)
+    steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
+    if log.config.is_known:
+        return tuple(steps)
+    return tuple(
+        replace(step, size_bytes=None) if step.action == "rebuild" else step for step in steps
     )
 
 

@@ -37,7 +37,14 @@ def _compare(a: BrokerSnapshot, b: BrokerSnapshot, directory: str) -> PartitionC
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     pair = [
-        replace(snapshot.broker, partitions=(snapshot.broker.partition(directory),), problems=())
+        replace(
+            snapshot.broker,
+            partitions=(snapshot.broker.partition(directory),),
+            log_directories=tuple(
+                replace(log_directory, problems=())
+                for log_directory in snapshot.broker.log_directories
+            ),
+        )
         for snapshot in (a, b)
     ]
     return compare_brokers(pair[0], pair[1]).partitions[0]

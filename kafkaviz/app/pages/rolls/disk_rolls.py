@@ -51,9 +51,7 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
     partition = snapshot.broker.partition(os.fsdecode(directory))
     settings = log_settings.open_settings(snapshot.broker).topic_settings(partition.topic)
     config = log_config({name: setting.value for name, setting in settings.items()})
-    explicit_names = [
-        name for name, setting in settings.items() if setting.origin != Origin.DEFAULT
-    ]
+    explicit_names = [name for name, setting in settings.items() if setting.is_given]
     history = roll_history.history_of_partition(partition, config, explicit_names)
     return RollsOnDisk(
         history,

@@ -1,0 +1,161 @@
+"""Several log directories of one broker, against what a 4.4.0 broker with three said of its own."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import kafkaviz as kv
+from kafkaviz.analysis.inference.version import assume_release
+from kafkaviz.config_def import TOPIC_SETTINGS
+from kafkaviz.log.settings import Origin, open_settings
+from kafkaviz.messages import message
+from tests.conftest import DATA, REPLICAS
+
+ARCHIVE = DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz"
+SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
+NAMES = ("disk-a", "disk-b", "disk-c")
+UNKNOWN = message("setting_source.metadata_log_elsewhere")
+
+
+def copied(disks: Path, tmp_path: Path) -> Path:
+    """A copy of the folder with the three directories."""
+    return Path(shutil.copytree(disks, tmp_path / "copy"))
+
+
+def contents(broker: kv.Broker) -> list[tuple[str, str, int]]:
+    """Each partition: its log directory, its name, and the bytes of its logs."""
+    return [
+        (partition.path.parent.name, partition.directory, partition.log_bytes)
+        for partition in broker.partitions
+    ]
+
+
+def test_one_broker_by_its_folder_its_archive_and_its_directories(disks):
+    """In any order; the metadata log says which is the main one."""
+    by_folder = kv.open_broker(disks)
+    by_archive = kv.open_broker(ARCHIVE)
+    by_paths = kv.open_broker(*(disks / name for name in ("disk-c", "disk-a", "disk-b")))
+    assert contents(by_folder) == contents(by_archive)
+    assert sorted(contents(by_paths)) == sorted(contents(by_folder)) and by_folder.partitions
+    for broker in (by_folder, by_archive, by_paths):
+        assert broker.path.name == "disk-a" and not broker.is_lone and not broker.is_clean
+        assert sorted(directory.path.name for directory in broker.log_directories) == list(NAMES)
+        assert [directory.has_metadata_log for directory in broker.log_directories].count(True) == 1
+        assert not broker.lacks_metadata_log
+    assert by_folder.name == "kafka-4.4.0-jbod-killed" and by_paths.name == "disk-a"
+
+
+def test_directories_and_sizes_are_those_that_kafka_says(disks):
+    """kafka-log-dirs counts .log files: UnifiedLog.size, without those of a -delete directory."""
+    broker = kv.open_broker(disks)
+    sizes: dict[str, dict[str, int]] = {}
+    for partition in broker.partitions:
+        if partition.state == "current" and partition.topic != "__cluster_metadata":
+            directory = broker.directory_of(partition).path.name
+            sizes.setdefault(directory, {})[partition.directory] = partition.live_log_bytes
+    expected = {
+        directory: {name: size for name, size in partitions.items() if name in sizes[directory]}
+        for directory, partitions in SAID["log_dirs"].items()
+    }
+    assert {name: sorted(of) for name, of in sizes.items()} == {
+        name: sorted(of) for name, of in expected.items()
+    }
+    # asked before the kill: what was written since is more
+    assert all(
+        sizes[name][of] >= size for name, all_ in expected.items() for of, size in all_.items()
+    )
+    untouched = ("payments-0", "payments-1", "payments-2", "profiles-0", "profiles-1")
+    for directory, partitions in expected.items():
+        for name in set(partitions) & set(untouched):
+            assert sizes[directory][name] == partitions[name]
+
+
+def test_settings_are_those_that_kafka_says(disks):
+    """Whatever the order of the directories: each setting of each topic."""
+    reference = kv.open_broker(*(disks / name for name in ("disk-b", "disk-c", "disk-a")))
+    settings = open_settings(reference, assume_release(reference).release)
+    assert assume_release(reference).release == (4, 4, 0)
+    compared = 0
+    for topic, texts in SAID["configs"].items():
+        for name, setting in settings.topic_settings(topic).items():
+            if name in texts:
+                expected = TOPIC_SETTINGS[name].parse(texts[name], (4, 4, 0), within_limits=False)
+                assert setting.value == expected, (topic, name)
+                compared += 1
+    assert compared > 150
+
+
+@pytest.mark.parametrize("name", ["disk-b", "disk-c"])
+def test_a_directory_alone_claims_no_default(disks, name):
+    """Nor what server.properties beside it says: a ConfigRecord that is not here may be stronger,
+    as that of segment.bytes of orders is.
+    """
+    broker = kv.open_broker(disks / name)
+    assert broker.lacks_metadata_log
+    release = assume_release(broker)
+    assert not release.is_known and not release.is_decided
+    settings = open_settings(broker, release.release)
+    for setting in settings.topic_settings("orders").values():
+        assert (setting.value, setting.origin, setting.source) == (None, Origin.UNKNOWN, UNKNOWN)
+    typed = open_settings(broker, release.release, {"log.retention.ms": "7"})
+    assert typed.find("orders", "retention.ms").value == 7
+
+
+def test_a_partition_alone_claims_no_default(disks):
+    """Its log directory is the one around it."""
+    broker = kv.open_broker(disks / "disk-b" / "audit-1")
+    assert broker.is_lone and broker.lacks_metadata_log
+    assert open_settings(broker).find("audit", "index.interval.bytes").value is None
+    assert not kv.open_broker(disks / "disk-a" / "orders-2").lacks_metadata_log
+
+
+def test_a_partition_in_two_directories_is_named_by_both(disks, tmp_path):
+    """None is chosen in silence."""
+    folder = copied(disks, tmp_path)
+    shutil.copytree(folder / "disk-b" / "audit-1", folder / "disk-c" / "audit-1")
+    broker = kv.open_broker(folder)
+    with pytest.raises(
+        kv.CannotOpen, match=r"has a audit-1, and so has .*disk-b/audit-1; name its"
+    ):
+        broker.partition("audit-1")
+    for name in ("disk-b", "disk-c"):
+        partition = broker.partition(f"{name}/audit-1")
+        assert partition.path == folder / name / "audit-1"
+        assert broker.partition_name(partition) == f"{name}/audit-1"
+        assert broker.partition(str(partition.path)) is partition
+    assert broker.partition_name(broker.partition("audit-0")) == "audit-0"
+
+
+def test_two_brokers_are_refused_in_one_line(tmp_path):
+    """By two paths, and by the folder that holds both."""
+    words = "belongs to broker 2 of cluster .*, and .* to broker 1 of cluster .*; give the log"
+    with pytest.raises(kv.CannotOpen, match=words) as refusal:
+        kv.open_broker(*REPLICAS)
+    assert "\n" not in str(refusal.value)
+    for replica in REPLICAS:
+        name = replica.name.removesuffix(".tar.gz")
+        shutil.copytree(kv.open_broker(replica).path, tmp_path / name)
+    with pytest.raises(kv.CannotOpen, match=words):
+        kv.open_broker(tmp_path)
+
+
+def test_what_is_no_log_directory_is_refused(disks, tmp_path):
+    """An empty one is one: a disk that was replaced."""
+    (tmp_path / "disk-d" / "lost+found").mkdir(parents=True)
+    broker = kv.open_broker(disks / "disk-a", tmp_path / "disk-d")
+    assert len(broker.log_directories) == 2
+    (tmp_path / "disk-d" / "notes.txt").write_text("")
+    with pytest.raises(kv.CannotOpen, match=r"there is no meta\.properties"):
+        kv.open_broker(disks / "disk-a", tmp_path / "disk-d")
+    with pytest.raises(kv.CannotOpen, match="is a partition directory, and several paths mean"):
+        kv.open_broker(disks / "disk-a", disks / "disk-b" / "audit-1")
+
+
+def test_a_folder_with_one_log_directory_names_it(disks, tmp_path):
+    """It is not opened by its folder."""
+    shutil.copytree(disks / "disk-b", tmp_path / "disk-b")
+    with pytest.raises(kv.CannotOpen, match="disk-b looks like one"):
+        kv.open_broker(tmp_path)
