@@ -4,6 +4,7 @@ real brokers did.
 
 import gzip
 import json
+import shutil
 from itertools import pairwise
 
 import pytest
@@ -22,6 +23,7 @@ from kafkaviz.analysis.retention.policy import (
 )
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.text.retention_text import basis_text, headline_text, newest_text, reason_text
+from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 from tests.analysis.lab import Lab
@@ -449,7 +451,11 @@ def test_the_worst_comes_first_and_is_counted():
 
 
 def test_a_lone_partition_has_its_retention_too(clean, tmp_path):
-    """By Kafka's defaults."""
+    """By Kafka's defaults; without the metadata log the topic's settings are unknown."""
     lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+    (log,) = broker_health.check(lab.path / "orders-0").retention
+    assert not log.limits.is_known and log.limits.retention_ms is None
+    assert {segment.state for segment in log.segments} == {"unknown"} and log.over_bytes is None
+    shutil.copytree(clean / METADATA_DIRECTORY, lab.path / METADATA_DIRECTORY)
     (log,) = broker_health.check(lab.path / "orders-0").retention
     assert log.partition == "orders-0" and log.limits.retention_ms == 7 * DAY_MS
