@@ -13,8 +13,7 @@ from kafkaviz.cli.common.options import (
     add_tiered_option,
     join_tiered,
 )
-from kafkaviz.cli.common.progress import ProgressLine
-from kafkaviz.messages import say
+from kafkaviz.cli.common.progress import ByteProgress
 
 FINDINGS_STATUS = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
@@ -94,13 +93,21 @@ def run(args: argparse.Namespace) -> int:
         if args.overrides
         else None
     )
-    progress = ProgressLine()
+    progress = ByteProgress()
+    progress.expect(
+        {
+            f"{partition.directory}/{segment.name}": segment.log.size_bytes
+            for partition in broker.partitions
+            for segment in partition.segments
+            if segment.log
+        }
+    )
     health = check(
         broker,
         args.kafka_version,
         settings=settings,
-        on_partition=lambda partition: progress.show(
-            say("cli.reading", source=partition.directory)
+        on_segment=lambda partition, segment: progress.show(
+            f"{partition.directory}/{segment.name}", 0.0
         ),
     )
     progress.clear()

@@ -13,7 +13,7 @@ from kafkaviz.cli.common.options import (
     add_tiered_option,
     join_tiered,
 )
-from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.cli.common.progress import LINE_EVERY_S, PLAIN_EVERY_S, ProgressLine
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Ingest, Progress
     from kafkaviz.pipeline.ingest.run import IngestResult
 
-LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
 SETTLED_WITHIN_S = 10.0
 LEVELS = ("headers", "crc", "records")  # of format.deep_scan.CheckLevel, which takes long to import
 EPILOG = """\

@@ -15,6 +15,7 @@ from kafkaviz.cli.common.options import (
     parse_folder,
     resolve_release,
 )
+from kafkaviz.cli.common.progress import ByteProgress
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -104,12 +105,22 @@ def _write_indexes(
     They are put into OUT once all are built.
     """
     from kafkaviz.simulate.directory.folder import new_files
+    from kafkaviz.units import file_stem
 
     segments, files = [], []
+    sizes = {
+        segment.name: segment.log.size_bytes
+        for segment in source.partition.live
+        if segment.base_offset in source.base_offsets
+    }
+    progress = ByteProgress()
+    progress.expect(sizes)
     with new_files(out, (source.partition.path,), replacing_same=True) as staging:
         for segment in source.rebuild_segments(release):
+            progress.show(file_stem(segment.base_offset), 1.0)
             files.append(_write_files(segment, staging.path))
             segments.append(segment)
+    progress.clear()
     return segments, files
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import add_json_option, add_setting_option, parse_setting
-from kafkaviz.cli.common.progress import ProgressLine
+from kafkaviz.cli.common.progress import ByteProgress
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
@@ -139,14 +139,15 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.tuning.source import open_source
 
     budgets = _budgets(args)
-    progress = ProgressLine()
+    progress = ByteProgress()
     source = open_source(
         args.source,
         args.kafka_version,
         dict(args.overrides),
-        on_progress=lambda name, _share: progress.show(say("cli.reading", source=name)),
+        on_progress=progress.show,
+        on_sizes=progress.expect,
     )
-    progress.show("")  # not clear(): a workload has shown nothing, and is given an empty line
+    progress.clear()
     output.say_newer(source.assumed_release.newer_than_known)
     costs = cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,

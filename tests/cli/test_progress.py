@@ -1,28 +1,44 @@
-"""The line of progress, on a terminal and without one."""
+"""How far a command is, on stderr."""
 
-import sys
+import re
+from pathlib import Path
 
-from kafkaviz.cli.common.progress import ProgressLine
+import pytest
 
-
-def test_a_terminal_has_one_line_that_changes(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    progress = ProgressLine()
-    progress.show("reading a", "plain")
-    progress.show("reading \x1b b")
-    progress.clear()
-    assert capsys.readouterr().err == "\rreading a\x1b[K\rreading \\x1b b\x1b[K\r\x1b[K"
+from kafkaviz import units
+from kafkaviz.__main__ import main
+from kafkaviz.cli.common import progress
+from kafkaviz.cli.common.progress import PLAIN_EVERY_S, ByteProgress
+from kafkaviz.log.archives.archive import unpack_if_archive
 
 
-def test_nothing_is_cleared_that_was_not_shown(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    ProgressLine().clear()
-    assert not capsys.readouterr().err
+@pytest.fixture
+def partition(data) -> Path:
+    return unpack_if_archive(data / "kafka-4.3.1" / "tiny-index-0")
 
 
-def test_elsewhere_a_plain_line_is_written_where_it_is_another(capsys):
-    progress = ProgressLine()
-    for plain_text in ("one", "one", "", "two"):
-        progress.show("not this", plain_text)
-    progress.clear()
-    assert capsys.readouterr().err == "one\ntwo\n"
+def test_a_line_now_and_then(capsys):
+    """None of what is quick; later ones count what was read before."""
+    clock = [0.0]
+    reading = ByteProgress(lambda: clock[0])
+    reading.expect({"a": 1024, "b": 3072})
+    reading.show("a", 0.5)
+    assert capsys.readouterr().err == ""
+    clock[0] = PLAIN_EVERY_S
+    reading.show("b", 0.5)
+    clock[0] += PLAIN_EVERY_S / 2
+    reading.show("b", 0.75)
+    reading.clear()
+    assert capsys.readouterr().err == "reading b: 2.50 KiB of 4 KiB, 512 B/s\n"
+
+
+@pytest.mark.parametrize("line", ["check {0}", "tune {0}", "rebuild {0} --out {1}"])
+def test_long_commands_tell_their_bytes(line, partition, tmp_path, monkeypatch, capsys):
+    """Of all logs together, which is their size on disk; quick ones tell nothing."""
+    total = units.size(sum(path.stat().st_size for path in partition.glob("*.log")))
+    assert main([*line.format(partition, tmp_path / "quick").split(), "--json"]) in (0, 1)
+    assert "reading" not in capsys.readouterr().err
+    monkeypatch.setattr(progress, "PLAIN_EVERY_S", 1e-9)
+    assert main([*line.format(partition, tmp_path / "slow").split(), "--json"]) in (0, 1)
+    lines = [text for text in capsys.readouterr().err.splitlines() if text.startswith("reading ")]
+    assert lines and {re.search(r" of (.*), ", text)[1] for text in lines} == {total}

@@ -40,6 +40,7 @@ from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
 
 __all__ = [
@@ -100,6 +101,7 @@ def check(
     settings: Settings | None = None,
     level: CheckLevel = CheckLevel.RECORDS,
     on_partition: Callable[[Partition], None] | None = None,
+    on_segment: Callable[[Partition, Segment], None] | None = None,
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it.
 
@@ -113,6 +115,7 @@ def check(
             server.properties beside it say.
         level: how much of each batch is looked at; less than all of it is a finding.
         on_partition: called with each partition before it is read.
+        on_segment: called with each segment before it is read.
     """
     check_plan = plan_check(
         broker if isinstance(broker, Broker) else open_broker(broker),
@@ -127,9 +130,11 @@ def check(
         if on_partition:
             on_partition(partition_log)
         facts = check_plan.facts(partition_log)
-        segment_checks = [
-            segment.check(log_segment, facts) for log_segment in partition_log.segments
-        ]
+        segment_checks = []
+        for log_segment in partition_log.segments:
+            if on_segment:
+                on_segment(partition_log, log_segment)
+            segment_checks.append(segment.check(log_segment, facts))
         findings += partition_findings(partition_log, facts, segment_checks)
         retentions += partition_retention(check_plan, partition_log, segment_checks)
     return compose_health(check_plan, findings, _predict_restart(check_plan), retentions)

@@ -29,6 +29,8 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 # called with the .log that is measured, and which share of it is done
 MeasureProgress = Callable[[str, float], None]
+# called with the bytes of each .log that is to be measured
+MeasureSizes = Callable[[Mapping[str, int]], None]
 READ_SHARE = 0.75  # of the time that a .log takes
 
 
@@ -38,6 +40,7 @@ def measure_cases(
     version: str,
     *,
     on_progress: MeasureProgress,
+    on_sizes: MeasureSizes,
     extra_intervals: Iterable[int] = (),
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
     """Measures every topic.
@@ -48,6 +51,13 @@ def measure_cases(
     Returns:
         A case of each topic that can be read, and why others cannot.
     """
+    sizes = {
+        _log_name(partition, segment): segment.log.size_bytes
+        for logs in by_name.values()
+        for partition, segments in logs
+        for segment in segments
+    }
+    on_sizes(sizes)
     intervals = {
         name: current_config.estimate_interval(logs, settings) for name, logs in by_name.items()
     }
@@ -72,6 +82,10 @@ def measure_cases(
         if new_intervals == intervals:
             return cases, faults
         intervals = new_intervals
+
+
+def _log_name(partition: Partition, segment: LogSegment) -> str:
+    return f"{partition.directory}/{segment.name}.log"
 
 
 def _measure_case(
@@ -116,7 +130,7 @@ def _measure_case(
     )
     for partition, segments in logs:
         for segment in segments:
-            report_share = partial(on_progress, f"{partition.directory}/{segment.name}.log")
+            report_share = partial(on_progress, _log_name(partition, segment))
             report_share(0.0)
             indexes = (
                 (segment.offset_index, segment.time_index)

@@ -14,7 +14,11 @@ from kafkaviz import config_def
 from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, inactive_segments
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.analysis.lookup import paths
-from kafkaviz.analysis.tuning.case_measurement import MeasureProgress, measure_cases
+from kafkaviz.analysis.tuning.case_measurement import (
+    MeasureProgress,
+    MeasureSizes,
+    measure_cases,
+)
 from kafkaviz.analysis.tuning.current_config import assume_interval
 from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.analysis.tuning.tuning_case import (
@@ -46,6 +50,7 @@ def open_source(
     version: str | None = None,
     overrides: Mapping[str, str] | None = None,
     on_progress: MeasureProgress = lambda _name, _share: None,
+    on_sizes: MeasureSizes = lambda _sizes: None,
 ) -> TuningSource:
     """A path, or the name of a workload that comes along.
 
@@ -53,6 +58,7 @@ def open_source(
         version: of Kafka, instead of what the directory's traces or the workload say.
         overrides: settings by a topic's or a broker's name, over those that the source has.
         on_progress: called with each .log before it is read, and again with how far it is.
+        on_sizes: called once before, with the bytes of each .log by its name in `on_progress`.
 
     Raises:
         CannotOpen: the path leads to nothing that can be tuned.
@@ -66,13 +72,14 @@ def open_source(
     if topic is None and str(target) == path.name and not path.suffix and not path.exists():
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
-        return _open_partition(path, version, overrides, on_progress)
+        return _open_partition(path, version, overrides, on_progress, on_sizes)
     return _open_broker(
         open_broker(path),
         topic,
         version,
         overrides=overrides,
         on_progress=on_progress,
+        on_sizes=on_sizes,
     )
 
 
@@ -120,6 +127,7 @@ def _open_partition(
     version: str | None,
     overrides: dict[str, str],
     on_progress: MeasureProgress,
+    on_sizes: MeasureSizes,
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
     assumed_release = assume_release(None if version else paths.broker_around(path), version)
@@ -133,6 +141,7 @@ def _open_partition(
         _open_settings(partition, release, overrides),
         kafka_version,
         on_progress=on_progress,
+        on_sizes=on_sizes,
     )
     if faults:
         raise faults[0]
@@ -163,6 +172,7 @@ def _open_broker(
     *,
     overrides: dict[str, str],
     on_progress: MeasureProgress,
+    on_sizes: MeasureSizes,
 ) -> TuningSource:
     assumed_release = assume_release(broker, version)
     settings = open_settings(broker, assumed_release.release, overrides)
@@ -181,6 +191,7 @@ def _open_broker(
         settings,
         assumed_release.version,
         on_progress=on_progress,
+        on_sizes=on_sizes,
         extra_intervals={int(default_interval.value)} if default_interval else set(),
     )
     problems = [*broker.problems, *(Problem.from_fault(fault.path, fault) for fault in faults)]
