@@ -66,9 +66,9 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
     if not sizes:
         return
     yield from ("", say("cli_check.largest_topics"))
-    shown = sizes[:MAX_TOPICS]
-    width = max(len(units.size(size.size_bytes)) for size in shown)
-    for size in shown:
+    largest = sizes[:MAX_TOPICS]
+    width = max(len(units.size(size.size_bytes)) for size in largest)
+    for size in largest:
         total = output.pad(units.size(size.size_bytes), width, ">")
         detail = say(
             "cli_check.topic_size",
@@ -165,11 +165,11 @@ def _failure_cause(step: StartupStep) -> tuple[str, ...]:
 
 def _same_in_text(names: list[str]) -> str:
     """Returns that other partitions fail in the same way: how many, and some of their names."""
-    shown = tuple(names[:MAX_FAILED_NAMES])
-    hidden = len(names) - len(shown)
+    first_names = tuple(names[:MAX_FAILED_NAMES])
+    hidden = len(names) - len(first_names)
     if not hidden:
-        return say("cli_check.same_in", names=shown)
-    return say("cli_check.same_in_many", n=len(names), names=shown, hidden=hidden)
+        return say("cli_check.same_in", names=first_names)
+    return say("cli_check.same_in_many", n=len(names), names=first_names, hidden=hidden)
 
 
 def _render_findings(findings: list[Finding]) -> Iterator[str]:
