@@ -14,18 +14,18 @@ from itertools import islice
 from typing import Any, TypeVar, cast
 
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, OUT_OF_MEMORY
+from kafkaviz.format.java_numbers import parse_int, parse_long
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import excerpt
 
 VERSION = 0
 MAX_PARTITIONS = 500_000  # in a checkpoint of offsets that is read
 MAX_EPOCHS = 100_000  # in a leader-epoch-checkpoint that is read
-LONG_CHARACTERS = 20  # of the least long: a sign and 19 digits
+MAX_ARRAY_LENGTH = 2**31 - 3  # of the array that CheckpointFile makes for the entries it is to read
 _SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
 _PLAIN_FIELDS = re.compile("[!-~]+(?: [0-9]+){1,2}")
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
-_NUMBER = re.compile(r"[+-]?\d+")  # Unicode's decimal digits, as Java's parseInt and parseLong
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 _KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*")
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
@@ -98,15 +98,17 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
     An empty file has none.
 
     Raises:
-        CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3 then ignores
-            the complete file without a word.
+        CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3.1 and 4.4.0
+            refuses the file with an IOException.
+        UncaughtRefusal: a field is no number, or the count is no size of a list: they let another
+            exception pass.
         CannotOpen: it has more than MAX_PARTITIONS lines.
     """
     lines = _entries(
         text,
         3,
         MAX_PARTITIONS,
-        lambda topic, partition, offset: ((topic, _int(partition, 32)), _int(offset, 64)),
+        lambda topic, partition, offset: ((topic, parse_int(partition)), parse_long(offset)),
     )
     return dict(entry for _, entry in lines)
 
@@ -126,7 +128,9 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
     """
     epochs = []
     refusals = []  # LeaderEpochFileCache looks at the numbers once the whole file was parsed
-    lines = _entries(text, 2, MAX_EPOCHS, lambda epoch, start: (_int(epoch, 32), _int(start, 64)))
+    lines = _entries(
+        text, 2, MAX_EPOCHS, lambda epoch, start: (parse_int(epoch), parse_long(start))
+    )
     for position, (epoch, start_offset) in lines:
         epochs.append((epoch, start_offset))
         if min(epoch, start_offset) < 0 and not refusals:
@@ -320,6 +324,9 @@ def _entries(
     if count < 0:
         refusal = f"Illegal Capacity: {count}"
         raise UncaughtRefusal(second_line[0], verbatim(refusal), (ILLEGAL_ARGUMENT, refusal))
+    if count > MAX_ARRAY_LENGTH:
+        refusal = "Requested array size exceeds VM limit"
+        raise UncaughtRefusal(second_line[0], verbatim(refusal), (OUT_OF_MEMORY, refusal))
     # of a file that is too long the first line is looked at, which damage usually shows
     most = limit if data.count(b"\n") <= limit + 2 else 1
     found = 0
@@ -344,7 +351,7 @@ def _heading(line: tuple[int, str]) -> int:
     """
     position, content = line
     with suppress(ValueError):
-        return _int(content, 32)
+        return parse_int(content)
     raise _malformed(position, content)
 
 
@@ -373,23 +380,6 @@ def _malformed(position: int, content: str) -> CorruptBytes:
     return CorruptBytes(
         position, verbatim(f"Malformed line in checkpoint file: {excerpt(content)!r}")
     )
-
-
-def _int(digits: str, bits: int) -> int:
-    """A decimal number as Java's parseInt or parseLong reads it.
-
-    Raises:
-        ValueError: the digits, which are no number, or one that is too large.
-    """
-    if len(digits) < 10 and digits.isdecimal():
-        return int(digits)
-    # Python reads 4300 digits at the most, of which the first may be zeros
-    significant = re.sub(r"^([+-]?)0+(?=\d)", r"\1", digits)
-    is_number = _NUMBER.fullmatch(digits) and len(significant) <= LONG_CHARACTERS
-    number = int(significant) if is_number else None
-    if number is None or not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise ValueError(digits)
-    return number
 
 
 def _parse_named_line(line: tuple[int, str], name: str) -> str:

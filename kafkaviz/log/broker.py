@@ -609,7 +609,8 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
     """The three offset checkpoints.
 
-    One that is missing or unreadable says nothing, as in LogManager.
+    One that is missing or unreadable says nothing, as in LogManager. Whether a start goes on
+    without it is simulate.startup.offset_checkpoints.
     """
     return {
         checkpoint_name: _read_offsets(root / name, problems)

@@ -94,6 +94,7 @@ CAUSES = {
     "leader-epochs-bad": message("cause.leader_epochs_unreadable"),
     "partition-metadata-bad": message("cause.partition_metadata_unreadable"),
     "meta-properties": message("cause.meta_properties_unusable"),
+    "checkpoint-bad": message("cause.checkpoint_unreadable"),
     "bootstrap": message("cause.bootstrap_unreadable"),
     "quorum-state-bad": message("cause.quorum_state_unreadable"),
     "snapshot-corrupt": message("cause.cluster_snapshot_unreadable"),

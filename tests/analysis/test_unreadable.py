@@ -16,7 +16,7 @@ from tests.analysis.lab import Lab
 PARTITIONS = ("__cluster_metadata-0", "payments-0")
 NOT_OPENED = (".lock",)  # nothing is told by what is in it
 # a start is foretold without what is in them
-NOT_NEEDED = (".kafka_cleanshutdown", "cleaner-offset-checkpoint")
+NOT_NEEDED = (".kafka_cleanshutdown",)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_any_file_that_may_not_be_read_is_reported_and_nothing_else(healthy, ref
         ("payments-0/00000000000000000000.log", "error", "consequence.unread_offline"),
         ("payments-0/00000000000000000000.index", "error", "consequence.unread_offline"),
         ("payments-0/partition.metadata", "error", "consequence.unread_offline"),
-        ("recovery-point-offset-checkpoint", "warning", "consequence.unread_empty"),
+        ("recovery-point-offset-checkpoint", "error", "consequence.unread_offline"),
         (".kafka_cleanshutdown", "warning", "consequence.unread_only_there"),
     ],
 )

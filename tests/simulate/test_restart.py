@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -198,7 +199,7 @@ def test_only_an_io_error_leaves_the_other_log_directories():
     directory = names.METADATA_DIRECTORY
     assert failures(names.LEADER_EPOCHS, b"junk\n") == [("leader-epochs-bad", False)]
     for data, is_offline in ((b"version=9\n", True), (b"\\u12=1\n", True), (None, False)):
-        (step,) = own_steps(OwnFiles(data), KAFKA_4_3_1)
+        (step,) = own_steps(OwnFiles(meta_properties=data), KAFKA_4_3_1)
         assert (step.cause, step.takes_directory_offline) == ("meta-properties", is_offline)
     misnamed = join_steps([], clean=True, strange_names=["lost+found"])
     twice = join_steps([("t-0", ()), ("t-00", ())], clean=True)
@@ -220,7 +221,13 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
         "directory-twice",
         "becomes-stray",
     }
-    own_files = {"meta-properties", "bootstrap", "quorum-state-bad", "snapshot-corrupt"}
+    own_files = {
+        "checkpoint-bad",
+        "meta-properties",
+        "bootstrap",
+        "quorum-state-bad",
+        "snapshot-corrupt",
+    }
     assert CAUSES.keys() - causes <= by_broker | own_files | {"exception", "log-too-large"}
     assert {"error" in line for line in RECORDED} == {True, False}
 
@@ -306,13 +313,14 @@ def test_a_quorum_state_that_ends_the_start(data, error):
     none to read.
     """
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
-    (step,) = own_steps(OwnFiles(properties, None, True, data), release_behaviour((4, 3, 1)))
+    files = OwnFiles(meta_properties=properties, has_metadata_log=True, quorum_state=data)
+    (step,) = own_steps(files, KAFKA_4_3_1)
     assert (step.action, step.cause, step.error) == (
         "fail",
         "quorum-state-bad",
         error,
     ) and step.way_out
-    assert own_steps(OwnFiles(properties, None, False, data), release_behaviour((4, 3, 1))) == ()
+    assert own_steps(replace(files, has_metadata_log=False), KAFKA_4_3_1) == ()
 
 
 def log_ends(files: dict[str, FileView], folder: Path) -> set[int]:

@@ -497,8 +497,8 @@ _TABLE = (
         family="other-files",
         severity=WARNING,
         title=message("finding_title.checkpoint_unreadable"),
-        consequence=message("consequence.checkpoint_unreadable"),
-        next_step=message("next_step.remove_checkpoint"),
+        consequence=message("consequence.checkpoint_offline"),
+        next_step=message("next_step.restore_or_remove_checkpoint"),
     ),
     Code(
         name="meta-properties-bad",

@@ -20,6 +20,7 @@ from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup import offset_checkpoints
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
 from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
 from kafkaviz.simulate.startup.restart import Restart, StartupStep, join_steps, restart, steps_of
@@ -152,16 +153,39 @@ def own_files(broker: Broker) -> OwnFiles:
         names.BOOTSTRAP: BOOTSTRAP_BYTES,
         QUORUM_FILE: file.TEXT_BYTES,
     }
-    paths_and_limits = ((broker.path / name, most_bytes) for name, most_bytes in limits.items())
-    properties, bootstrap, quorum = (
-        file.read(path, limit_bytes=limit) if os.path.lexists(path) else None
-        for path, limit in paths_and_limits
-    )
+    limits |= dict.fromkeys(offset_checkpoints.WAY_OUTS, file.TEXT_BYTES)
+    contents = {
+        name: file.read(broker.path / name, limit_bytes=most_bytes)
+        for name, most_bytes in limits.items()
+        if is_file(broker.path / name)
+    }
     return OwnFiles(
-        properties,
-        bootstrap,
-        any(partition.directory == DIRECTORY for partition in broker.partitions),
-        quorum,
+        meta_properties=contents.get(names.META_PROPERTIES),
+        bootstrap=contents.get(names.BOOTSTRAP),
+        has_metadata_log=any(partition.directory == DIRECTORY for partition in broker.partitions),
+        quorum_state=contents.get(QUORUM_FILE),
+        checkpoints={
+            name: contents[name] for name in offset_checkpoints.WAY_OUTS if name in contents
+        },
+        has_replicas=has_replicas(broker),
+    )
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there, or a link.
+
+    A folder that has the name of a checkpoint ends the start by that name alone.
+    """
+    return os.path.lexists(path) and not (
+        path.name in offset_checkpoints.WAY_OUTS and path.is_dir()
+    )
+
+
+def has_replicas(broker: Broker) -> bool:
+    """Whether the directory holds a replica in use, besides the metadata log."""
+    return any(
+        partition.state == "current" and partition.directory != DIRECTORY
+        for partition in broker.partitions
     )
 
 

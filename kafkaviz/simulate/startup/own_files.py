@@ -1,4 +1,4 @@
-"""The broker's own files that a start reads before its first log.
+"""The broker's own files that a start reads before its first log, and its offset checkpoints.
 
 meta.properties, bootstrap.checkpoint and quorum-state, as MetaPropertiesEnsemble,
 BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka 4.3.1 read them. A directory
@@ -8,7 +8,7 @@ is read, and no checksum is looked at: "x" holds no metadata.version, so the sta
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes
@@ -19,7 +19,7 @@ from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import small_files, way_outs
+from kafkaviz.simulate.startup import offset_checkpoints, small_files, way_outs
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
@@ -34,18 +34,22 @@ QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 _NUMBER = re.compile("[+-]?[0-9]{1,10}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OwnFiles:
     """The bytes of these files, None where there is no file.
 
     Attributes:
         has_metadata_log: KRaft's own log lies in the directory.
+        checkpoints: the offset checkpoints that are there, by name.
+        has_replicas: the directory holds a replica in use.
     """
 
     meta_properties: bytes | None
     bootstrap: bytes | None = None
     has_metadata_log: bool = False
     quorum_state: bytes | None = None
+    checkpoints: Mapping[str, bytes] = field(default_factory=dict)
+    has_replicas: bool = False
 
 
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
@@ -60,6 +64,7 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
         steps += _bootstrap(files.bootstrap)
     if files.has_metadata_log and files.quorum_state is not None:
         steps += _quorum(files.quorum_state)
+    steps += offset_checkpoints.steps(files.checkpoints, has_replicas=files.has_replicas)
     return tuple(steps)
 
 

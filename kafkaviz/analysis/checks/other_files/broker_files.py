@@ -5,24 +5,22 @@ meta.properties, the offset checkpoints, and what lies beside them.
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unreadable_files
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
-from kafkaviz.analysis.restart.next_start import NEWEST, own_file_steps
-from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
-from kafkaviz.format import checkpoint
+from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
+from kafkaviz.analysis.restart.next_start import NEWEST, has_replicas, is_file, own_file_steps
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
-    CLEANER_CHECKPOINT,
     META_PROPERTIES,
     SERVER_PROPERTIES,
 )
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.messages import message
-from kafkaviz.simulate.startup import own_files
+from kafkaviz.simulate.startup import offset_checkpoints, own_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
@@ -36,8 +34,8 @@ def check_broker(
     Args:
         strange_names: directories that no start accepts.
     """
-    for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
-        yield from _check_checkpoint(broker.path / name, release)
+    for name in offset_checkpoints.WAY_OUTS:
+        yield from _check_checkpoint(broker, name, release)
     fatal_steps = _fatal_steps(broker, release)
     yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, release=release)
     yield from kraft_files.check_bootstrap(
@@ -75,29 +73,34 @@ def _fatal_steps(broker: Broker, release: Release) -> dict[str, StartupStep]:
         return {}
 
 
-def _check_checkpoint(path: Path, release: Release) -> Iterator[Finding]:
-    if not file.is_there(path):
+def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
+    path = broker.path / name
+    if not is_file(path):
         return
     try:
-        checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
-    except CorruptBytes as fault:
-        text = message("finding.in_file", file=path.name, problem=fault.what)
-        yield finding(
-            "checkpoint-unreadable",
-            text,
-            Evidence(fault.what),
-            file=path.name,
-            position=fault.position,
-            release=release,
-        )
-    except CannotOpen as fault:
+        fault = offset_checkpoints.fault(file.read(path, limit_bytes=file.TEXT_BYTES))
+    except CannotOpen as refusal:
         yield unreadable_files.path_finding(
-            path.name,
-            None,
-            Problem.from_fault(path, fault),
-            release,
-            unreadable_files.COUNTS_AS_EMPTY,
+            name, None, Problem.from_fault(path, refusal), release, unreadable_files.OFFLINE
         )
+        return
+    if fault is None:
+        return
+    consequence = offset_checkpoints.consequence(name, fault, has_replicas=has_replicas(broker))
+    checkpoint_finding = finding(
+        "checkpoint-unreadable",
+        message("finding.in_file", file=name, problem=fault.what),
+        Evidence(fault.what),
+        file=name,
+        position=fault.position,
+        release=release,
+        consequence=consequence,
+        next_step=offset_checkpoints.WAY_OUTS[name],
+    )
+    if consequence == offset_checkpoints.NO_REPLICAS:
+        yield replace(checkpoint_finding, severity=ERROR)
+    else:
+        yield checkpoint_finding
 
 
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:

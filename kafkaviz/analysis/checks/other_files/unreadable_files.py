@@ -19,7 +19,6 @@ from kafkaviz.versions import Release
 
 OFFLINE = message("consequence.unread_offline")
 NO_START = message("consequence.unread_no_start")
-COUNTS_AS_EMPTY = message("consequence.unread_empty")
 ONLY_THERE = message("consequence.unread_only_there")
 SNAPSHOT = message("consequence.unread_newest_snapshot")
 STEPS = {

@@ -1,0 +1,74 @@
+"""Damaged offset checkpoints, held against Kafka's CheckpointFile and against whole brokers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.format import checkpoint, names
+from kafkaviz.simulate.startup import offset_checkpoints
+from tests.support.cases import all_cases
+
+RECORDED = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"
+NOT_A_LINE, NOT_A_NUMBER, NO_LIST = b"0\n3\nt 0 5\n", b"0\n1\nt x 5\n", b"0\n2147483647\nt 0 5\n"
+
+
+@all_cases(
+    "line", map(json.loads, RECORDED.read_text().splitlines()), ids=lambda line: line["hex"][:40]
+)
+def test_a_checkpoint_is_read_or_refused_as_in_kafka(line):
+    """By the offsets or the exception of OffsetCheckpointFile, the same in 4.3.1 and 4.4.0."""
+    data = bytes.fromhex(line["hex"])
+    fault = offset_checkpoints.fault(data)
+    if "offsets" in line:
+        offsets = {
+            f"{topic} {partition}": offset
+            for (topic, partition), offset in checkpoint.parse_offsets(data).items()
+        }
+        assert (fault, offsets) == (None, line["offsets"])
+        return
+    error = line["error"]
+    is_uncaught = "cause" not in error
+    assert isinstance(fault, checkpoint.UncaughtRefusal) == is_uncaught
+    if is_uncaught:
+        assert fault.exception == (error["class"], error["message"])
+    steps = list(
+        offset_checkpoints.steps({names.RECOVERY_POINT_CHECKPOINT: data}, has_replicas=True)
+    )
+    assert [step.takes_directory_offline for step in steps] == (
+        [] if error["class"].endswith("Exception") and is_uncaught else [not is_uncaught]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "ends_with_any"),
+    [
+        (names.RECOVERY_POINT_CHECKPOINT, True),
+        (names.LOG_START_CHECKPOINT, True),
+        (names.CLEANER_CHECKPOINT, False),
+        (names.HIGH_WATERMARK_CHECKPOINT, False),
+    ],
+)
+def test_what_a_damaged_checkpoint_does_to_a_start(name, ends_with_any):
+    """Brokers of 4.3.1 and 4.4.0 with one log directory were started on these bytes.
+
+    A wrong count ended the process. A field that is not a number did not, whichever the file.
+    """
+    (offline,) = offset_checkpoints.steps({name: NOT_A_LINE}, has_replicas=True)
+    assert (offline.cause, offline.file) == ("checkpoint-bad", name)
+    assert offline.takes_directory_offline and offline.way_out
+    assert offline.error == (
+        "org.apache.kafka.common.errors.KafkaStorageException: "
+        f"Error while reading checkpoint file {name}"
+    )
+    assert not list(offset_checkpoints.steps({name: NOT_A_NUMBER}, has_replicas=True))
+    errors = list(offset_checkpoints.steps({name: NO_LIST}, has_replicas=True))
+    assert [step.takes_directory_offline for step in errors] == [False] * ends_with_any
+    for harmless in (b"", b"0\r\n0\r\n", b"0" * 60):
+        assert not list(offset_checkpoints.steps({name: harmless}, has_replicas=True))
+
+
+def test_nothing_reads_the_high_watermarks_of_a_directory_without_replicas():
+    """ReplicaManager reads them for the first replica that it makes a leader or a follower."""
+    contents = {names.HIGH_WATERMARK_CHECKPOINT: NOT_A_LINE}
+    assert not list(offset_checkpoints.steps(contents, has_replicas=False))
