@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.messages import verbatim
+from kafkaviz.messages import message, verbatim
 
 ENTRY: np.dtype = np.dtype(
     [
@@ -82,6 +82,36 @@ def check(entries: np.ndarray, base_offset: int) -> None:
             f"offset {base_offset}"
         )
         raise CorruptBytes(slot * ENTRY.itemsize, verbatim(problem))
+
+
+def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> None:
+    """Checks that a broker may have written a file of so many bytes with these entries.
+
+    Kafka reads one that it did not write like any other, and hides the wrong transactions.
+
+    Args:
+        end_offset: where the segment ends, or an offset behind that.
+
+    Raises:
+        CorruptBytes: an entry is torn, has another version, breaks the order, or lies outside.
+    """
+    torn_bytes = size_bytes % ENTRY.itemsize
+    if torn_bytes:
+        raise CorruptBytes(
+            size_bytes - torn_bytes,
+            message("finding.length_no_multiple", n=size_bytes, entry_bytes=ENTRY.itemsize),
+        )
+    last_offsets = entries["last_offset"]
+    is_wrong = (entries["version"] != VERSION) | (entries["producer_id"] < 0)
+    is_wrong |= (entries["first_offset"] < 0) | (entries["first_offset"] >= last_offsets)
+    is_wrong[1:] |= last_offsets[1:] <= last_offsets[:-1]
+    is_wrong |= (last_offsets >= end_offset) | (entries["last_stable_offset"] > end_offset)
+    if is_wrong.any():
+        slot = int(np.argmax(is_wrong))
+        raise CorruptBytes(
+            slot * ENTRY.itemsize,
+            message("errors.txn_entry_never_written", entry=entry_text(entries[slot])),
+        )
 
 
 def entry_text(entry: np.void) -> str:

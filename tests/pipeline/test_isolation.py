@@ -244,17 +244,24 @@ def test_a_range_reads_the_transaction_indexes_that_decide_about_it(clean, monke
 
 
 def test_a_transaction_that_was_open_at_the_last_roll_is_followed(tmp_path):
-    """Its records lie before the roll, the marker that aborts it behind."""
+    """Its records lie before the roll, the marker that aborts it behind. A snapshot that does not
+    know it is held against that marker.
+    """
     directory = whole_logs.broker(tmp_path / "made")
     whole_logs.write(directory / "t-0", [plain(0), of_producer(7, 1)], 0)
     whole_logs.write(directory / "t-0", [plain(3), marker(7, 4, 0)], 3)
     producers = np.zeros(1, producer_snapshot.PRODUCER)
     producers["producer_id"] = 7
     snapshot = directory / "t-0" / "00000000000000000003.snapshot"
-    for first_offset, expected in ((1, [0]), (-1, [0, 1, 2])):
-        producers["current_txn_first_offset"] = first_offset
-        snapshot.write_bytes(producer_snapshot.build(producers))
-        assert read("kafka_records", directory, offsets="0-2")["offset"].to_pylist() == expected
+    producers["current_txn_first_offset"] = 1
+    snapshot.write_bytes(producer_snapshot.build(producers))
+    assert read("kafka_records", directory, offsets="0-2")["offset"].to_pylist() == [0]
+    producers["current_txn_first_offset"] = -1
+    snapshot.write_bytes(producer_snapshot.build(producers))
+    with pytest.raises(Malformed, match="abort other transactions"):
+        read("kafka_records", directory, offsets="0-2")
+    rows = read("kafka_records", directory, offsets="0-2", mode="DROPMALFORMED")
+    assert rows["offset"].to_pylist() == [0]
 
 
 def test_a_transaction_index_that_kafka_refuses_ends_the_query(broker_directory):
@@ -382,3 +389,68 @@ def test_an_index_that_cannot_be_opened_hides_no_replica(tmp_path):
     index.unlink(missing_ok=True)
     index.symlink_to(index.name)
     assert brokers_of("kafka_records", directories, mode="PERMISSIVE") == ["broker-2"] * 5
+
+
+def flip_bytes(data: bytes) -> dict[str, bytes]:
+    """A .txnindex of some entries with one byte of each field changed, shortened, and emptied.
+
+    A first offset that is only a little too small, or a stable offset that is, hides nothing else.
+    """
+    size = txn_index.ENTRY.itemsize
+    damaged = {
+        f"{name}, byte {at}": data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :]
+        for name, (layout, start) in txn_index.ENTRY.fields.items()
+        for at, flip in ((start, 0x40), (start + layout.itemsize - 1, 2))
+        if at == start or name in ("version", "producer_id", "last_offset")
+    }
+    return damaged | {
+        "torn": data[:-1],
+        "without its last entry": data[:-size],
+        "without its first entry": data[size:],
+        "empty": b"",
+        "zeros": bytes(len(data)),
+    }
+
+
+def test_a_transaction_index_that_is_wrong_ends_the_query(clean, tmp_path):
+    """Of a real broker's, 4.3.1: whatever is changed in it, no aborted record is a row. The other
+    modes go by the markers.
+    """
+    directory = tmp_path / "kafka"
+    directory.mkdir()
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, directory / name)
+    shutil.copytree(clean / "payments-0", directory / "payments-0")
+    expected = read("kafka_records", directory)["offset"].to_pylist()
+    for path in sorted((directory / "payments-0").glob("*.txnindex")):
+        data = path.read_bytes()
+        for how, damaged in flip_bytes(data).items():
+            path.write_bytes(damaged)
+            with pytest.raises(Malformed, match=path.name):
+                read("kafka_records", directory)
+            for mode in ("PERMISSIVE", "DROPMALFORMED"):
+                rows = read("kafka_records", directory, mode=mode, columns="offset")
+                assert rows["offset"].drop_null().to_pylist() == expected, (path, how)
+        path.unlink()
+        with pytest.raises(Malformed, match=path.name):
+            read("kafka_records", directory)
+        path.write_bytes(data)
+    assert read("kafka_records", directory)["offset"].to_pylist() == expected
+
+
+def test_a_range_is_held_against_markers_that_lie_after_it(clean, tmp_path):
+    """The entry that hides records of the range is gone; its marker is in the same segment."""
+    directory = tmp_path / "kafka"
+    directory.mkdir()
+    shutil.copy(clean / "meta.properties", directory)
+    shutil.copytree(clean / "payments-0", directory / "payments-0")
+    path = directory / "payments-0" / f"{0:020d}.txnindex"
+    entries = txn_index.parse(path.read_bytes())
+    entry = next(entry for entry in entries if entry["last_offset"] - entry["first_offset"] > 10)
+    asked = f"{entry['first_offset']}-{entry['first_offset'] + 1}"
+    whole = read("kafka_records", directory, offsets=asked)["offset"].to_pylist()
+    path.write_bytes(txn_index.build(entries[entries != entry]))
+    with pytest.raises(Malformed, match=path.name):
+        read("kafka_records", directory, offsets=asked)
+    rows = read("kafka_records", directory, offsets=asked, mode="DROPMALFORMED")
+    assert rows["offset"].to_pylist() == whole

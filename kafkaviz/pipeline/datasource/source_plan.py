@@ -17,7 +17,7 @@ from math import ceil, inf
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_schema import RECORD_FORMATS, SourceOptions
@@ -34,12 +34,18 @@ FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 @dataclass(frozen=True, kw_only=True)
 class SourceSplit:
-    """The n-th of so many equal parts of a segment's .log; its indexes go with the first."""
+    """The n-th of so many equal parts of a segment's .log; its indexes go with the first.
+
+    Attributes:
+        following: the next segment, which may hold the markers of transactions that are open at the
+            end of this one; where they count.
+    """
 
     segment_task: SegmentTask
     number: int = 0
     count: int = 1
     transactions: PartitionTransactions = NO_TRANSACTIONS
+    following: LogSegment | None = None
     replica_reason: str | None = None  # of ReplicaReason, where one of several is read
     offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
 
@@ -180,6 +186,7 @@ def _splits(
         ):
             continue
         segment_transactions = transactions.in_range(first, last)
+        following = bisect_right(bases, entry.segment.base_offset)
         for offsets in ranges:
             # a range of its own may be a small part of the segment, which its index finds
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
@@ -195,6 +202,9 @@ def _splits(
                     number=part,
                     count=count,
                     transactions=segment_transactions,
+                    following=entry.partition.live[following]
+                    if transactions_of and following < len(bases)
+                    else None,
                     replica_reason=replica_reasons[key],
                     offsets=offsets,
                 )

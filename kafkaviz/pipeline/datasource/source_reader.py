@@ -13,6 +13,7 @@ ends the query; or it is a row or a line in the log, as mode says, and behind da
 import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 from math import inf
 from typing import Any
 
@@ -22,14 +23,22 @@ import pyarrow as pa
 from kafkaviz.analysis.inference import entries_between
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
+from kafkaviz.format.batch import (
+    BATCH,
+    UNKNOWN,
+    codec,
+    has_delete_horizon,
+    is_log_append_time,
+    is_transactional,
+)
+from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
-from kafkaviz.messages import message, verbatim
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.datasource import consumer_records, records
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
@@ -54,7 +63,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     statistics_of_read,
 )
 from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_splits
-from kafkaviz.pipeline.ingest.transactions import PartitionTransactions
+from kafkaviz.pipeline.ingest.transactions import ObservedTransactions, PartitionTransactions
 from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
@@ -177,13 +186,10 @@ class SourceReader:
 
     def _records(self, split: SourceSplit) -> Rows:
         payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
-        is_read_committed, transactions = (
-            self._options.isolation == READ_COMMITTED,
-            split.transactions,
-        )
+        is_read_committed = self._options.isolation == READ_COMMITTED
         offsets = self._bounds.offsets & split.offsets
         if is_read_committed:
-            offsets &= NumberRange(most=transactions.stable_offset - 1)
+            offsets &= NumberRange(most=split.transactions.stable_offset - 1)
         origin = tuple(name for name in ORIGIN_NAMES if name in self._schema.names)
         if "timestampType" in self._schema.names:
             origin += ("timestamp_type",)
@@ -197,7 +203,17 @@ class SourceReader:
             first_offset=known_offsets.least,
             last_offset=known_offsets.most,
         ) as points:
-            for batches in self._walk(split, points):
+            parts = self._walk(split, points)
+            is_decided = is_read_committed or "aborted" in self._schema.names
+            decided = (
+                self._decide(split, points, parts)
+                if is_decided
+                else zip(parts, repeat(split.transactions))
+            )
+            for batches, transactions in decided:
+                if isinstance(batches, Message):
+                    yield from self._problem(split.segment_task, str(batches))
+                    continue
                 if isinstance(batches, Hole):
                     yield from self._hole(split, batches)
                     continue
@@ -215,6 +231,64 @@ class SourceReader:
                         yield from self._table(
                             split, self._record_columns(item, batches, transactions)
                         )
+
+    def _decide(
+        self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
+    ) -> Iterator[tuple[np.ndarray | Hole | Message, PartitionTransactions]]:
+        """Holds what is known of the transactions against the markers in the .log.
+
+        From the first batch of a transaction on, all headers of the split are read before its
+        records, and those after the split up to the marker that ends what is open there.
+
+        Yields:
+            Each part with the transactions that decide about it; before them a message where a
+            .txnindex is wrong. The markers decide then.
+        """
+        claimed, collected = split.transactions, []
+        for part in parts:
+            if isinstance(part, Hole) or not is_transactional(part).any():
+                yield part, claimed
+                continue
+            collected = [part, *parts]
+        batches = [part for part in collected if not isinstance(part, Hole)]
+        if not batches:
+            return
+        transactions, wrong = self._correct(split, points, collected, np.concatenate(batches))
+        if wrong:
+            path = wrong.log.path.with_suffix(".txnindex")
+            yield message("errors.txnindex_against_log", path=path), transactions
+        for part in collected:
+            yield part, transactions
+
+    def _correct(
+        self,
+        split: SourceSplit,
+        points: EntryPoints,
+        parts: Sequence[np.ndarray | Hole],
+        batches: np.ndarray,
+    ) -> tuple[PartitionTransactions, LogSegment | None]:
+        """The transactions as the markers have them, and the segment whose .txnindex is wrong.
+
+        Markers that a hole may hide are not held against anything.
+        """
+        claimed, observed = split.transactions, ObservedTransactions()
+        segment, last = split.segment_task.segment.with_log(), batches[-1]
+        if any(isinstance(part, Hole) and part.start < last["position"] for part in parts):
+            return claimed, None
+        try:
+            observed.take(points.read, batches)
+            start = int(last["position"]) + int(last["size_bytes"])
+            is_open = _follow(observed, points, start, split.segment_task.log_bytes, claimed)
+            transactions = observed.correct(claimed, batches)
+            if is_open and split.following:
+                with entry_points(split.following, is_index_needed=False) as next_points:
+                    _follow(observed, next_points, 0, split.following.log.size_bytes, claimed)
+        except TransactionFault:
+            return claimed, None
+        if transactions is claimed and split.following:
+            segment = split.following
+        transactions = observed.correct(claimed, batches)
+        return transactions, None if transactions is claimed else segment
 
     def _record_columns(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
@@ -386,6 +460,26 @@ class SourceReader:
         if trouble:
             row |= dict.fromkeys(("position", "batch_position"), trouble.position)
         yield problem_row(row, self._schema)
+
+
+def _follow(
+    observed: ObservedTransactions,
+    points: EntryPoints,
+    start: int,
+    stop: int,
+    claimed: PartitionTransactions,
+) -> bool:
+    """Takes batches until all that is open has ended.
+
+    Returns:
+        Whether all of them were taken, and something is still open.
+    """
+    scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
+    for part in chain([np.empty(0, BATCH)], scan):
+        if isinstance(part, Hole) or observed.have_ended(claimed.open):
+            return False
+        observed.take(points.read, part)
+    return not observed.have_ended(claimed.open)
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:

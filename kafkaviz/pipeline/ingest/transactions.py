@@ -6,17 +6,27 @@ log. What is open at the end hides everything from its first offset on, the last
 broker started on these files has it (4.3.1), but for the high watermark, which needs followers.
 """
 
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.format.batch import is_control, is_transactional
-from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
+from kafkaviz.format.control import ControlType
+from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
+from kafkaviz.format.open_transactions import (
+    OpenTransactions,
+    TransactionBegin,
+    TransactionFault,
+    marker,
+    transaction_rows,
+)
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import (
@@ -93,6 +103,78 @@ class PartitionTransactions:
 NO_TRANSACTIONS = PartitionTransactions()
 
 
+class ObservedTransactions:
+    """What the batches and markers in a part of a .log say, to be held against a .txnindex.
+
+    A .txnindex may be readable and wrong: an entry flipped, lost, or of another log. Whoever reads
+    the records sees the markers too.
+    """
+
+    def __init__(self) -> None:
+        self._transactions = OpenTransactions()
+        self._abort_markers: set[tuple[int, int]] = set()  # (producer id, offset)
+        self._first_offset, self._last_offset = inf, -inf
+
+    def take(self, read: ReadInto, batches: np.ndarray) -> None:
+        """Takes the next batches, and reads the markers among them.
+
+        Raises:
+            TransactionFault: a marker cannot be read.
+        """
+        if not len(batches):
+            return
+        self._first_offset = min(self._first_offset, int(batches["base_offset"][0]))
+        self._last_offset = int(batches["last_offset"][-1])
+        for row, last_ms in transaction_rows(batches):
+            batch = batches[row]
+            producer_id, offset = int(batch["producer_id"]), int(batch["base_offset"])
+            if last_ms is not None:
+                self._transactions.begin(producer_id, TransactionBegin(offset))
+            elif batch["record_count"]:
+                kind = marker(read, batch, row).kind
+                if kind == ControlType.ABORT:
+                    self._abort_markers.add((producer_id, offset))
+                self._transactions.take_marker(producer_id, offset, kind, batch_number=row)
+
+    def have_ended(self, ignored: Container[int]) -> bool:
+        """Whether each transaction that began here ended here, but for those of some producers."""
+        return all(producer_id in ignored for producer_id in self._transactions.begins)
+
+    def correct(self, claimed: PartitionTransactions, batches: np.ndarray) -> PartitionTransactions:
+        """The transactions as the markers have them.
+
+        Args:
+            claimed: what .txnindex files and producer snapshots say.
+            batches: among those that were taken.
+
+        Returns:
+            `claimed` itself where nothing contradicts it.
+        """
+        observed = PartitionTransactions(
+            np.unique(_as_aborted(self._transactions.aborted())), dict(self._transactions.open())
+        )
+        is_pending = observed.are_open(batches)
+        is_wrong = (observed.are_aborted(batches) != claimed.are_aborted(batches)) & ~is_pending
+        last_offsets = claimed.aborted["last_offset"]
+        is_here = (last_offsets >= self._first_offset) & (last_offsets <= self._last_offset)
+        is_unknown = any(
+            (int(entry["producer_id"]), int(entry["last_offset"])) not in self._abort_markers
+            for entry in claimed.aborted[is_here]
+        )
+        if not is_wrong.any() and not is_unknown:
+            return claimed
+        later = claimed.aborted[last_offsets > self._last_offset]
+        # what ended here ended by its marker, and only what is still open can be aborted later
+        later = later[np.isin(later["producer_id"], list(observed.open))]
+        later["first_offset"] = [
+            max(int(entry["first_offset"]), observed.open[int(entry["producer_id"])])
+            for entry in later
+        ]
+        return PartitionTransactions(
+            np.unique(np.concatenate([observed.aborted, later])), claimed.open
+        )
+
+
 def read_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[PartitionTransactions, list[Problem]]:
@@ -108,7 +190,8 @@ def read_transactions(
         if segment.txnindex is None or (following and following[0].base_offset <= first_offset):
             continue
         try:
-            entries = _entries(segment)
+            end_offset = segment.base_offset + MAX_RELATIVE_OFFSET + 1
+            entries = _entries(segment, following[0].base_offset if following else end_offset)
         except KafkavizError as fault:
             problems.append(Problem.from_fault(segment.txnindex.path, fault))
             continue
@@ -151,18 +234,24 @@ def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
     return is_transactional(batches) & ~is_control(batches)
 
 
-def _entries(segment: Segment) -> np.ndarray:
+def _entries(segment: Segment, end_offset: float) -> np.ndarray:
     """The entries of a .txnindex.
 
+    Args:
+        end_offset: the base offset of the next segment, or the largest offset that it can have.
+
     Raises:
-        CorruptFile: for one that Kafka refuses to read.
+        CorruptFile: for one that Kafka refuses to read, or that no broker writes.
     """
     if not segment.txnindex or not segment.txnindex.size_bytes:
         return np.empty(0, txn_index.ENTRY)
+    entries = replace(segment).txn_index
     try:
-        return txn_index.ensure_readable(replace(segment).txn_index)
+        txn_index.check(entries, segment.base_offset)
+        txn_index.check_written(entries, segment.txnindex.size_bytes, end_offset)
     except CorruptBytes as fault:
         raise fault.in_file(segment.txnindex.path) from None
+    return entries
 
 
 def _as_aborted(entries: np.ndarray) -> np.ndarray:
