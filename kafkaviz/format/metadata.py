@@ -25,6 +25,7 @@ FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
 # of the types and of the field that say which brokers hold a partition
 PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
+DIRECTORIES_TAG, UUID_BYTES = 8, 16
 LEADER_TAG = 1  # of the field of a change that says which of them leads
 NO_LEADER = -1  # LeaderConstants.NO_LEADER, 4.3.1
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
@@ -90,6 +91,20 @@ class ReplicaAssignment:
     topic_id: str
     partition: int
     replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DirectoryAssignment:
+    """In which log directories a record says the replicas of a partition are.
+
+    Attributes:
+        directory_ids: the directory.id of each replica's log directory, in the order of the
+            replicas.
+    """
+
+    topic_id: str
+    partition: int
+    directory_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -215,6 +230,9 @@ RECORD_TYPES: dict[int, MetadataRecordType] = {
     )
 }
 TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (RECORD_TYPES[number].name for number in (2, 4, 9, 12))
+REGISTER_BROKER, UNREGISTER_BROKER, CHANGE_BROKER = (
+    RECORD_TYPES[number].name for number in (0, 1, 17)
+)
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a CONFIG_RECORD is
 
 
@@ -268,6 +286,48 @@ def assignment(value: bytes) -> ReplicaAssignment | None:
     except struct.error:
         raise _parse_error(position, f"Failed to deserialize record with type {number}") from None
     return ReplicaAssignment(message.uuid_text(topic_id), partition, replicas)
+
+
+def directory_assignment(value: bytes) -> DirectoryAssignment | None:
+    """The log directories in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them.
+
+    Returns:
+        The assignment; None for any other record, and for version 0, which has none (KIP-858).
+
+    Raises:
+        CorruptBytes: the value ends too soon.
+    """
+    number, version, position = _frame(value)
+    if number not in (PARTITION_NUMBER, PARTITION_CHANGE_NUMBER) or version == 0:
+        return None
+    try:
+        partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
+        position += _PARTITION_KEY.size
+        directories_position = (
+            _find_tagged_field(value, position, DIRECTORIES_TAG)
+            if number == PARTITION_CHANGE_NUMBER
+            else _skip_to_directories(value, position)
+        )
+        if directories_position is None:
+            return None
+        count, start = read_unsigned(value, directories_position)
+    except struct.error:
+        raise _parse_error(len(value), f"Failed to deserialize record with type {number}") from None
+    end = start + UUID_BYTES * max(0, count - 1)
+    if end > len(value):
+        raise _parse_error(len(value), f"Failed to deserialize record with type {number}")
+    ids = [value[place : place + UUID_BYTES] for place in range(start, end, UUID_BYTES)]
+    return DirectoryAssignment(
+        message.uuid_text(topic_id), partition, tuple(map(message.uuid_text, ids))
+    )
+
+
+def _skip_to_directories(value: bytes, position: int) -> int:
+    """The byte after the fields of a PARTITION_RECORD that come before its directories."""
+    for _ in ("replicas", "isr", "removingReplicas", "addingReplicas"):
+        count, position = read_unsigned(value, position)
+        position += 4 * max(0, count - 1)
+    return position + 12  # leader, leaderEpoch, partitionEpoch
 
 
 def partition_leader(value: bytes) -> PartitionLeader | None:

@@ -20,6 +20,7 @@ from kafkaviz.format.metadata import (
     BROKER_RESOURCE,
     NO_LEADER,
     TOPIC_RESOURCE,
+    DirectoryAssignment,
     PartitionLeader,
     ReplicaAssignment,
 )
@@ -39,7 +40,10 @@ TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (
     metadata.REMOVE_TOPIC,
     metadata.FEATURE_LEVEL,
 )
-_APPLIED_TYPES = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL}
+BROKER_TYPES = (metadata.REGISTER_BROKER, metadata.UNREGISTER_BROKER, metadata.CHANGE_BROKER)
+_APPLIED_TYPES = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL, *BROKER_TYPES}
+# of a broker's registration: a broker names some listeners and directories, not a million
+REGISTRATION_BYTES = 1 << 16
 _APPLIED_NUMBERS = np.array(
     [
         number
@@ -47,6 +51,9 @@ _APPLIED_NUMBERS = np.array(
         if type_.name in _APPLIED_TYPES or number in PARTITION_NUMBERS
     ],
     np.uint8,
+)
+_BROKER_NUMBERS = frozenset(
+    number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in BROKER_TYPES
 )
 # of the records of a compressed batch: KafkaRaftClient.MAX_BATCH_SIZE_BYTES, 4.3.1
 BATCH_BYTES = 8 << 20
@@ -74,6 +81,9 @@ class MetadataImage:
         configs: by resource, then by setting.
         features: their levels.
         replicas: the node ids that hold a partition, by topic id, then by the partition's number.
+        directories: the ids of the log directories that hold its replicas, in their order, by topic
+            id, then by the partition's number.
+        log_directories: the ids of the log directories that a broker registered, by node id.
         leaders: who leads a partition, or led it last, with the leader epoch that holds now; by
             topic id, then by the partition's number. Only read_leaders fills it.
         snapshot: the name of the file it started from.
@@ -84,6 +94,8 @@ class MetadataImage:
     configs: dict[Resource, dict[str, ConfigValue]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
     replicas: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    directories: dict[str, dict[int, tuple[str, ...]]] = field(default_factory=dict)
+    log_directories: dict[int, tuple[str, ...]] = field(default_factory=dict)
     leaders: dict[str, dict[int, PartitionLeader]] = field(default_factory=dict)
     snapshot: str | None = None
     end_offset: int = 0
@@ -92,6 +104,14 @@ class MetadataImage:
     def topic_configs(self, topic: str) -> dict[str, ConfigValue]:
         """The settings a topic was given."""
         return self.configs.get((TOPIC_RESOURCE, topic), {})
+
+    def assigned_directory(self, topic_id: str, partition: int, node_id: int) -> str | None:
+        """The id of the log directory that holds a broker's replica, where the log says so."""
+        replicas = self.replicas.get(topic_id, {}).get(partition, ())
+        directories = self.directories.get(topic_id, {}).get(partition, ())
+        if node_id not in replicas or len(directories) != len(replicas):
+            return None
+        return directories[replicas.index(node_id)]
 
     def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
         """The settings a broker was given while it ran; those of all brokers for ""."""
@@ -298,6 +318,9 @@ class _Replay:
             CONFIG: self._set_config,
             REMOVE_TOPIC: self._remove_topic,
             FEATURE_LEVEL: self._set_feature_level,
+            metadata.REGISTER_BROKER: self._register_directories,
+            metadata.CHANGE_BROKER: self._register_directories,
+            metadata.UNREGISTER_BROKER: self._unregister,
         }
         self._names_by_id: dict[str, set[str]] = {}  # of the topics by id
         for name, topic_id in state.topic_ids.items():
@@ -309,8 +332,12 @@ class _Replay:
             if value[1] in PARTITION_NUMBERS:
                 if assignment := metadata.assignment(value):
                     self._apply_or_defer(partial(self._assign, assignment))
+                if directories := metadata.directory_assignment(value):
+                    self._apply_or_defer(partial(self._assign_directories, directories))
                 if self._has_leaders and (leader := metadata.partition_leader(value)):
                     self._apply_or_defer(partial(self._elect, leader))
+                return
+            if value[1] in _BROKER_NUMBERS and len(value) > REGISTRATION_BYTES:
                 return
             metadata_record = metadata.decode(value)
         except CorruptBytes as fault:
@@ -340,6 +367,21 @@ class _Replay:
         self._state.replicas.setdefault(assignment.topic_id, {})[assignment.partition] = (
             assignment.replicas
         )
+
+        # a change of replicas that names no directories leaves them open (PartitionRegistration)
+        self._state.directories.get(assignment.topic_id, {}).pop(assignment.partition, None)
+
+    def _assign_directories(self, assignment: DirectoryAssignment) -> None:
+        by_partition = self._state.directories.setdefault(assignment.topic_id, {})
+        by_partition[assignment.partition] = assignment.directory_ids
+
+    def _register_directories(self, values: Values, _file: str, _offset: int) -> None:
+        """Notes a broker's log directories; a change without any changes something else."""
+        if values.get("logDirs"):
+            self._state.log_directories[values["brokerId"]] = tuple(values["logDirs"])
+
+    def _unregister(self, values: Values, _file: str, _offset: int) -> None:
+        self._state.log_directories.pop(values["brokerId"], None)
 
     def _elect(self, change: PartitionLeader) -> None:
         """Notes a leader; while there is none the last one stays."""
@@ -375,6 +417,7 @@ class _Replay:
                 del self._state.topic_ids[name]
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)
         self._state.replicas.pop(values["topicId"], None)
+        self._state.directories.pop(values["topicId"], None)
         self._state.leaders.pop(values["topicId"], None)
 
     def _set_feature_level(self, values: Values, _file: str, _offset: int) -> None:

@@ -159,3 +159,25 @@ def test_a_folder_with_one_log_directory_names_it(disks, tmp_path):
     shutil.copytree(disks / "disk-b", tmp_path / "disk-b")
     with pytest.raises(kv.CannotOpen, match="disk-b looks like one"):
         kv.open_broker(tmp_path)
+
+
+def test_assignments_are_those_that_the_controller_replayed(disks):
+    """As its log line of the next start has them, "directories=[...]": two replicas were moved."""
+    broker = kv.open_broker(disks)
+    image = open_settings(broker).image
+    ids = {directory.path.name: directory.directory_id for directory in broker.log_directories}
+    assert ids["disk-b"] == "24qKyEclmQSMSvllyEGXcQ"
+    assert list(image.log_directories) == [1]
+    assert set(image.log_directories[1]) == set(ids.values())
+    moved = [
+        image.assigned_directory(image.topic_ids[topic], number, 1)
+        for topic, number in (("audit", 1), ("orders", 2))
+    ]
+    assert moved == [ids["disk-b"], ids["disk-a"]]
+    for partition in broker.partitions:
+        if partition.state == "current" and partition.topic in image.topic_ids:
+            assigned = image.assigned_directory(
+                image.topic_ids[partition.topic], partition.partition, 1
+            )
+            assert assigned == broker.directory_of(partition).directory_id
+    assert image.assigned_directory(image.topic_ids["audit"], 1, 2) is None
