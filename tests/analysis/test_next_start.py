@@ -614,6 +614,8 @@ def test_what_real_brokers_held_is_not_stray(shared, name):
 
 
 NONE_READABLE = "java.lang.RuntimeException: No readable meta.properties files found."
+NO_NODE_ID = "java.lang.RuntimeException: Error: node ID not found"
+RESERVED_ID = "java.lang.RuntimeException: Invalid reserved directory ID %s found"
 SOUND = b"version=1\nnode.id=1\ncluster.id=made\ndirectory.id=ekArurFKRISu0Oyjh8h0sg\n"
 
 
@@ -622,18 +624,25 @@ SOUND = b"version=1\nnode.id=1\ncluster.id=made\ndirectory.id=ekArurFKRISu0Oyjh8
     [
         (SOUND, None),
         (None, NONE_READABLE),
-        (b"junk", "java.util.NoSuchElementException: No value present"),
+        (b"junk", NO_NODE_ID),
         (b"\\u00x", NONE_READABLE),
         (SOUND.replace(b"version=1", b"version=2"), NONE_READABLE),
         (SOUND.replace(b"node.id=1", b"node.id=one"), NONE_READABLE),
         (SOUND.replace(b"cluster.id", b"cluster"), NONE_READABLE),
         (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"ekAr"), NONE_READABLE),
         (b"broker.id=1\ncluster.id=made\n", None),  # of ZooKeeper's times: version 0
+        (SOUND.replace(b"version=1", b"version= +01 "), None),
+        (SOUND.replace(b"version=1", b"version=0"), NO_NODE_ID),
+        (SOUND.replace(b"version=1\n", b""), NO_NODE_ID),
+        (b"\xef\xbb\xbf" + SOUND, NO_NODE_ID),  # a key with a byte order mark is another key
+        (b"broker.id=1\n", "java.lang.RuntimeException: Error: cluster ID not found"),
+        (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"A" * 22), RESERVED_ID % ("A" * 22)),
+        (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"A" * 21 + b"Q"), RESERVED_ID % ("A" * 21 + "Q")),
     ],
 )
 def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, error):
-    """It is read before anything else, by MetaPropertiesEnsemble; the logs are told all the
-    same.
+    """It is read before anything else, by MetaPropertiesEnsemble and KafkaRaftServer; the logs are
+    told all the same. Brokers of 4.3.1 and 4.4.0 were started on each.
     """
     logs = predict_restart(open_broker(copied)).steps
     (copied / "meta.properties").unlink()

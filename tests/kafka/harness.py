@@ -35,15 +35,24 @@ def missing_tool() -> str | None:
 
 def class_path(release: str) -> str:
     """The jars of that release, fetched by Maven once, and the harness compiled against them."""
-    classes = BUILD / release
-    classpath_file = BUILD / f"{release}.classpath"
     sources = sorted(
         [*(FOLDER / "src" / "common").glob("*.java"), *(FOLDER / "src" / release).glob("*.java")]
     )
-    if _older(classpath_file, [FOLDER / "pom.xml"]):
+    return fetch_class_path(release, release, FOLDER / "pom.xml", sources)
+
+
+def fetch_class_path(name: str, release: str, pom: Path, sources: list[Path]) -> str:
+    """The jars that a pom.xml lists, fetched by Maven once, and sources compiled against them.
+
+    Args:
+        name: of the folder that they are compiled into.
+    """
+    classes = BUILD / name
+    classpath_file = BUILD / f"{name}.classpath"
+    if _older(classpath_file, [pom]):
         BUILD.mkdir(parents=True, exist_ok=True)
         fetched = subprocess.run(
-            _maven(release, classpath_file), capture_output=True, text=True, check=False
+            _maven(release, classpath_file, pom), capture_output=True, text=True, check=False
         )
         if fetched.returncode:
             raise RuntimeError(
@@ -68,7 +77,7 @@ def class_path(release: str) -> str:
     return f"{classes}:{classpath_file.read_text()}"
 
 
-def _maven(release: str, classpath_file: Path) -> list[str]:
+def _maven(release: str, classpath_file: Path, pom: Path) -> list[str]:
     repository = f"-Dmaven.repo.local={BUILD / '.m2'}"
     goal = [
         "dependency:build-classpath",
@@ -76,7 +85,7 @@ def _maven(release: str, classpath_file: Path) -> list[str]:
         f"-Dmdep.outputFile={classpath_file}",
     ]
     quietly = ["-q", "-B", "-Dstyle.color=never", "-Dmaven.wagon.http.retryHandler.count=3"]
-    return ["mvn", *quietly, repository, "-f", str(FOLDER / "pom.xml"), *goal]
+    return ["mvn", *quietly, repository, "-f", str(pom), *goal]
 
 
 def _older(target: Path, sources: list[Path]) -> bool:

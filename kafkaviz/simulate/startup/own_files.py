@@ -25,7 +25,7 @@ from kafkaviz.units import excerpt
 
 RUNTIME = "java.lang.RuntimeException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
-NO_CLUSTER = BrokerException("java.util.NoSuchElementException", "No value present")
+RESERVED_IDS = 100  # DirectoryId.reserved: the ids whose number is below this are no directory's
 
 # of bootstrap.checkpoint, and of its records: a directory is formatted with some of some dozen
 # bytes
@@ -78,28 +78,56 @@ def properties_fault(data: bytes) -> Message | None:
 
 def _fault_in(properties: Mapping[str, str]) -> Message | None:
     """What MetaProperties refuses in parsed properties, or None."""
-    version = properties.get("version", "0")
-    if version not in ("0", "1"):
-        return message("meta_properties.unknown_version", version=excerpt(version))
-    name = "node.id" if version == "1" else "broker.id"
-    missing_keys = [
-        key for key in ("cluster.id", "node.id") if version == "1" and key not in properties
-    ]
+    written_version = properties.get("version", "0")
+    version = _parse_int(written_version.strip())
+    if version not in (0, 1):
+        return message("meta_properties.unknown_version", version=excerpt(written_version))
+    name = "node.id" if version else "broker.id"
+    missing_keys = [key for key in ("cluster.id", "node.id") if version and key not in properties]
     if missing_keys:
         return message("meta_properties.keys_missing", keys=tuple(missing_keys))
-    if name in properties and not (
-        _NUMBER.fullmatch(properties[name]) and -(1 << 31) <= int(properties[name]) < 1 << 31
-    ):
+    if name in properties and _parse_int(properties[name]) is None:
         return message(
             "meta_properties.no_number", name=name, value=repr(excerpt(properties[name]))
         )
-    if "directory.id" in properties and small_files.id_fault(
-        properties["directory.id"], META_PROPERTIES
-    ):
-        return message(
-            "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
-        )
+    if "directory.id" in properties:
+        exception = small_files.id_fault(properties["directory.id"], META_PROPERTIES)
+        # that of all zeros is read, and then refused as a reserved one
+        if exception and exception.class_name != small_files.STORAGE:
+            return message(
+                "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
+            )
     return None
+
+
+def _parse_int(text: str) -> int | None:
+    """What Integer.parseInt gives; None where it throws."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(1 << 31) <= number < 1 << 31 else None
+
+
+def _reserved_id(properties: Mapping[str, str]) -> str | None:
+    """The directory.id, if it is one that Kafka keeps for itself (DirectoryId.reserved)."""
+    directory_id = properties.get("directory.id")
+    if directory_id is None:
+        return None
+    id_bytes = small_files.decode_id(directory_id)
+    most, least = id_bytes[:8], int.from_bytes(id_bytes[8:], "big", signed=True)
+    return None if any(most) or least >= RESERVED_IDS else directory_id
+
+
+def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
+    """Which id KafkaRaftServer.initializeLogDirs does not find in properties that were read.
+
+    A meta.properties of version 0, as a broker of ZooKeeper's times wrote it, may lack both, and
+    its node.id is not read: version 0 calls it broker.id.
+    """
+    name = "node.id" if _parse_int(properties.get("version", "0").strip()) else "broker.id"
+    if name not in properties:
+        return "node"
+    return None if "cluster.id" in properties else "cluster"
 
 
 def _sets_metadata_version(data: bytes) -> bool:
@@ -202,8 +230,26 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
             NONE_READABLE,
             takes_directory_offline=True,
         )
-    elif is_kraft and "cluster.id" not in properties:
-        yield _unknown_node(message("start.no_cluster_id", file=META_PROPERTIES), NO_CLUSTER)
+        return
+    if not is_kraft:
+        return
+    reserved_id = _reserved_id(properties)
+    missing = _missing_in_kraft(properties)
+    if reserved_id:
+        yield _unknown_node(
+            message("start.reserved_directory_id", file=META_PROPERTIES, id=reserved_id),
+            BrokerException(RUNTIME, f"Invalid reserved directory ID {reserved_id} found"),
+        )
+    elif missing == "node":
+        yield _unknown_node(
+            message("start.no_node_id", file=META_PROPERTIES),
+            BrokerException(RUNTIME, "Error: node ID not found"),
+        )
+    elif missing:
+        yield _unknown_node(
+            message("start.no_cluster_id", file=META_PROPERTIES),
+            BrokerException(RUNTIME, "Error: cluster ID not found"),
+        )
 
 
 def _unknown_node(

@@ -84,6 +84,11 @@ def id_fault(name: str, path: str) -> BrokerException | None:
     return None if any(id_bytes) else _unreadable(path)
 
 
+def decode_id(name: str) -> bytes:
+    """The 16 bytes of an id in which id_fault finds nothing wrong, or of that of all zeros."""
+    return _decode_base64(name.encode("latin-1", "replace"))
+
+
 def _decode_base64(data: bytes) -> bytes:
     """What java.util.Base64's decoder for URLs gives.
 

@@ -1,0 +1,443 @@
+"""Ways to damage a stopped broker's directory, each by name: `DAMAGES[name](disks, random)`.
+
+`disks` are the broker's log directories, the one with the metadata log first. What is picked within
+a damage, a byte or a partition, depends on `random` alone.
+"""
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+METADATA = "__cluster_metadata-0"
+Damage = Callable[[list[Path], random.Random], None]
+DAMAGES: dict[str, Damage] = {}
+
+
+def damage(change: Damage) -> Damage:
+    """Lists a damage under the name of its function."""
+    DAMAGES[change.__name__.strip("_")] = change
+    return change
+
+
+def _partitions(disk: Path) -> list[Path]:
+    """The directories of topic-partitions, the metadata log left out."""
+    return sorted(path for path in disk.iterdir() if path.is_dir() and path.name != METADATA)
+
+
+def _log_of(disks: list[Path], pick: random.Random, suffix: str = ".log") -> Path:
+    """A file of a partition that holds bytes."""
+    files = [
+        path
+        for disk in disks
+        for partition in _partitions(disk)
+        for path in sorted(partition.glob(f"*{suffix}"))
+        if path.stat().st_size
+    ]
+    return pick.choice(files)
+
+
+def _flip(path: Path, position: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[position] ^= 1
+    _write(path, bytes(data))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replaces the content of a file; Kafka makes its snapshots read-only."""
+    if path.exists():
+        path.chmod(0o644)
+    path.write_bytes(data)
+
+
+def _metadata_log(disks: list[Path]) -> Path:
+    return max((disks[0] / METADATA).glob("*.log"))
+
+
+def _newest_snapshot(disks: list[Path]) -> Path:
+    return max((disks[0] / METADATA).glob("*.checkpoint"))
+
+
+def _remove_snapshots(disks: list[Path]) -> None:
+    for path in (disks[0] / METADATA).glob("*.checkpoint"):
+        path.unlink()
+
+
+# ---- nothing, or next to nothing
+
+
+@damage
+def nothing(disks: list[Path], pick: random.Random) -> None:
+    """As the broker left it."""
+
+
+@damage
+def marker_removed(disks: list[Path], pick: random.Random) -> None:
+    for disk in disks:
+        (disk / ".kafka_cleanshutdown").unlink(missing_ok=True)
+
+
+@damage
+def marker_is_a_folder(disks: list[Path], pick: random.Random) -> None:
+    for disk in disks:
+        (disk / ".kafka_cleanshutdown").unlink(missing_ok=True)
+        (disk / ".kafka_cleanshutdown").mkdir()
+
+
+# ---- the snapshots of the cluster's metadata, and its log
+
+
+@damage
+def snapshot_empty(disks: list[Path], pick: random.Random) -> None:
+    _write(_newest_snapshot(disks), b"")
+
+
+@damage
+def snapshot_torn_in_footer(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    _write(path, path.read_bytes()[: -pick.randint(1, 40)])
+
+
+@damage
+def snapshot_torn_in_header(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    _write(path, path.read_bytes()[: pick.randint(1, 80)])
+
+
+@damage
+def snapshot_torn_anywhere(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    data = path.read_bytes()
+    _write(path, data[: pick.randint(100, len(data) - 1)])
+
+
+@damage
+def snapshot_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def snapshot_of_zeros(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    _write(path, bytes(path.stat().st_size))
+
+
+@damage
+def snapshot_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    _write(path, path.read_bytes() + bytes(pick.randint(1, 200)))
+
+
+@damage
+def snapshot_newest_removed(disks: list[Path], pick: random.Random) -> None:
+    _newest_snapshot(disks).unlink()
+
+
+@damage
+def snapshots_removed(disks: list[Path], pick: random.Random) -> None:
+    _remove_snapshots(disks)
+
+
+@damage
+def snapshot_older_empty(disks: list[Path], pick: random.Random) -> None:
+    _write(min((disks[0] / METADATA).glob("*.checkpoint")), b"")
+
+
+@damage
+def snapshot_beyond_log_end(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    path.rename(path.with_name(f"{900 + pick.randrange(9):020}-0000000001.checkpoint"))
+
+
+@damage
+def snapshot_of_later_epoch(disks: list[Path], pick: random.Random) -> None:
+    path = _newest_snapshot(disks)
+    path.rename(path.with_name(path.name.replace("-0000000001", "-0000000009")))
+
+
+@damage
+def snapshot_name_of_text(disks: list[Path], pick: random.Random) -> None:
+    (disks[0] / METADATA / "latest.checkpoint").write_bytes(b"")
+
+
+@damage
+def metadata_log_cut(disks: list[Path], pick: random.Random) -> None:
+    path = _metadata_log(disks)
+    data = path.read_bytes()
+    path.write_bytes(data[: pick.randrange(1, len(data))])
+
+
+@damage
+def metadata_log_cut_without_snapshots(disks: list[Path], pick: random.Random) -> None:
+    metadata_log_cut(disks, pick)
+    _remove_snapshots(disks)
+
+
+@damage
+def metadata_log_empty(disks: list[Path], pick: random.Random) -> None:
+    _metadata_log(disks).write_bytes(b"")
+
+
+@damage
+def metadata_log_empty_without_snapshots(disks: list[Path], pick: random.Random) -> None:
+    metadata_log_empty(disks, pick)
+    _remove_snapshots(disks)
+
+
+@damage
+def metadata_log_missing(disks: list[Path], pick: random.Random) -> None:
+    for path in (disks[0] / METADATA).glob("*.log"):
+        path.unlink()
+
+
+@damage
+def metadata_log_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _metadata_log(disks)
+    _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def metadata_log_flipped_without_snapshots(disks: list[Path], pick: random.Random) -> None:
+    metadata_log_flipped(disks, pick)
+    _remove_snapshots(disks)
+
+
+@damage
+def metadata_directory_removed(disks: list[Path], pick: random.Random) -> None:
+    shutil.rmtree(disks[0] / METADATA)
+
+
+@damage
+def metadata_epochs_damaged(disks: list[Path], pick: random.Random) -> None:
+    data = pick.choice([b"", b"junk", bytes(12), b"0\n9\n0 0\n"])
+    (disks[0] / METADATA / "leader-epoch-checkpoint").write_bytes(data)
+
+
+@damage
+def metadata_partition_metadata_damaged(disks: list[Path], pick: random.Random) -> None:
+    data = pick.choice([b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw"])
+    (disks[0] / METADATA / "partition.metadata").write_bytes(data)
+
+
+# ---- the files that a start reads first
+
+
+@damage
+def quorum_state_damaged(disks: list[Path], pick: random.Random) -> None:
+    data = pick.choice([b"", b"{", bytes(20), b'{"data_version":7}', b"[]"])
+    (disks[0] / METADATA / "quorum-state").write_bytes(data)
+
+
+@damage
+def quorum_state_removed(disks: list[Path], pick: random.Random) -> None:
+    (disks[0] / METADATA / "quorum-state").unlink()
+
+
+@damage
+def quorum_state_of_others(disks: list[Path], pick: random.Random) -> None:
+    path = disks[0] / METADATA / "quorum-state"
+    state = json.loads(path.read_text())
+    state["leaderEpoch"] = pick.choice([0, 7])
+    path.write_text(json.dumps(state))
+
+
+@damage
+def bootstrap_removed(disks: list[Path], pick: random.Random) -> None:
+    (disks[0] / "bootstrap.checkpoint").unlink()
+
+
+@damage
+def bootstrap_damaged(disks: list[Path], pick: random.Random) -> None:
+    path = disks[0] / "bootstrap.checkpoint"
+    data = path.read_bytes()
+    _write(path, pick.choice([b"", b"x", data[: len(data) // 2], bytes(len(data))]))
+
+
+PROPERTIES = (
+    "version=0\nbroker.id=1\ncluster.id={cluster}\n",
+    "version=0\nnode.id=1\ncluster.id={cluster}\n",
+    "version=0\nbroker.id=1\nnode.id=1\n",
+    "cluster.id={cluster}\nnode.id=1\n",
+    "version=1\nnode.id=1\ncluster.id={cluster}\n",
+    "version=1\nnode.id=1\n",
+    "version=1\ncluster.id={cluster}\n",
+    "version=1\nnode.id=one\ncluster.id={cluster}\n",
+    "version=1\nnode.id= 1\ncluster.id={cluster}\n",
+    "version=1\nnode.id=1 \ncluster.id={cluster}\n",
+    "version=1\nnode.id=+1\ncluster.id={cluster}\n",
+    "version=1\nnode.id=1\ncluster.id=\n",
+    "version=1\nnode.id=1\nbroker.id=2\ncluster.id={cluster}\n",
+    "version=1\nnode.id=1\ncluster.id={cluster}\ndirectory.id=AAAAAAAAAAAAAAAAAAAAAA\n",
+    "version=1\nnode.id=1\ncluster.id={cluster}\ndirectory.id=AAAAAAAAAAAAAAAAAAAAAQ\n",
+    "version=1\nnode.id=1\ncluster.id={cluster}\ndirectory.id=short\n",
+    "version=1\nnode.id=1\ncluster.id={cluster}\ndirectory.id=\n",
+    "version=01\nnode.id=1\ncluster.id={cluster}\n",
+    "version=2\nnode.id=1\ncluster.id={cluster}\n",
+    "version=\nnode.id=1\ncluster.id={cluster}\n",
+    "\ufeffversion=1\nnode.id=1\ncluster.id={cluster}\n",
+    "version=1\nnode.id=2\nnode.id=1\ncluster.id={cluster}\n",
+    "",
+)
+
+
+def _set_properties(text: str) -> Damage:
+    def change(disks: list[Path], pick: random.Random) -> None:
+        for disk in disks:
+            path = disk / "meta.properties"
+            lines = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+            path.write_bytes(text.format(cluster=lines["cluster.id"]).encode())
+
+    return change
+
+
+for number, content in enumerate(PROPERTIES):
+    DAMAGES[f"properties_{number}"] = _set_properties(content)
+
+
+@damage
+def properties_removed(disks: list[Path], pick: random.Random) -> None:
+    (disks[0] / "meta.properties").unlink()
+
+
+# ---- the offset checkpoints
+
+CHECKPOINTS = (
+    *("recovery-point-offset-checkpoint", "replication-offset-checkpoint"),
+    *("log-start-offset-checkpoint", "cleaner-offset-checkpoint"),
+)
+CONTENTS = (
+    *(b"", bytes(64), b"\xef\xbb\xbf0\n0\n", b"0\n2\norders 0 1\n", b"1\n0\n", b"0\r\n0\r\n"),
+    *(b"0\n1\norders x 1\n", b"0\n1\norders 0 -5\n", b"0\n1\nno-such 0 5\n", b"0\n0\norders 0 1\n"),
+)
+
+
+def _set_checkpoint(name: str, data: bytes) -> Damage:
+    def change(disks: list[Path], pick: random.Random) -> None:
+        (pick.choice(disks) / name).write_bytes(data)
+
+    return change
+
+
+for name in CHECKPOINTS:
+    for number, data in enumerate(CONTENTS):
+        DAMAGES[f"{name}_{number}"] = _set_checkpoint(name, data)
+    DAMAGES[f"{name}_removed"] = lambda disks, pick, name=name: [
+        (disk / name).unlink(missing_ok=True) for disk in disks
+    ]
+
+
+# ---- a partition's own files
+
+
+@damage
+def log_cut(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick)
+    data = path.read_bytes()
+    path.write_bytes(data[: pick.randrange(len(data))])
+
+
+@damage
+def log_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick)
+    _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def log_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick)
+    path.write_bytes(path.read_bytes() + bytes(pick.randint(1, 300)))
+
+
+@damage
+def log_removed(disks: list[Path], pick: random.Random) -> None:
+    _log_of(disks, pick).unlink()
+
+
+@damage
+def logs_removed(disks: list[Path], pick: random.Random) -> None:
+    for path in _log_of(disks, pick).parent.glob("*.log"):
+        path.unlink()
+
+
+@damage
+def partition_removed(disks: list[Path], pick: random.Random) -> None:
+    shutil.rmtree(_log_of(disks, pick).parent)
+
+
+@damage
+def index_removed(disks: list[Path], pick: random.Random) -> None:
+    _log_of(disks, pick, ".index").unlink()
+
+
+@damage
+def index_cut(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
+    data = path.read_bytes()
+    path.write_bytes(data[: pick.randrange(len(data))])
+
+
+@damage
+def index_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
+    _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def producer_snapshot_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick, ".snapshot")
+    _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def transaction_index_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick, ".txnindex")
+    _flip(path, pick.randrange(path.stat().st_size))
+
+
+@damage
+def epochs_damaged(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick).with_name("leader-epoch-checkpoint")
+    path.write_bytes(pick.choice([b"", b"junk", b"0\n1\nx 0\n", b"0\n3\n0 0\n", b"1\n0\n"]))
+
+
+@damage
+def partition_metadata_damaged(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick).with_name("partition.metadata")
+    path.write_bytes(
+        pick.choice([b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"\xff"])
+    )
+
+
+@damage
+def partition_metadata_removed(disks: list[Path], pick: random.Random) -> None:
+    _log_of(disks, pick).with_name("partition.metadata").unlink()
+
+
+STRANGE_FILES = (
+    *("._00000000000000000000.log", "00000000000000000000 (1).log", "x.snapshot", "5.log"),
+    *(".DS_Store", "Thumbs.db", "00000000000000000000.log.bak", "a.log.gz", "A.LOG"),
+    *(".nfs0001", "a.tmp", "7.index", "00000000000000000000.log.swap", "x.cleaned"),
+)
+STRANGE_DIRECTORIES = ("lost+found", "t-+1", "orders", "orders-00", "backup-x", "cut-0.old", "a-1")
+
+
+def _put_file(name: str) -> Damage:
+    def change(disks: list[Path], pick: random.Random) -> None:
+        _log_of(disks, pick).with_name(name).write_bytes(b"")
+
+    return change
+
+
+def _put_directory(name: str) -> Damage:
+    def change(disks: list[Path], pick: random.Random) -> None:
+        (pick.choice(disks) / name).mkdir()
+
+    return change
+
+
+for name in STRANGE_FILES:
+    DAMAGES[f"file {name}"] = _put_file(name)
+for name in STRANGE_DIRECTORIES:
+    DAMAGES[f"directory {name}"] = _put_directory(name)

@@ -1,0 +1,248 @@
+"""A real broker, started on copies of damaged directories, and what kafkaviz says of them before.
+
+`differences` starts brokers of 4.4.0 and 4.3.1 and compares: whether it starts, with which words it
+does not, which directories go offline, what is cut, deleted, rebuilt and taken for stray.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.format import names
+from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from tests.kafka.damages import DAMAGES, METADATA
+from tests.kafka.harness import BUILD, FOLDER, fetch_class_path, scratch
+
+RELEASES = ("4.4.0", "4.3.1")
+DATA = Path(__file__).parents[1] / "data"
+BASES = DATA / "starts"
+FIELD_CASES = DATA / "field_cases"
+SOURCES = FOLDER / "src" / "starts"
+TIME_LIMIT_S = 120  # of one start, its end included
+JAVA = (
+    *("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"),
+    "-Dorg.slf4j.simpleLogger.cacheOutputStream=false",
+)
+RECOVERED = re.compile(r"Recovering unflushed segment (\d+)\..* for (\S+?)\.?$", re.MULTILINE)
+REBUILT = re.compile(r"log file \S*/([^/\s]+)/(\d{20})\.log.*recovering segment")
+OFFLINE = re.compile(r"Stopping serving logs in dir (\S+)")
+# of a partition; a start may write or remove the others whatever lies there
+COMPARED_SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".checkpoint")
+LATER_SUFFIX = ".deleted"  # of what is removed a minute after the start
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What a start did, or will do, to a broker's directories.
+
+    Attributes:
+        words: what the broker logged; of a forecast, what one of its failures says.
+        cut: partition directory and base offset, with how many bytes are kept.
+        deleted: partition directory and file.
+        recovered: partition directory and base offset of the segments that are read again.
+        made: partition directories that were not there before.
+    """
+
+    starts: bool
+    words: tuple[str, ...] = ()
+    offline: set[str] = field(default_factory=set)
+    cut: dict[tuple[str, int], int] = field(default_factory=dict)
+    deleted: set[tuple[str, str]] = field(default_factory=set)
+    recovered: set[tuple[str, int]] = field(default_factory=set)
+    strays: set[str] = field(default_factory=set)
+    made: set[str] = field(default_factory=set)
+
+
+class Starts:
+    """A process that starts brokers of one release; `with Starts(release) as starts: starts.start(disks)`."""
+
+    def __init__(self, release: str):
+        self.release = release
+        class_path = fetch_class_path(
+            f"starts-{release}", release, FOLDER / "starts.pom.xml", sorted(SOURCES.glob("*.java"))
+        )
+        self._temporary = scratch()
+        self._process = subprocess.Popen(
+            [*JAVA, f"-Djava.io.tmpdir={self._temporary.name}", "-cp", class_path, "Starts"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> "Starts":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._temporary.cleanup()
+
+    def start(self, disks: Iterable[Path]) -> dict:
+        """Starts a broker on these log directories and stops it: `started`, `error`, `exit`, `log`."""
+        question = {"dirs": [str(disk) for disk in disks], "node": 1}
+        end = threading.Timer(TIME_LIMIT_S, self._process.kill)
+        end.start()
+        try:
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        finally:
+            end.cancel()
+        if not line:
+            raise RuntimeError(f"the process that starts brokers of {self.release} ended")
+        return json.loads(line)
+
+
+def unpack(archive: Path, folder: Path) -> list[Path]:
+    """The log directories in an archive, the one with the metadata log first."""
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="fully_trusted")
+    return sorted(path.parent for path in folder.rglob("meta.properties"))
+
+
+def observe(starts: Starts, disks: list[Path]) -> Outcome:
+    """What a broker does to these directories, which it changes."""
+    before = {disk: _files(disk) for disk in disks}
+    answer = starts.start(disks)
+    outcome = Outcome(starts=answer["started"], words=(answer["log"], answer["error"] or ""))
+    outcome.offline = {Path(path).name for path in OFFLINE.findall(answer["log"])}
+    outcome.recovered = {
+        *((partition, int(base)) for base, partition in RECOVERED.findall(answer["log"])),
+        *((partition, int(base)) for partition, base in REBUILT.findall(answer["log"])),
+    }
+    for disk, files in before.items():
+        _compare(disk, files, outcome)
+    return outcome
+
+
+def _files(disk: Path) -> dict[tuple[str, str], bytes]:
+    """The files of the partition directories."""
+    return {
+        (folder.name, path.name): path.read_bytes()
+        for folder in disk.iterdir()
+        if folder.is_dir()
+        for path in folder.iterdir()
+        if path.is_file()
+    }
+
+
+def _compare(disk: Path, before: dict[tuple[str, str], bytes], outcome: Outcome) -> None:
+    """Adds what became of a directory's files."""
+    after = _files(disk)
+    directories = {directory for directory, _ in before}
+    strays = {
+        directory: name
+        for directory in {directory for directory, _ in after}
+        if (name := names.parse_directory(directory)) and name.state == "stray"
+    }
+    renamed = {f"{name.topic}-{name.partition}": directory for directory, name in strays.items()}
+    outcome.strays |= {name for name in renamed if name in directories}
+    outcome.made |= {directory for directory, _ in after} - directories - set(strays)
+    for (directory, file), data in before.items():
+        if not file.endswith(COMPARED_SUFFIXES):
+            continue
+        left = after.get((renamed.get(directory, directory), file))
+        if left is None:
+            outcome.deleted.add((directory, file))
+        elif file.endswith(".log"):
+            kept = len(os.path.commonprefix([data, left]))
+            if kept < len(data):
+                outcome.cut[directory, int(file[:20])] = kept
+
+
+def forecast(disks: list[Path], release: str) -> Outcome | None:
+    """What kafkaviz says that the start will do; None where it says nothing."""
+    restart = check(disks[0] if len(disks) == 1 else disks[0].parent, release).restart
+    return None if restart is None else as_outcome(restart)
+
+
+def as_outcome(restart: Restart) -> Outcome:
+    """A predicted start in the form of one that was seen."""
+    outcome = Outcome(starts=restart.starts)
+    outcome.words = tuple(str(step.error or "") for step in restart.failures)
+    for step in restart.steps:
+        place = (step.partition, step.segment)
+        if step.action == "truncate":
+            outcome.cut[place] = step.from_position
+        elif step.action == "delete" and step.file and step.file.endswith(COMPARED_SUFFIXES):
+            outcome.deleted.add((step.partition, Path(step.file).name))
+        elif step.cause == "becomes-stray":
+            outcome.strays.add(step.partition)
+        if step.action in ("keep", "rebuild", "truncate") and step.cause in (
+            *RECOVERY_CAUSES,
+            "metadata-log",
+        ):
+            outcome.recovered.add(place)
+    outcome.deleted -= {(directory, f"{base:020}.log") for directory, base in outcome.cut}
+    return outcome
+
+
+def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
+    """Where a forecast and a start differ, a line for each."""
+    if expected is None:
+        return ["nothing is foretold"]
+    if expected.starts != seen.starts:
+        return [f"starts: foretold {expected.starts} {expected.words}, seen {seen.starts}"]
+    if not seen.starts:
+        log = "\n".join(seen.words)
+        words = [word for word in expected.words if word]
+        known = not words or any(word.split(":")[0].split("$")[-1] in log for word in words)
+        return [] if known else [f"words: foretold {words}, and the broker did not say so"]
+    differences = []
+    for name in ("offline", "cut", "deleted", "recovered", "strays"):
+        foretold, found = getattr(expected, name), getattr(seen, name)
+        if foretold != found:
+            differences.append(f"{name}: foretold {foretold}, seen {found}")
+    return differences
+
+
+# ---- the runs
+
+
+@dataclass(frozen=True)
+class Case:
+    """A directory, and how it is damaged."""
+
+    archive: Path
+    damage: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.archive.name.split('.')[0]} {self.damage} {self.seed}"
+
+    def prepare(self, folder: Path) -> list[Path]:
+        """Unpacks and damages; the log directories."""
+        disks = unpack(self.archive, folder)
+        DAMAGES[self.damage](disks, random.Random(f"{self.damage} {self.seed}"))
+        return disks
+
+
+def cases(seed: int = 0) -> Iterator[Case]:
+    """Every damage to the directory of a broker that was stopped cleanly, and to that of a killed one."""
+    for name in DAMAGES:
+        for base in ("one-clean", "one-killed"):
+            yield Case(BASES / f"{base}.tar.xz", name, seed)
+
+
+def run(starts: Starts, case: Case) -> list[str]:
+    """Where kafkaviz and a broker differ on a case."""
+    with scratch() as folder:
+        disks = case.prepare(Path(folder))
+        expected = forecast(disks, starts.release)
+        return compare(expected, observe(starts, disks))
