@@ -474,7 +474,15 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
 
 
 def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
-    """Offset and value of each record of a sound batch, as most of a metadata log are.
+    """Offset and value of each record of a sound batch, as few_keyed_records reads it."""
+    records = few_keyed_records(data)
+    return None if records is None else [(offset, value) for offset, _, value in records]
+
+
+def few_keyed_records(
+    data: bytes | memoryview,
+) -> list[tuple[int, bytes | None, bytes | None]] | None:
+    """Offset, key and value of each record of a sound batch, as most of a metadata log are.
 
     It is complete, of magic 2 and not compressed, and no record has headers.
 
@@ -487,19 +495,20 @@ def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | No
     if header["attributes"] & CODEC_MASK:
         return None
     base_offset, count, end = int(header["base_offset"]), int(header["record_count"]), 0
-    records: list[tuple[int, bytes | None]] = []
+    records: list[tuple[int, bytes | None, bytes | None]] = []
     try:
         for _ in range(count):
             start, end = content_range(body, end)
             _, position = varint.read_varlong(body, start + 1)
             offset_delta, position = varint.read_varint(body, position)
-            key_bytes, position = varint.read_varint(body, position)
-            value_bytes, value_at = varint.read_varint(body, position + max(0, key_bytes))
+            key_bytes, key_at = varint.read_varint(body, position)
+            value_bytes, value_at = varint.read_varint(body, key_at + max(0, key_bytes))
             header_count, position = varint.read_varint(body, value_at + max(0, value_bytes))
             if header_count or position != end:
                 return None
             offset = wrap_long(base_offset + offset_delta)
-            records.append((offset, record.part(body, value_at, value_bytes)))
+            key = record.part(body, key_at, key_bytes)
+            records.append((offset, key, record.part(body, value_at, value_bytes)))
     except CorruptBytes:
         return None
     return records if count >= 0 and end == len(body) else None

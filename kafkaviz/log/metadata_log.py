@@ -14,7 +14,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
-from kafkaviz.format import batch, batch_records, metadata, names
+from kafkaviz.format import batch, batch_records, checkpoint, control, metadata, names
+from kafkaviz.format.control import ControlType
 from kafkaviz.format.message import Values
 from kafkaviz.format.metadata import (
     BROKER_RESOURCE,
@@ -26,7 +27,7 @@ from kafkaviz.format.metadata import (
 )
 from kafkaviz.format.walk import FEW_BYTES, few_batches
 from kafkaviz.log.broker import Broker, Problem
-from kafkaviz.log.file import FileInfo, read
+from kafkaviz.log.file import FileInfo, read, read_text
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
@@ -86,6 +87,8 @@ class MetadataImage:
         log_directories: the ids of the log directories that a broker registered, by node id.
         leaders: who leads a partition, or led it last, with the leader epoch that holds now; by
             topic id, then by the partition's number. Only read_leaders fills it.
+        voters: the ids of the controllers, as the newest record of them says, or quorum-state;
+            empty where neither does.
         snapshot: the name of the file it started from.
         end_offset: one past the last record that counts.
     """
@@ -97,6 +100,7 @@ class MetadataImage:
     directories: dict[str, dict[int, tuple[str, ...]]] = field(default_factory=dict)
     log_directories: dict[int, tuple[str, ...]] = field(default_factory=dict)
     leaders: dict[str, dict[int, PartitionLeader]] = field(default_factory=dict)
+    voters: tuple[int, ...] = ()
     snapshot: str | None = None
     end_offset: int = 0
     problems: list[Problem] = field(default_factory=list)
@@ -169,6 +173,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
         has_leaders: also the leader of each partition, for which every change of one is read.
     """
     state, problems, budget = MetadataImage(), [], _RecordBudget()
+    quorum_voters = _read_quorum_voters(partition)
     for snapshot, end_offset in snapshots(partition):
         try:
             state = _load_snapshot(snapshot, end_offset, budget, has_leaders=has_leaders)
@@ -179,7 +184,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     replay = _Replay(state, has_leaders=has_leaders)
     for segment in partition.live:
         try:
-            for records, next_offset in _batches(segment, budget):
+            for records, next_offset in _batches(segment, budget, state):
                 if next_offset > state.end_offset:
                     for offset, value in records:
                         if offset >= state.end_offset:
@@ -189,7 +194,17 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
         except KafkavizError as fault:
             state.problems.append(Problem.from_fault(segment.log.path, fault))
             break
+    state.voters = state.voters or quorum_voters
     return state
+
+
+def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
+    """The ids in quorum-state, which has them where the voters are given in the settings."""
+    path = partition.path / names.QUORUM_STATE
+    try:
+        return checkpoint.parse_quorum_state(read_text(path)).voters
+    except (CorruptBytes, KafkavizError):
+        return ()
 
 
 def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
@@ -220,9 +235,14 @@ def _load_snapshot(
     """
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state, has_leaders=has_leaders)
-    for records, _ in _batches(LogSegment(base_offset=0, state="closed", log=snapshot), budget):
+    segment = LogSegment(base_offset=0, state="closed", log=snapshot)
+    has_header = False
+    for records, _ in _batches(segment, budget, state):
+        has_header = True
         for offset, value in records:
             replay.apply(offset, value, snapshot)
+    if not has_header:
+        raise CorruptFile(snapshot.path, 0, message("corrupt.no_metadata_snapshot"))
     return state
 
 
@@ -245,12 +265,13 @@ class _RecordBudget:
 
 
 def _batches(
-    segment: LogSegment, budget: _RecordBudget
+    segment: LogSegment, budget: _RecordBudget, state: MetadataImage
 ) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
-    """The batches of a .log or .checkpoint that are not control batches.
+    """The batches of a .log or .checkpoint; of control batches the voters are put into the state.
 
     Yields:
-        Offset and value of the records that are applied, and one past the last offset.
+        Offset and value of the records that are applied, and one past the last offset; of a control
+        batch none, and 0.
 
     Raises:
         CorruptFile: the checksum of a batch is wrong, or no broker writes such a batch.
@@ -259,7 +280,7 @@ def _batches(
     is_small = log.size_bytes <= FEW_BYTES
     log_bytes = read(log.path, 0, log.size_bytes) if is_small else b""
     batches = few_batches(log_bytes)[0] if is_small else segment.batches()
-    for row in batches[~batch.is_control(batches)]:
+    for row in batches:
         position = int(row["position"])
         end = position + int(row["size_bytes"])
         data = log_bytes[position:end] if is_small else segment.batch_bytes(position)
@@ -272,6 +293,10 @@ def _batches(
                 message("corrupt.metadata_magic", magic=int(row["magic"])),
             )
         budget.spend(row, segment.log.path)
+        if batch.is_control(row):
+            _set_voters(data, segment.log.path, position, state)
+            yield iter(()), 0
+            continue
         few_records = batch_records.few_records(data) if is_small else None
         yield (
             _applied_records(data, segment.log.path, position)
@@ -279,6 +304,22 @@ def _batches(
             else _few_applied_records(few_records),
             int(row["last_offset"]) + 1,
         )
+
+
+def _set_voters(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
+    """Takes over the voters of a KRaftVotersRecord (KIP-853)."""
+    few_records = batch_records.few_keyed_records(data)
+    try:
+        records = few_records or [
+            (record.offset, record.key, record.value)
+            for record in batch_records.iterate(data, BATCH_BYTES)
+        ]
+        for _, key, value in records:
+            decoded = control.decode(key, value)
+            if decoded.type is ControlType.KRAFT_VOTERS:
+                state.voters = tuple(voter["voterId"] for voter in decoded.values["voters"])
+    except CorruptBytes as fault:
+        raise fault.in_file(path, position) from None
 
 
 def _few_applied_records(

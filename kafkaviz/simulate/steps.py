@@ -55,6 +55,7 @@ EXPECTED_CAUSES = (
     "directory-deleted",
     "producer-state",
     "leader-epochs",
+    "old-snapshot",
 )
 # the .log is read for it
 RECOVERY_CAUSES = (
@@ -98,6 +99,8 @@ CAUSES = {
     "bootstrap": message("cause.bootstrap_unreadable"),
     "quorum-state-bad": message("cause.quorum_state_unreadable"),
     "snapshot-corrupt": message("cause.cluster_snapshot_unreadable"),
+    "behind-snapshot": message("cause.behind_snapshot"),
+    "old-snapshot": message("cause.old_snapshot"),
     "log-corrupt": message("cause.log_end_unreadable"),
     "exception": message("cause.other_exception"),
 }

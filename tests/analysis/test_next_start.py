@@ -3,6 +3,7 @@ one that no broker starts on.
 """
 
 import hashlib
+import json
 import re
 import shutil
 from pathlib import Path
@@ -18,6 +19,7 @@ from kafkaviz.analysis.restart.next_start import (
     predict_partition_restart,
     predict_restart,
 )
+from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import read_image
@@ -568,9 +570,34 @@ def test_a_lone_partition_is_compared_with_the_metadata_log_beside_it(some):
     assert codes == {"nulls-0": ["becomes-stray"], "epoch-zero-0": []}
 
 
+def name_voters(broker, *node_ids):
+    """The quorum-state of these controllers."""
+    state = {
+        "clusterId": "",
+        "leaderId": node_ids[0],
+        "leaderEpoch": 1,
+        "votedId": -1,
+        "appliedOffset": 0,
+        "currentVoters": [{"voterId": node_id} for node_id in node_ids],
+        "data_version": 0,
+    }
+    (broker / METADATA / "quorum-state").write_text(json.dumps(state))
+
+
+def test_what_the_only_controller_lost_becomes_stray(some):
+    """Nobody else knows of the topics: brokers of 4.3.1 and 4.4.0 renamed every partition."""
+    for snapshot in (some / METADATA).glob("*.checkpoint"):
+        snapshot.unlink()
+    next((some / METADATA).glob("*.log")).write_bytes(b"")
+    name_voters(some, 1, 2, 3)
+    assert strays(some) == {}
+    name_voters(some, 1)
+    assert len(strays(some)) == 3
+
+
 def test_nothing_is_stray_where_the_cluster_is_not_known(some):
-    """Without the metadata log, in a directory of another disk; and where it cannot be read to its
-    end.
+    """Without the metadata log, in a directory of another disk. Where it cannot be read to its end,
+    the only controller, as its log calls this node, knows what is before that.
     """
     (some / "nulls-0" / "partition.metadata").write_text(
         "version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"
@@ -581,7 +608,7 @@ def test_nothing_is_stray_where_the_cluster_is_not_known(some):
     log.write_bytes(data)
     for snapshot in (some / METADATA).glob("*.checkpoint"):
         snapshot.unlink()
-    assert strays(some) == {}
+    assert set(strays(some)) == {"nulls-0"}
     shutil.rmtree(some / METADATA)
     assert strays(some) == {}
 
@@ -637,7 +664,10 @@ SOUND = b"version=1\nnode.id=1\ncluster.id=made\ndirectory.id=ekArurFKRISu0Oyjh8
         (b"\xef\xbb\xbf" + SOUND, NO_NODE_ID),  # a key with a byte order mark is another key
         (b"broker.id=1\n", "java.lang.RuntimeException: Error: cluster ID not found"),
         (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"A" * 22), RESERVED_ID % ("A" * 22)),
-        (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"A" * 21 + b"Q"), RESERVED_ID % ("A" * 21 + "Q")),
+        (
+            SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"A" * 21 + b"Q"),
+            RESERVED_ID % ("A" * 21 + "Q"),
+        ),
     ],
 )
 def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, error):
@@ -710,7 +740,89 @@ def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
     assert (
         failure.cause == "snapshot-corrupt" and "Record is corrupt (stored crc = " in failure.error
     )
-    newest.write_bytes(sound + b"more")
-    assert [failure.cause for failure in predict_restart(open_broker(copied)).failures] == [
-        "snapshot-corrupt"
-    ]
+    newest.write_bytes(sound + bytes(12))
+    (failure,) = predict_restart(open_broker(copied)).failures
+    assert failure.error == (
+        f"{CORRUPT_RECORD}: Record size 0 is less than the minimum record overhead (14)"
+    )
+
+
+@pytest.mark.parametrize("change", [lambda data: data + b"more", lambda data: data[:-20]])
+def test_a_snapshot_that_ends_within_a_batch_is_read_up_to_there(copied, clean, change):
+    """Brokers of 4.3.1 and 4.4.0 start on it: what is too short for a batch counts as the end."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    newest = max((copied / METADATA).glob("*.checkpoint"))
+    newest.chmod(0o600)
+    newest.write_bytes(change(newest.read_bytes()))
+    assert predict_restart(open_broker(copied)).starts
+
+
+@pytest.mark.parametrize("size_bytes", [0, 40])
+def test_a_snapshot_without_its_header_ends_the_start(copied, clean, size_bytes):
+    """MetadataLoader asks for the header's timestamp, 4.3.1 and 4.4.0. The log holds all of it, so
+    the start succeeds without it.
+    """
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    newest = max((copied / METADATA).glob("*.checkpoint"))
+    newest.chmod(0o600)
+    newest.write_bytes(newest.read_bytes()[:size_bytes])
+    (failure,) = predict_restart(open_broker(copied)).failures
+    assert failure.error == "java.util.NoSuchElementException: No value present"
+    assert failure.way_out.key == "way_out.move_cluster_snapshot_away"
+    newest.unlink()
+    assert predict_restart(open_broker(copied)).starts
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("latest.checkpoint", "StringIndexOutOfBoundsException: begin 0, end 20, length 17"),
+        ("0000000000000000000x-0000000001.checkpoint", 'For input string: "0000000000000000000x"'),
+        ("x.checkpoint.part", "StringIndexOutOfBoundsException: begin 0, end 20, length 17"),
+    ],
+)
+def test_a_name_that_ends_as_a_snapshots_does_is_read_as_one(copied, clean, name, error):
+    """Snapshots.parse takes the numbers out of it, whatever stands there."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    (copied / METADATA / name).touch()
+    (failure,) = predict_restart(open_broker(copied)).failures
+    assert error in failure.error
+
+
+def test_a_metadata_log_that_ends_before_its_snapshot_is_dropped(copied, clean):
+    """KafkaRaftLog.truncateToLatestSnapshot: the log starts anew, and older snapshots go."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    log = next((copied / METADATA).glob("*.log"))
+    log.write_bytes(b"")
+    *older, newest = sorted(path.name for path in (copied / METADATA).glob("*.checkpoint"))
+    restart = predict_restart(open_broker(copied))
+    deleted = {
+        (Path(step.file).name, step.cause) for step in restart.steps if step.action == "delete"
+    }
+    assert {(log.name, "behind-snapshot"), *((name, "old-snapshot") for name in older)} <= deleted
+    assert (newest, "old-snapshot") not in deleted
+    assert restart.starts
+
+
+def test_a_metadata_log_without_its_beginning_needs_a_snapshot(copied, clean):
+    """KafkaRaftLog.recoverSnapshots, 4.3.1."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    for path in (copied / METADATA).glob("*.checkpoint"):
+        path.unlink()
+    for path in (copied / METADATA).glob("00000000000000000000.*"):
+        path.unlink()
+    (copied / METADATA / f"{5:020}.log").touch()
+    (failure,) = predict_restart(open_broker(copied)).failures
+    assert (
+        "there must be a snapshot at an offset larger then the current log start" in failure.error
+    )
+
+
+def test_a_metadata_log_of_another_topic_id_ends_the_start(copied, clean):
+    """UnifiedLog is given the id of the metadata topic, 4.3.1 and 4.4.0."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    (copied / METADATA / "partition.metadata").write_text(
+        "version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw"
+    )
+    (failure,) = predict_restart(open_broker(copied)).failures
+    assert failure.error.startswith("org.apache.kafka.common.errors.InconsistentTopicIdException")

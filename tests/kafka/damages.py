@@ -286,7 +286,9 @@ def _set_properties(text: str) -> Damage:
     def change(disks: list[Path], pick: random.Random) -> None:
         for disk in disks:
             path = disk / "meta.properties"
-            lines = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+            lines = dict(
+                line.split("=", 1) for line in path.read_text().splitlines() if "=" in line
+            )
             path.write_bytes(text.format(cluster=lines["cluster.id"]).encode())
 
     return change

@@ -228,6 +228,7 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
         "quorum-state-bad",
         "snapshot-corrupt",
     }
+    own_files |= {"behind-snapshot", "old-snapshot"}
     assert CAUSES.keys() - causes <= by_broker | own_files | {"exception", "log-too-large"}
     assert {"error" in line for line in RECORDED} == {True, False}
 

@@ -259,9 +259,10 @@ def stray_reason(
     As LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
     Args:
-        image: what the metadata log in the same directory says; where it is not there, or not
-            whole, nothing is known. The broker may learn of later changes from the controllers
-            before it loads its logs.
+        image: what the metadata log in the same directory says. Where it is not there, or not
+            whole, nothing is known, unless the node is the cluster's only controller: then what is
+            left of its log is all that the cluster knows. Any other node may learn of later changes
+            from the controllers before it loads its logs.
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -269,7 +270,7 @@ def stray_reason(
         or partition.directory == DIRECTORY
     ):
         return None
-    if not image.topic_ids or image.problems:
+    if not is_sole_voter(broker, image) and (not image.topic_ids or image.problems):
         return None
     if not any(extra_file.name == names.PARTITION_METADATA for extra_file in partition.other_files):
         return message("stray.no_topic_id", file=names.PARTITION_METADATA)
@@ -281,6 +282,11 @@ def stray_reason(
     if broker.node_id and broker.node_id.isdecimal() and int(broker.node_id) not in replicas:
         return message("stray.of_other_brokers", replicas=tuple(replicas), node=broker.node_id)
     return None
+
+
+def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:
+    """Whether the node is the only controller of its cluster."""
+    return bool(image.voters) and [str(voter) for voter in image.voters] == [broker.node_id]
 
 
 def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Message:

@@ -1,25 +1,53 @@
-"""The newest snapshot of the cluster's metadata, which a node reads before the metadata log.
+"""The snapshots of the cluster's metadata, which a node reads before the metadata log.
 
-As KRaftControlRecordStateMachine and RecordsIterator of Kafka 4.3.1: each batch's checksum is
-looked at, and one that is wrong ends the start. Of 00000000000000000200-0000000003.checkpoint and
-00000000000000000900-0000000004.checkpoint the second alone is read.
+As KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka 4.3.1
+and 4.4.0. Of 00000000000000000200-0000000003.checkpoint and
+00000000000000000900-0000000004.checkpoint the second alone is read, batch after batch. A checksum
+that is wrong ends the start; half a batch at its end is passed over, and what it held is lost. A
+log that ends below 900 is thrown away: it starts anew at 900.
 """
 
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import FileView
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records, names
+from kafkaviz.format import batch, batch_records, names
 from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.format.walk import Walk
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.startup.partition_directory import KINDS
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
+
+SUFFIX, PARTIAL, DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
+OFFSET_DIGITS, EPOCH_DIGITS = 20, 10
+ILLEGAL_STATE = "java.lang.IllegalStateException"
+NO_HEADER = BrokerException("java.util.NoSuchElementException", "No value present")
+_LONG, _INT = 1 << 63, 1 << 31
+_INTEGER = re.compile("[+-]?[0-9]+")
+
+
+class SnapshotName(NamedTuple):
+    """What Snapshots.parse takes from a name; they are in the order of Kafka's OffsetAndEpoch."""
+
+    offset: int
+    epoch: int
+    name: str
+
+
+class SnapshotFault(NamedTuple):
+    """From which byte on a snapshot is not read, and what Kafka throws there."""
+
+    position: int
+    exception: BrokerException | None  # None where its words are not known
 
 
 def newest(file_names: Iterator[str]) -> str | None:
@@ -33,42 +61,194 @@ def newest(file_names: Iterator[str]) -> str | None:
     return max(snapshots)[1] if snapshots else None
 
 
-def steps(log: StoredLog) -> Iterator[StartupStep]:
-    """The end of the start, where the newest snapshot is damaged."""
-    name = newest(file.name for file in log.files)
-    fault = _fault(next(file for file in log.files if file.name == name)) if name else None
-    if fault:
-        why = message("start.cluster_snapshot_damaged", byte=fault[0])
-        yield StartupStep(
-            partition=log.directory,
-            segment=None,
-            action="fail",
-            cause="snapshot-corrupt",
-            why=why,
-            file=f"{log.directory}/{name}",
-            error=str(fault[1]) if fault[1] else None,
-            way_out=way_outs.CLUSTER_SNAPSHOT,
-        )
+def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
+    """What the start does to the snapshots, and for their sake to the log.
 
-
-def _fault(file: FileView) -> tuple[int, BrokerException | None] | None:
-    """What is wrong with a snapshot.
-
-    Returns:
-        The byte from which it cannot be read, and what Kafka throws, None where its words are not
-        known; or None if nothing is wrong.
+    Args:
+        loader: of this log, once it has run.
     """
+    files = {file.name: file for file in log.files}
+    snapshots = []
+    for name in sorted(files):
+        if not name.endswith((SUFFIX, PARTIAL, DELETED)):
+            continue
+        parsed = _parse(name)
+        if isinstance(parsed, BrokerException):
+            why = message("start.cluster_snapshot_name", name=name)
+            way_out = message("way_out.move_file_away", file=f"{log.directory}/{name}")
+            yield _fail(log, name, why, parsed, way_out)
+            return
+        if name.endswith(SUFFIX):
+            snapshots.append(parsed)
+    start = loader.log_start_offset()
+    needed = sorted(snapshot for snapshot in snapshots if start is None or snapshot.offset >= start)
+    if start and not needed:
+        yield _fail_without_snapshot(log, start, max(snapshots, default=None))
+        return
+    for snapshot in snapshots:
+        if snapshot not in needed:
+            why = message("start.snapshot_below_log_start", offset=start)
+            yield _delete(log, files[snapshot.name], "old-snapshot", why)
+    if not needed:
+        return
+    if start is not None:
+        yield from _drop_log_behind(log, loader, needed)
+    fault = find_fault(files[needed[-1].name])
+    if fault:
+        why = message("start.cluster_snapshot_damaged", byte=fault.position)
+        way_out = way_outs.CLUSTER_SNAPSHOT
+        if start is not None and _is_in_log(files, needed, start, loader.log_end_offset()):
+            file = f"{log.directory}/{needed[-1].name}"
+            way_out = message("way_out.move_cluster_snapshot_away", file=file)
+        yield _fail(log, needed[-1].name, why, fault.exception, way_out)
+
+
+def _is_in_log(
+    files: dict[str, FileView], snapshots: list[SnapshotName], start: int, end: int
+) -> bool:
+    """Whether the newest snapshot holds nothing that an older one and the log do not hold."""
+    has_start = start == 0 or any(
+        find_fault(files[snapshot.name]) is None for snapshot in snapshots[-2:-1]
+    )
+    return has_start and snapshots[-1].offset <= end
+
+
+def find_fault(file: FileView) -> SnapshotFault | None:
+    """What ends the start in a snapshot, or None."""
     with file.open_reader() as read:
         walk = Walk(read, 0, file.size_bytes)
         for batches in walk:
-            for position, size_bytes in zip(
-                batches["position"].tolist(), batches["size_bytes"].tolist(), strict=True
-            ):
+            for row in batches:
+                position, size_bytes = int(row["position"]), int(row["size_bytes"])
                 if size_bytes > LIMIT_BYTES:
-                    return position, None
+                    return SnapshotFault(position, None)
                 data = np.empty(size_bytes, np.uint8)
-                try:
-                    batch_records.ensure_valid(data[: read(position, data)].data)
-                except CorruptBytes as fault:
-                    return position, BrokerException(CORRUPT_RECORD, str(fault.what))
-    return (walk.end.position, None) if walk.end.position < file.size_bytes else None
+                data = data[: read(position, data)].data
+                fault = _find_batch_fault(row, data)
+                if fault:
+                    return fault
+    fault = _find_fault_at_end(file, walk.end.position)
+    if fault is None and walk.end.position == 0:
+        return SnapshotFault(0, NO_HEADER)
+    return fault
+
+
+def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
+    """What ends the start in a whole batch; the first of a snapshot must be its header."""
+    position = int(row["position"])
+    if row["magic"] > batch.MAGIC_2:
+        words = f"Invalid magic found in record: {row['magic']}"
+        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
+    if row["magic"] < batch.MAGIC_2:
+        return SnapshotFault(
+            position, None
+        )  # an IllegalStateException, whose words differ by release
+    try:
+        batch_records.ensure_valid(data)
+    except CorruptBytes as fault:
+        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, str(fault.what)))
+    if position == 0 and not batch.is_control(row):
+        words = "First batch is not a control batch with at least one record"
+        return SnapshotFault(position, BrokerException(ILLEGAL_STATE, words))
+    return None
+
+
+def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
+    """What the bytes after the last whole batch throw, as ByteBufferLogInputStream.nextBatchSize.
+
+    Too few of them for a header, and a batch that is longer than they are, count as the end.
+    """
+    stop = min(position + batch.MAGIC_END, file.size_bytes)
+    rest = file.part(file.name, position, stop).content()
+    if len(rest) < batch.LENGTH_END:
+        return None
+    length = int.from_bytes(rest[batch.LENGTH_END - 4 : batch.LENGTH_END], "big", signed=True)
+    if length < batch.MIN_LENGTH:
+        words = f"Record size {length} is less than the minimum record overhead (14)"
+        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
+    if len(rest) == batch.MAGIC_END and rest[-1] > batch.MAGIC_2:
+        words = f"Invalid magic found in record: {rest[-1]}"
+        return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
+    return None
+
+
+def _parse(name: str) -> SnapshotName | BrokerException:
+    """What Snapshots.parse takes from a name that ends as a snapshot's; or what it throws."""
+    end = OFFSET_DIGITS + 1 + EPOCH_DIGITS
+    for begin, stop, limit in ((0, OFFSET_DIGITS, _LONG), (OFFSET_DIGITS + 1, end, _INT)):
+        if len(name) < stop:
+            words = f"begin {begin}, end {stop}, length {len(name)}"
+            return BrokerException("java.lang.StringIndexOutOfBoundsException", words)
+        text = name[begin:stop]
+        if not _INTEGER.fullmatch(text) or not -limit <= int(text) < limit:
+            words = f'For input string: "{text}"'
+            return BrokerException("java.lang.NumberFormatException", words)
+    return SnapshotName(int(name[:OFFSET_DIGITS]), int(name[OFFSET_DIGITS + 1 : end]), name)
+
+
+def _drop_log_behind(
+    log: StoredLog, loader: LogLoader, snapshots: list[SnapshotName]
+) -> Iterator[StartupStep]:
+    """What KafkaRaftLog.truncateToLatestSnapshot does to a log that ends before a snapshot."""
+    latest = snapshots[-1]
+    latest_epoch = max((epoch for epoch, _ in loader.leader_epochs()), default=0)
+    place = (latest_epoch, loader.log_end_offset())
+    if (latest.epoch, latest.offset) <= place:
+        return
+    why = message("start.metadata_log_behind", end=place[1], snapshot=latest.name)
+    left = loader.files()
+    for file in log.files:
+        parsed_name = names.parse_file(file.name)
+        is_segment = parsed_name and not parsed_name.suffix and parsed_name.kind in KINDS
+        if parsed_name and is_segment and file.name in left:
+            yield _delete(
+                log, left[file.name], "behind-snapshot", why, segment=parsed_name.base_offset
+            )
+    for file in log.files:
+        if file.name in {snapshot.name for snapshot in snapshots[:-1]}:
+            yield _delete(log, file, "old-snapshot", why)
+
+
+def _delete(
+    log: StoredLog, file: FileView, cause: str, why: Message, segment: int | None = None
+) -> StartupStep:
+    return StartupStep(
+        partition=log.directory,
+        segment=segment,
+        action="delete",
+        cause=cause,
+        why=why,
+        file=f"{log.directory}/{file.name}",
+        size_bytes=file.size_bytes,
+    )
+
+
+def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
+    """The end of the start of a log whose beginning no snapshot holds (recoverSnapshots)."""
+    latest_text = (
+        f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
+        if latest
+        else "Optional.empty"
+    )
+    words = (
+        "Inconsistent snapshot state: there must be a snapshot at an offset larger then the "
+        f"current log start offset {start}, but the latest snapshot is {latest_text}"
+    )
+    why = message("start.no_snapshot_of_log_start", offset=start)
+    exception = BrokerException(ILLEGAL_STATE, words)
+    return _fail(log, f"{start:020}.log", why, exception, way_outs.CLUSTER_SNAPSHOT)
+
+
+def _fail(
+    log: StoredLog, name: str, why: Message, exception: BrokerException | None, way_out: Message
+) -> StartupStep:
+    return StartupStep(
+        partition=log.directory,
+        segment=None,
+        action="fail",
+        cause="snapshot-corrupt",
+        why=why,
+        file=f"{log.directory}/{name}",
+        error=str(exception) if exception else None,
+        way_out=way_out,
+    )

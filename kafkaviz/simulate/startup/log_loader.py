@@ -127,6 +127,12 @@ class LogLoader:
         """What leader-epoch-checkpoint would say after run()."""
         return list(self._epochs.entries)
 
+    def log_start_offset(self) -> int | None:
+        """The first offset that run() would leave; None where it does not end well."""
+        if any(step.action == "fail" for step in self._directory.steps):
+            return None
+        return max(self._log.log_start_offset, self._bases[0])
+
     def log_end_offset(self) -> int:
         """One past the last offset that run() would leave."""
         base = self._bases[-1]

@@ -8,21 +8,24 @@ orders-0 with recovery point 200 and segments 0, 150 and 300 of which 150 ends i
     delete   orders-0 300 .log        what follows a cut is not trusted
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafkaviz.format import names
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
-from kafkaviz.simulate.startup import cluster_snapshot
+from kafkaviz.simulate.startup import cluster_snapshot, small_files
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 
 __all__ = ["ACTIONS", "CAUSES", "Restart", "StartupStep", "join_steps", "restart", "steps_of"]
 
+INCONSISTENT_TOPIC_ID = "org.apache.kafka.common.errors.InconsistentTopicIdException"
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"  # Uuid.METADATA_TOPIC_ID
 KAFKA = "org.apache.kafka.common.KafkaException"
 
 
@@ -158,20 +161,50 @@ def is_metadata(directory: str) -> bool:
 def _metadata_steps(
     log: StoredLog, behaviour: ReleaseBehaviour, on_recovered: RecoveryCallback | None
 ) -> tuple[StartupStep, ...]:
-    """The steps of the metadata log, then of its snapshot.
+    """The steps of the metadata log, then of its snapshots.
 
     KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log start
     0. It is no part of LogManager: whatever it throws ends the process.
     """
-    steps = LogLoader(
+    loader = LogLoader(
         StoredLog(directory=log.directory, files=log.files, config=IndexConfig()),
         clean=False,
         behaviour=behaviour,
         why="metadata-log",
         on_recovered=on_recovered,
-    ).run()
+    )
+    steps = loader.run()
     steps = tuple(replace(step, takes_directory_offline=False) for step in steps)
-    return (*steps, *cluster_snapshot.steps(log))
+    if any(step.action == "fail" for step in steps):
+        return (*steps, *cluster_snapshot.steps(log, loader))
+    return (*steps, *_refuse_topic_id(log), *cluster_snapshot.steps(log, loader))
+
+
+def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
+    """The end of the start at a metadata log that says it is of another topic (UnifiedLog)."""
+    file = next((file for file in log.files if file.name == names.PARTITION_METADATA), None)
+    if file is None:
+        return
+    try:
+        topic_id = checkpoint.parse_partition_metadata(file.content()).topic_id
+    except CorruptBytes:
+        return
+    if small_files.decode_id(topic_id) == small_files.decode_id(METADATA_TOPIC_ID):
+        return
+    words = (
+        f"Tried to assign topic ID Optional[{METADATA_TOPIC_ID}] to log for topic partition "
+        f"{log.directory},but log already contained topic ID {topic_id}"
+    )
+    yield StartupStep(
+        partition=log.directory,
+        segment=None,
+        action="fail",
+        cause="partition-metadata-bad",
+        why=message("start.metadata_log_of_other_topic", id=topic_id),
+        file=f"{log.directory}/{file.name}",
+        error=str(BrokerException(INCONSISTENT_TOPIC_ID, words)),
+        way_out=message("way_out.move_file_away", file=f"{log.directory}/{file.name}"),
+    )
 
 
 def _log_steps(

@@ -38,8 +38,8 @@ def check_snapshot(
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
-    consequence = message("consequence.newest_snapshot_read") if is_newest else NOT_READ
     try:
+        consequence = _consequence(file_info) if is_newest else NOT_READ
         yield from _check_batches(
             file_info.path, facts.partition, facts.release, consequence, SNAPSHOT_STEP
         )
@@ -47,6 +47,17 @@ def check_snapshot(
         yield unreadable_files.file_finding(
             file_info.name, fault, facts, unreadable_files.SNAPSHOT if is_newest else NOT_READ
         )
+
+
+def _consequence(file_info: FileInfo) -> Message:
+    """What damage of the newest snapshot does.
+
+    Raises:
+        CannotOpen: it may not be read.
+    """
+    if cluster_snapshot.find_fault(file.view(file_info)):
+        return message("consequence.newest_snapshot_read")
+    return message("consequence.snapshot_tail_dropped")
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
