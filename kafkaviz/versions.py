@@ -94,6 +94,10 @@ DEEP_MAX_TIMESTAMP = _since(
 BASE_OFFSET_SCAN = _since(
     (4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989"
 )
+STREAMED_TIME_SEARCH = _since(
+    (4, 4),
+    "a search for a timestamp decompresses a batch record by record, and stops at the one it finds",
+)
 MAX_TIMESTAMP_QUERY = _since(
     (3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734"
 )
@@ -311,6 +315,11 @@ class SearchProfile:
     def is_warm(self) -> bool:
         """Whether a search tries the warm section first."""
         return self.search == WARM
+
+    @property
+    def streams_times(self) -> bool:
+        """Whether a search for a timestamp decompresses a batch record by record."""
+        return STREAMED_TIME_SEARCH.applies_to(self.release)
 
     def other_search(self) -> Self:
         """The same with plain for warm, or warm for plain."""

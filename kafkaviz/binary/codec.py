@@ -14,6 +14,7 @@ import gzip
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import cast
 
@@ -37,6 +38,11 @@ _NO_MORE_ROOM = "failed to write whole buffer"  # what cramjam says then
 _CONTEXTS = threading.local()  # of zstd, one a thread
 _GZIP_ERROR = cast("type[Exception]", zlib_ng.error)
 _GZIP_MEMBER = b"\x1f\x8b\x08"
+_GZIP_HEADER_BYTES = 10
+_PAST_LIMIT = "codec.expands_past_limit"
+_STREAM_BYTES = 16 * 1024  # of decompressed data that Kafka's streams ask for at once
+_INFLATER_BYTES = 8 * 1024  # of compressed data that its gzip stream reads at once
+_ZSTD_STEP_BYTES = 16
 # their types know no arrays
 _snappy_into: Callable[..., int] = cramjam.snappy.decompress_raw_into
 _lz4_into: Callable[..., int] = cramjam.lz4.decompress_block_into
@@ -113,6 +119,82 @@ def decompress(
             return _from_zstd(data, limit_bytes)
 
 
+def decompress_prefix(
+    codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES
+) -> tuple[bytes, CorruptBytes | None]:
+    """What Kafka's stream gives of data of a batch of magic 2 before it fails, and the fault.
+
+    The streams of Kafka 4.3.1 are read 16 KiB at a time (ChunkedBytesStream), and what is
+    decompressed by the read that fails is lost; only lz4 gives block after block.
+
+    Returns:
+        The bytes, and None where all of them can be decompressed.
+
+    Raises:
+        CorruptBytes: the data expands past the limit.
+    """
+    try:
+        return decompress(codec, data, limit_bytes), None
+    except CorruptBytes as fault:
+        if fault.what.key == _PAST_LIMIT:
+            raise
+        pieces: list[bytes | memoryview] = []
+        with suppress(CorruptBytes, _GZIP_ERROR):
+            for piece in _PREFIXES[codec](memoryview(data), limit_bytes):
+                pieces.append(piece)
+        return b"".join(pieces), fault
+
+
+def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
+    """The data of the first member without its trailer, as InflaterInputStream gives it."""
+    if len(data) < _GZIP_HEADER_BYTES or data[:3] != _GZIP_MEMBER or data[3]:
+        return  # Kafka's writers set no flags
+    inflater = zlib_ng.decompressobj(wbits=-15)
+    for start in range(_GZIP_HEADER_BYTES, len(data), _INFLATER_BYTES):
+        rest: bytes | memoryview = data[start : start + _INFLATER_BYTES]
+        while len(rest) and not inflater.eof:
+            yield inflater.decompress(rest, _STREAM_BYTES)
+            rest = inflater.unconsumed_tail
+
+
+def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
+    """The blocks of a frame, each checked as a frame of its own."""
+    flags, block_bytes, position = _lz4_header(data, header_checked=True)
+    descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
+    head = _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor)
+    check_bytes = _LZ4_INT.size if flags & _LZ4_BLOCK_CHECKS else 0
+    while size_bytes := _lz4_size(data, position) & ~_LZ4_STORED:
+        end = position + _LZ4_INT.size + size_bytes + check_bytes
+        if size_bytes > block_bytes or end > len(data):
+            return
+        frame = head + data[position:end] + _LZ4_INT.pack(0)
+        yield _from_frames("lz4", cramjam.lz4.decompress_into, frame, limit_bytes)
+        position = end
+
+
+def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
+    """The blocks before the one with a fault, as far as whole reads go."""
+    content = bytearray()
+    with suppress(CorruptBytes):
+        for block in _from_snappy(data, limit_bytes):
+            content += block
+    yield bytes(content[: len(content) - len(content) % _STREAM_BYTES])
+
+
+def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
+    """What a frame gives before its fault; where it is cut, up to the last byte."""
+    stream, content = zstandard.ZstdDecompressor().decompressobj(), bytearray()
+    try:
+        for start in range(0, len(data), _ZSTD_STEP_BYTES):
+            content += stream.decompress(data[start : start + _ZSTD_STEP_BYTES])
+            _check_limit(len(content), limit_bytes)
+            if stream.eof:
+                break
+    except zstandard.ZstdError:
+        del content[len(content) - len(content) % _STREAM_BYTES :]
+    yield bytes(content)
+
+
 def _join(pieces: Iterator[bytes | memoryview], limit_bytes: int) -> bytes:
     """Joins the pieces; once they grow past the limit the rest is not even decompressed."""
     buffers: list[bytes | memoryview] = []
@@ -126,7 +208,7 @@ def _join(pieces: Iterator[bytes | memoryview], limit_bytes: int) -> bytes:
 
 def _check_limit(size_bytes: int, limit_bytes: int) -> None:
     if size_bytes > limit_bytes:
-        raise CorruptBytes(0, message("codec.expands_past_limit", limit=limit_bytes))
+        raise CorruptBytes(0, message(_PAST_LIMIT, limit=limit_bytes))
 
 
 # ---- gzip and zstd
@@ -461,6 +543,12 @@ _LZ4_PLAIN_HEADERS = {
     _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor): 1 << 8 + 2 * code
     for code in (4, 5, 6, 7)
     for descriptor in [bytes([_LZ4_INDEPENDENT, code << 4])]
+}
+_PREFIXES: dict[str, Callable[[memoryview, int], Iterator[bytes | memoryview]]] = {
+    "gzip": _gzip_prefix,
+    "snappy": _snappy_prefix,
+    "lz4": _lz4_prefix,
+    "zstd": _zstd_prefix,
 }
 _COMPRESS = {
     "none": bytes,

@@ -414,42 +414,112 @@ class RecordHead(NamedTuple):
     timestamp_ms: int
 
 
-def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[RecordHead]:
+def heads(
+    data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, *, is_streamed: bool = False
+) -> Iterator[RecordHead]:
     """The head of each record of a complete batch of any magic, in order.
 
     Args:
         data: the batch, its header included.
         limit_bytes: of the decompressed records.
+        is_streamed: records of a compressed batch of magic 2 come before the fault behind them, as
+            from Kafka's streamingIterator; else none comes of a batch with a fault, as from its
+            iterator.
+
+    Raises:
+        CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not looked at.
+    """
+    if not MAGIC_2 <= data[_MAGIC_AT] < 128:
+        messages = legacy_messages.read(data, limit_bytes, reads_parts=False)
+        for offset, timestamp_ms in messages.rows[["offset", "timestamp_ms"]].tolist():
+            yield RecordHead(offset, timestamp_ms)
+        if messages.fault:
+            raise messages.fault
+        return
+    header, body = split_header(data)
+    codec_id, count = int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
+    if is_streamed:
+        codec.name(codec_id)  # the iterator asks for it even where no record follows
+    if not codec_id or count <= 0:
+        try:
+            yield from _heads(header, body)
+        except CorruptBytes as fault:
+            raise find_fault(data, limit_bytes) or fault from None
+        return
+    prefix, codec_fault = codec.decompress_prefix(codec.name(codec_id), body, limit_bytes)
+    records = _heads(header, memoryview(prefix), codec_fault)
+    try:
+        yield from records if is_streamed else list(records)
+    except CorruptBytes as fault:
+        if fault is codec_fault:
+            raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
+        first_fault = record.first_fault(prefix, count, is_compressed=True) or fault
+        raise CorruptBytes(HEADER_BYTES, record.wrap_fault(first_fault).what) from None
+
+
+def _heads(
+    header: np.void, body: memoryview, codec_fault: CorruptBytes | None = None
+) -> Iterator[RecordHead]:
+    """The heads of the records of magic 2; the last one only where nothing is left behind it.
+
+    Args:
+        codec_fault: why the bytes end where they end, of records that were compressed.
 
     Raises:
         CorruptBytes: a record cannot be read.
     """
-    if not MAGIC_2 <= data[_MAGIC_AT] < 128:
-        for message_record in iterate(data, limit_bytes):
-            yield RecordHead(message_record.offset, message_record.timestamp_ms)
-        return
-    try:
-        yield from _heads(data, limit_bytes)
-    except CorruptBytes as fault:
-        raise find_fault(data, limit_bytes) or fault from None
-
-
-def _heads(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead]:
-    header, body = split_header(data)
-    codec_id = int(header["attributes"]) & CODEC_MASK
-    if codec_id and header["record_count"] > 0:
-        body = memoryview(codec.decompress(codec.name(codec_id), body, limit_bytes))
     base_offset, base_ms = int(header["base_offset"]), int(header["base_timestamp_ms"])
     append_ms = int(header["max_timestamp_ms"]) if header["attributes"] & LOG_APPEND_TIME else None
-    end = 0
-    for _ in range(int(header["record_count"])):
-        start, end = content_range(body, end)
+    count, end = int(header["record_count"]), 0
+    if count < 0:
+        raise CorruptBytes(0, verbatim(f"Found invalid record count {count} in magic v2 batch"))
+    for number in range(count):
+        try:
+            start, end = content_range(body, end)
+        except CorruptBytes as fault:
+            if codec_fault and _is_cut(body, end):
+                raise codec_fault from None
+            raise fault
         timestamp_delta_ms, position = varint.read_varlong(body, start + 1)
-        offset_delta, _ = varint.read_varint(body, position)
+        offset_delta, position = varint.read_varint(body, position)
+        _skip_parts(body, position, end)
+        if number == count - 1 and end < len(body):
+            raise CorruptBytes(end, verbatim(record.LEFTOVER_TEXT))
+        if number == count - 1 and codec_fault:
+            raise codec_fault
         yield RecordHead(
             wrap_long(base_offset + offset_delta),
             wrap_long(base_ms + timestamp_delta_ms) if append_ms is None else append_ms,
         )
+
+
+def _is_cut(body: memoryview, position: int) -> bool:
+    """Whether the bytes end before the record at a position does."""
+    try:
+        size_bytes, start = varint.read_varint(body, position)
+    except CorruptBytes:
+        return len(body) - position < varint.VARINT_BYTES
+    return size_bytes >= 0 and start + size_bytes > len(body)
+
+
+def _skip_parts(body: memoryview, position: int, end: int) -> None:
+    """Steps over key, value and headers of a record, which must end where it does.
+
+    Raises:
+        CorruptBytes: they do not.
+    """
+    for _ in ("key", "value"):
+        size_bytes, position = varint.read_varint(body, position)
+        position += max(0, size_bytes)
+    header_count, position = varint.read_varint(body, position)
+    is_broken = not 0 <= header_count <= len(body) - position
+    for _ in range(0 if is_broken else header_count):
+        key_bytes, position = varint.read_varint(body, position)
+        value_bytes, position = varint.read_varint(body, position + max(0, key_bytes))
+        position += max(0, value_bytes)
+        is_broken |= key_bytes < 0
+    if is_broken or position != end:
+        raise CorruptBytes(position, message("corrupt.record_too_long", size=0, available=0))
 
 
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:

@@ -1,5 +1,45 @@
 """Java classes of what Kafka throws in many places, as its logs and its tools print them."""
 
+import re
+
+from kafkaviz.format.batch import CORRUPT_RECORD
+
+KAFKA = "org.apache.kafka.common.KafkaException"
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+OUT_OF_BOUNDS = "IndexOutOfBoundsException"
+
+_DECOMPRESSED_PREFIX = re.compile("^byte [0-9]+ of the decompressed (records|messages): ")
+_ILLEGAL_WORDS = (
+    "newLimit > capacity",
+    "Varint is too long",
+    "Varlong is too long",
+    "Unknown compression type id",
+    "Invalid magic used",
+    "The file channel position cannot be negative",
+)
+_CORRUPT_WORDS = ("Found record size ", "Record size is less than the minimum record overhead")
+_KAFKA_WORDS = ("Unexpected aborted transaction version",)  # TransactionIndex
+_CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data expands")
+
+
+def java_words(what: str) -> str:
+    """The words of a fault in records without the place in the decompressed bytes."""
+    return _DECOMPRESSED_PREFIX.sub("", what)
+
+
+def is_codec_fault(what: str) -> bool:
+    """Whether these are words of a codec, not of the records."""
+    return what.startswith(_CODEC_WORDS)
+
+
+def of_records(words: str) -> str:
+    """The class that iterating over damaged records throws, by the words of the fault."""
+    if is_codec_fault(words) or words.startswith(_KAFKA_WORDS):
+        return KAFKA
+    if words == OUT_OF_BOUNDS:
+        return f"java.lang.{words}"
+    if words.startswith(_CORRUPT_WORDS):
+        return CORRUPT_RECORD
+    return ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD

@@ -80,7 +80,9 @@ class Messages:
     fault: CorruptBytes | None = None
 
 
-def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
+def read(
+    batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES, *, reads_parts: bool = True
+) -> Messages:
     """The messages of a complete batch; what is wrong is in Messages.fault, and never raised.
 
     A wrapper is decompressed completely before its first message is given, so most faults in it
@@ -88,6 +90,8 @@ def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
 
     Args:
         limit_bytes: of the decompressed messages.
+        reads_parts: False reads no key and value of a message, as Kafka's iterator, so that none of
+            them can be wrong.
     """
     buffer, rows = byte_array(batch), np.zeros(1, ROW)
     if not _count(buffer)[0]:
@@ -98,9 +102,13 @@ def read(batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES) -> Messages:
     codec_id = int(rows["attributes"][0]) & CODEC_MASK
     if codec_id:
         return _unwrap(
-            batch, rows[0], _corrupt(fault, position, found_size, available_size), limit_bytes
+            batch,
+            rows[0],
+            _corrupt(fault, position, found_size, available_size),
+            limit_bytes,
+            reads_parts=reads_parts,
         )
-    if fault:
+    if fault and reads_parts:
         return Messages(batch, rows[:0], _corrupt(fault, position, found_size, available_size))
     return Messages(batch, rows)
 
@@ -147,7 +155,12 @@ def _prefix_size(part: bytes | None) -> bytes:
 
 
 def _unwrap(
-    batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
+    batch: bytes | memoryview,
+    wrapper: np.void,
+    fault: CorruptBytes | None,
+    limit_bytes: int,
+    *,
+    reads_parts: bool,
 ) -> Messages:
     """The messages inside a wrapper.
 
@@ -159,7 +172,7 @@ def _unwrap(
     except CorruptBytes as error:
         return Messages(b"", np.empty(0, ROW), error)
     try:
-        rows, inner_fault = _read_inner(data, wrapper)
+        rows, inner_fault = _read_inner(data, wrapper, reads_parts=reads_parts)
     except CorruptBytes as error:
         return Messages(data, np.empty(0, ROW), _wrap_fault(error, position))
     return Messages(data, rows, inner_fault and _wrap_fault(inner_fault, position))
@@ -219,7 +232,9 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
     )
 
 
-def _read_inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes | None]:
+def _read_inner(
+    data: bytes, wrapper: np.void, *, reads_parts: bool
+) -> tuple[np.ndarray, CorruptBytes | None]:
     """Reads the messages inside a wrapper.
 
     Returns:
@@ -239,6 +254,8 @@ def _read_inner(data: bytes, wrapper: np.void) -> tuple[np.ndarray, CorruptBytes
         raise CorruptBytes(0, verbatim("Found invalid compressed record set with no inner records"))
     rows = np.zeros(count, ROW)
     readable_count, fault, position, found_size, available_size = _fill(buffer, rows)
+    if not reads_parts:
+        readable_count, fault = count, 0
     _resolve(rows, wrapper)
     nested_rows = np.flatnonzero(rows["attributes"][: readable_count + 1] & CODEC_MASK)
     if len(nested_rows):  # what Kafka sees before it looks for the message's key

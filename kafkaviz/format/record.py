@@ -103,7 +103,7 @@ def runs(
     try:
         yield from ((body, table) for table in row_runs(body, record_count, is_compressed=True))
     except CorruptBytes as fault:
-        raise _wrap_fault(fault) from None
+        raise wrap_fault(fault) from None
 
 
 def find_fault(
@@ -117,10 +117,11 @@ def find_fault(
         fault = first_fault(body, record_count, is_compressed=True)
     except CorruptBytes as error:
         return error
-    return fault and _wrap_fault(fault)
+    return fault and wrap_fault(fault)
 
 
-def _wrap_fault(fault: CorruptBytes) -> CorruptBytes:
+def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
+    """A fault of the decompressed bytes, reported for the data that was decompressed."""
     return CorruptBytes(
         0, message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
     )

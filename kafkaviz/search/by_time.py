@@ -25,7 +25,7 @@ from kafkaviz.search.fetch import (
 )
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.scan import FailedRead, ForwardScan
 from kafkaviz.versions import DEEP, SearchProfile
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
@@ -81,6 +81,11 @@ class TimeSearch:
     scan: ForwardScan | None
     answer: OffsetAndTimestamp | None
     is_hidden: bool = False
+
+    @property
+    def fault(self) -> FailedRead | None:
+        """What the broker throws in place of an answer."""
+        return self.scan.fault if self.scan else None
 
 
 def list_offset(
@@ -178,10 +183,17 @@ def find_in_segment(
     offset_search = index.find_offset(
         segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile
     )
-    position, base_offset = index.position_of(offset_search, segment), segment.base_offset
+    position, base_offset = index.position_of(offset_search), segment.base_offset
     batch_scan = scan.run_search(
         segment,
-        lambda log: scan.find_timestamp(log, base_offset, timestamp_ms, position, start_offset),
+        lambda log: scan.find_timestamp(
+            log,
+            base_offset,
+            timestamp_ms,
+            position,
+            start_offset,
+            is_streamed=profile.streams_times,
+        ),
     )
     return (time_search, offset_search), batch_scan
 
@@ -197,7 +209,7 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
             timestamp_ms=MAX_TIMESTAMP, segment_index=place, searches=(), scan=None, answer=answer
         )
     search = index.find_offset(segment, offset, profile)
-    position = index.position_of(search, segment)
+    position = index.position_of(search)
     batch_scan = scan.run_search(
         segment,
         lambda log: scan.find_largest_timestamp(log, segment.base_offset, largest_ms, position),

@@ -30,7 +30,15 @@ from kafkaviz.messages import verbatim
 from kafkaviz.search import index
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
-from kafkaviz.search.scan import Batch, ForwardScan, LogReader, run_search, translate
+from kafkaviz.search.scan import (
+    Batch,
+    FailedRead,
+    ForwardScan,
+    LogReader,
+    failed_read,
+    run_search,
+    translate,
+)
 from kafkaviz.versions import BATCH_BASE, SearchProfile
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
@@ -74,9 +82,11 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
     stable_offset = last_stable_offset(log, end)
     place = log.floor(stable_offset)
     for segment in log.segments[place:] if stable_offset < end and place is not None else ():
-        batch = translate(segment, stable_offset, profile)[1].batch
-        if batch:
-            return Bounds(start, end, stable_offset, segment.base_offset, batch.position)
+        scan = translate(segment, stable_offset, profile)[1]
+        if scan.fault:
+            raise scan.fault
+        if scan.batch:
+            return Bounds(start, end, stable_offset, segment.base_offset, scan.batch.position)
     return end_bounds
 
 
@@ -93,7 +103,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     is_full = len(entries) == len(segment.offset_slots)
     offset = segment.base_offset + relative_offset
     if is_full:  # Kafka looks the entry up
-        position = index.position_of(index.find_offset(segment, offset, profile), segment)
+        position = index.position_of(index.find_offset(segment, offset, profile))
     end = run_search(
         segment,
         lambda reader: find_log_end(
@@ -104,7 +114,9 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
         ),
     )
     if is_full and end is None:
-        translate(segment, offset, profile)  # raises where a length cannot be
+        scan = translate(segment, offset, profile)[1]
+        if scan.fault:  # a length cannot be
+            raise scan.fault
     return segment.base_offset if end is None else end
 
 
@@ -168,6 +180,11 @@ class Fetch:
     metadata_offset: int
     is_incomplete: bool = False
 
+    @property
+    def fault(self) -> FailedRead | None:
+        """What the broker throws in place of a result."""
+        return self.scans[-1].fault if self.scans else None
+
 
 def fetch_offset(
     log: LogView,
@@ -205,6 +222,8 @@ def fetch_offset(
         search, scan = translate(segment, offset, profile)
         searches.append(search)
         scans.append(scan)
+        if scan.fault:
+            break
         if scan.batch:
             return _slice(
                 offset,
@@ -241,7 +260,7 @@ def aborted_transactions(
         An array of txn_index.ENTRY, and the search for the bound.
 
     Raises:
-        CorruptFile: Kafka refuses to read a .txnindex.
+        FailedRead: Kafka refuses to read a .txnindex.
     """
     place = next(
         number
@@ -258,7 +277,7 @@ def aborted_transactions(
             entries, is_complete = txn_index.collect(segment.aborted, fetch_result.offset, bound)
         except CorruptBytes as fault:
             txnindex_file = cast("FileView", segment.txnindex)  # without one there are no entries
-            raise fault.in_file(txnindex_file.path or txnindex_file.name) from None
+            raise failed_read(txnindex_file.path or txnindex_file.name, fault) from None
         entry_parts.append(entries)
         if is_complete:
             break

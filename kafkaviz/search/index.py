@@ -1,13 +1,9 @@
 """A search in an index of a segment: which file, every probe, and the entry that it found."""
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
-from kafkaviz.binary.file_view import FileView
-from kafkaviz.binary.layouts import field_start
-from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.log_view import NO_TIMESTAMP, KeyColumn, SegmentView
 from kafkaviz.search.slots import SlotSearch
@@ -84,25 +80,9 @@ def upper_bound(
     return _offset_search(segment, slot_search)
 
 
-def position_of(search: IndexSearch, segment: SegmentView) -> int:
-    """The byte that a scan starts at: 0 where no entry was found.
-
-    Raises:
-        CorruptFile: the entry points before the .log (Utils.readFully).
-    """
-    position = search.entry[1] if search.entry else 0
-    if position < 0:
-        entry_position = search.slot_search.slot * offset_index.ENTRY.itemsize + field_start(
-            offset_index.ENTRY, "position"
-        )
-        what = message(
-            "corrupt.slot_before_log",
-            slot=search.slot_search.slot,
-            exception=f"The file channel position cannot be negative, but it is {position}",
-        )
-        index_file = cast("FileView", segment.index)  # without one there are no entries
-        raise CorruptFile(index_file.path or search.file, entry_position, what)
-    return position
+def position_of(search: IndexSearch) -> int:
+    """The byte in the entry that was found, below zero in a damaged one; 0 where none was."""
+    return search.entry[1] if search.entry else 0
 
 
 def time_entry_of(search: IndexSearch, segment: SegmentView) -> tuple[int, int]:

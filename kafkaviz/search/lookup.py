@@ -9,7 +9,6 @@ Its parts:
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from itertools import chain
@@ -18,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from kafkaviz.errors import CorruptBytes, KafkavizError
-from kafkaviz.format import batch_records
+from kafkaviz.format import batch_records, legacy_messages
 from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
 from kafkaviz.html_table import html_table
 from kafkaviz.messages import Message, message, render, verbatim
@@ -42,7 +41,16 @@ from kafkaviz.search.fetch import (
 )
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import LogView
-from kafkaviz.search.scan import Batch, FileBatch, ForwardScan, LogReader, run_search
+from kafkaviz.search.scan import (
+    Batch,
+    FailedRead,
+    FileBatch,
+    ForwardScan,
+    LogReader,
+    failed_read,
+    log_path,
+    run_search,
+)
 from kafkaviz.versions import SearchProfile
 
 
@@ -78,12 +86,15 @@ class CorruptRecord(KafkavizError):
     class_name = CORRUPT_RECORD
 
 
+FetchResult = ConsumerRecord | CorruptRecord | FailedRead | PassedOver | None
+
+
 def fetches(
     log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
-) -> Iterator[tuple[Fetch, ConsumerRecord | CorruptRecord | PassedOver | None]]:
+) -> Iterator[tuple[Fetch, FetchResult]]:
     """Fetch after fetch, each of one batch, until the consumer has a record, or cannot have one.
 
-    The last has a record, or a wrong checksum, or nothing is left.
+    The last has a record, or what is thrown, or nothing is left.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log.
@@ -91,11 +102,11 @@ def fetches(
     while True:
         fetch = fetch_offset(log, offset, profile, bounds, max_bytes=1)
         batch = fetch.batch
-        result = (
-            _first_record(log, fetch, batch, profile=profile, bounds=bounds, isolation=isolation)
-            if batch and fetch.size_bytes
-            else None
-        )
+        result: FetchResult = fetch.fault
+        if batch and fetch.size_bytes:
+            result = _first_record(
+                log, fetch, batch, profile=profile, bounds=bounds, isolation=isolation
+            )
         yield fetch, result
         if batch is None or not isinstance(result, PassedOver) or batch.last_offset < offset:
             return
@@ -110,28 +121,37 @@ def _first_record(
     profile: SearchProfile,
     bounds: Bounds,
     isolation: str,
-) -> ConsumerRecord | CorruptRecord | PassedOver:
-    """The first record of a fetch's batch for the consumer, what it throws, or why it goes on."""
+) -> ConsumerRecord | CorruptRecord | FailedRead | PassedOver:
+    """The first record of a fetch's batch for the consumer, what is thrown, or why it goes on."""
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
     )
-    refusal = run_search(
-        segment, lambda reader: _wrong_checksum(_batch(reader, fetch).content, batch, fetch.offset)
-    )
-    if refusal:
-        what, offset, cause = refusal
-        return CorruptRecord(
-            verbatim(
-                f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
-            )
+    aborted = None
+    try:
+        if isolation == READ_COMMITTED:
+            aborted, _ = aborted_transactions(log, fetch, profile, bounds.end_offset)
+        refusal = run_search(
+            segment,
+            lambda reader: _wrong_checksum(_batch(reader, fetch).content, batch, fetch.offset),
         )
-    if batch.is_control:
-        return PassedOver.MARKER
-    if isolation == READ_COMMITTED and batch.is_transactional:
-        aborted, _ = aborted_transactions(log, fetch, profile, bounds.end_offset)
-        if _is_aborted(batch, aborted):
+        if refusal:
+            what, offset, cause = refusal
+            return CorruptRecord(
+                verbatim(
+                    f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}"
+                )
+            )
+        if batch.is_control:
+            return PassedOver.MARKER
+        if aborted is not None and batch.is_transactional and _is_aborted(batch, aborted):
             return PassedOver.ABORTED
-    return run_search(segment, lambda reader: _record(_batch(reader, fetch).heads(), fetch))
+        with segment.log.open_reader() as read:
+            reader = LogReader(read, segment.log.size_bytes)
+            return _record(_batch(reader, fetch), fetch)
+    except FailedRead as fault:
+        return fault
+    except CorruptBytes as fault:
+        return failed_read(log_path(segment), fault)
 
 
 def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
@@ -153,34 +173,59 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
     Returns:
         What is wrong, its offset, and why; None where nothing is.
     """
-    first = None
+    what, first_offset, checked = "Record batch", batch.base_offset, memoryview(data)
     if batch.magic < MAGIC_2:
-        with suppress(CorruptBytes):  # reported by the reader of the records
-            first = next(
-                (record for record in batch_records.iterate(data) if record.offset >= offset),
-                None,
-            )
-        if first is None or first.is_valid:
+        first_message = _message_from(data, offset)
+        if first_message is None:
             return None
+        what, (first_offset, checked) = "Record", first_message
     try:
-        batch_records.ensure_valid(data)
+        batch_records.ensure_valid(checked)
     except CorruptBytes as fault:
-        return (
-            ("Record", first.offset, str(fault.what))
-            if first
-            else ("Record batch", batch.base_offset, str(fault.what))
-        )
-    # within a wrapper that is complete
-    return (
-        ("Record", first.offset, f"Record is corrupt (stored crc = {first.crc})") if first else None
-    )
+        return what, first_offset, str(fault.what)
+    return None
 
 
-def _record(heads: Iterator, fetch: Fetch) -> ConsumerRecord | PassedOver:
-    for head in heads:
+def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
+    """The first message of a batch of magic 0 or 1 at an offset or behind it.
+
+    Returns:
+        Its offset, and its bytes, no longer compressed; None where none can be read.
+    """
+    messages = legacy_messages.read(data, reads_parts=False)
+    places = np.flatnonzero(messages.rows["offset"] >= offset)
+    if not len(places):
+        return None
+    row = messages.rows[places[0]]
+    start = int(row["position"])
+    message_bytes = memoryview(messages.data)[start : start + int(row["size_bytes"])]
+    return int(row["offset"]), message_bytes
+
+
+def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | PassedOver:
+    """The first record that the consumer wants of a batch.
+
+    Raises:
+        CorruptBytes: it cannot be read, or one before it.
+    """
+    for head in batch.heads(is_streamed=True):
         if head.offset >= fetch.offset:
+            if batch.is_legacy:
+                _read_parts(batch, fetch.offset)
             return ConsumerRecord(head.offset, head.timestamp_ms, fetch.segment, fetch.position)
     return PassedOver.EMPTY
+
+
+def _read_parts(batch: FileBatch, offset: int) -> None:
+    """Reads key and value of the message that the consumer gets.
+
+    Raises:
+        CorruptBytes: that is not possible.
+    """
+    first_message = _message_from(batch.content, offset)
+    fault = legacy_messages.read(first_message[1]).fault if first_message else None
+    if fault:
+        raise CorruptBytes(batch.position + fault.position, fault.what)
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
@@ -246,7 +291,7 @@ class Lookup:
     offset: int | None = None
     timestamp_ms: int | None = None
     fetches: tuple[Fetch, ...] = ()
-    error: OffsetOutOfRange | CorruptRecord | None = None
+    error: OffsetOutOfRange | CorruptRecord | FailedRead | None = None
     outcome: LookupOutcome | None = None
 
     @property
@@ -320,7 +365,7 @@ def by_offset(
         bounds: where they are known already.
 
     Raises:
-        CorruptFile: the path leads into damage.
+        CorruptFile: the log cannot be opened, or is refused here and not by Kafka.
     """
     bounds = bounds or find_bounds(log, profile, isolation)
     try:
@@ -353,20 +398,20 @@ def by_offset(
         answer=answer,
         offset=offset,
         fetches=tuple(fetch for fetch, _ in results),
-        error=last if isinstance(last, CorruptRecord) else None,
+        error=last if isinstance(last, CorruptRecord | FailedRead) else None,
         outcome=_fetch_outcome(results),
     )
 
 
-def _fetch_outcome(
-    results: list[tuple[Fetch, ConsumerRecord | CorruptRecord | PassedOver | None]],
-) -> LookupOutcome | None:
+def _fetch_outcome(results: list[tuple[Fetch, FetchResult]]) -> LookupOutcome | None:
     (first, result), last = results[0], results[-1][1]
     if not first.scans:
         return None
+    if first.fault:
+        return LookupOutcome.CORRUPT
     if first.batch is None:
         return LookupOutcome.NO_BATCH
-    if isinstance(last, CorruptRecord):
+    if isinstance(last, CorruptRecord | FailedRead):
         return LookupOutcome.CORRUPT
     if not isinstance(last, ConsumerRecord):
         return LookupOutcome.NO_RECORD
@@ -408,6 +453,7 @@ def by_timestamp(
         record=record,
         answer=time_search.answer,
         timestamp_ms=timestamp_ms,
+        error=time_search.fault,
         outcome=_time_outcome(time_search),
     )
 
@@ -415,6 +461,8 @@ def by_timestamp(
 def _time_outcome(time_search: TimeSearch) -> LookupOutcome | None:
     if time_search.scan is None:
         return None
+    if time_search.fault:
+        return LookupOutcome.CORRUPT
     if time_search.is_hidden:
         return LookupOutcome.HIDDEN
     if time_search.answer is None:

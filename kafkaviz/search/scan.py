@@ -13,7 +13,7 @@ and 25 to 30; target 12, the reads as (position, bytes):
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -23,8 +23,8 @@ import numpy as np
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
-from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch_records
+from kafkaviz.errors import CorruptBytes, CorruptFile
+from kafkaviz.format import batch_records, exception_names
 from kafkaviz.format.batch import (
     CONTROL,
     HEADER,
@@ -38,7 +38,7 @@ from kafkaviz.format.batch import (
     UNKNOWN,
 )
 from kafkaviz.format.batch_records import RecordHead
-from kafkaviz.messages import message, verbatim
+from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.search import index
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import SegmentView
@@ -49,6 +49,38 @@ SearchResult = TypeVar("SearchResult")
 WINDOW_BYTES = 1 << 14  # read at once: each step of Kafka's is a system call, few of these are
 # 18: where a message of magic 0 has no timestamp its header ends
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
+
+
+# what is refused here, and not by Kafka
+OWN_REFUSALS = (
+    "codec.expands_past_limit",
+    "corrupt.batch_cut",
+    "corrupt.batch_gone",
+    "corrupt.batch_too_large",
+)
+
+
+class FailedRead(CorruptFile):
+    """Damaged bytes that a broker or a consumer answers with an exception.
+
+    Attributes:
+        class_name: of the exception.
+    """
+
+    def __init__(self, path: str, position: int, what: Message) -> None:
+        super().__init__(path, position, what)
+        self.class_name = exception_names.of_records(exception_names.java_words(str(what)))
+
+
+def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
+    """What Kafka throws for a fault of a .log.
+
+    Raises:
+        CorruptFile: Kafka would go on; here it is refused.
+    """
+    if fault.what.key in OWN_REFUSALS:
+        raise fault.in_file(path) from None
+    return FailedRead(path, fault.position, fault.what)
 
 
 class ReadPart(Enum):
@@ -94,13 +126,14 @@ class Batch:
 class LogReader:
     """The bytes of an open .log, and which of them Kafka would have read, in order."""
 
-    def __init__(self, read: ReadInto, size_bytes: int) -> None:
+    def __init__(self, read: ReadInto, size_bytes: int, path: str = "") -> None:
         """Takes an open .log.
 
         Args:
             size_bytes: where the log ends for Kafka, whatever lies behind.
+            path: for messages.
         """
-        self._read, self.size_bytes, self.reads = read, size_bytes, []
+        self._read, self.size_bytes, self.path, self.reads = read, size_bytes, path, []
         self._window, self._start = b"", 0
 
     def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
@@ -213,19 +246,22 @@ class FileBatch:
             )
         return data
 
-    def heads(self) -> Iterator[RecordHead]:
-        """Offset and time of each record."""
+    def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
+        """Offset and time of each record, as batch_records.heads."""
         try:
-            yield from batch_records.heads(self.content)
+            yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
             raise CorruptBytes(self.position + fault.position, fault.what) from None
 
     def to_batch(self) -> Batch:
         """The batch as a value; reads for that are not Kafka's."""
         if self.is_legacy:
-            first = self._first_offset(
-                self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
-            )
+            try:
+                first = self._first_offset(
+                    self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
+                )
+            except CorruptBytes:  # a scan by last offsets does not read it
+                first = self._offset
             return Batch(
                 base_offset=first,
                 last_offset=self._offset,
@@ -318,6 +354,7 @@ class ForwardScan:
         batch: None where the end came first.
         offset: of the record found, where the scan was for a timestamp; else None.
         timestamp_ms: of the record found, where the scan was for a timestamp; else None.
+        fault: what Kafka throws where the scan ended in damaged bytes.
     """
 
     segment: int
@@ -328,6 +365,7 @@ class ForwardScan:
     batch: Batch | None
     offset: int | None = None
     timestamp_ms: int | None = None
+    fault: FailedRead | None = None
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
@@ -338,9 +376,14 @@ def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]
     """
     with segment.log.open_reader() as read:
         try:
-            return search(LogReader(read, segment.log.size_bytes))
+            return search(LogReader(read, segment.log.size_bytes, log_path(segment)))
         except CorruptBytes as fault:
-            raise fault.in_file(segment.log.path or segment.log.name) from None
+            raise fault.in_file(log_path(segment)) from None
+
+
+def log_path(segment: SegmentView) -> str:
+    """The path of a .log, or its name, for messages."""
+    return segment.log.path or segment.log.name
 
 
 def translate(
@@ -348,13 +391,11 @@ def translate(
 ) -> tuple[IndexSearch, ForwardScan]:
     """The batch of a segment that holds an offset, or the next one behind a gap.
 
-    By its index and the batches from there on (LogSegment.translateOffset).
-
-    Raises:
-        CorruptFile: a length cannot be.
+    By its index and the batches from there on (LogSegment.translateOffset, which takes a position
+    below zero in the index for zero).
     """
     search = index.find_offset(segment, offset, profile)
-    start = index.position_of(search, segment)
+    start = max(0, index.position_of(search))
     return search, run_search(
         segment, lambda log: find_offset(log, segment.base_offset, offset, start, profile.scan)
     )
@@ -371,31 +412,34 @@ def find_offset(
         comparison: "last_offset" or "base_offset"; they come to the same batch by other reads.
     """
     scan = _Scan(log, segment, target, position)
-    return scan.result(
-        scan.by_last_offset() if comparison == LAST_OFFSET else scan.by_base_offset()
-    )
+    try:
+        return scan.result(
+            scan.by_last_offset() if comparison == LAST_OFFSET else scan.by_base_offset()
+        )
+    except CorruptBytes as fault:
+        return scan.failed(fault)
 
 
 def find_timestamp(
-    log: LogReader, segment: int, target_ms: int, position: int, start_offset: int
+    log: LogReader,
+    segment: int,
+    target_ms: int,
+    position: int,
+    start_offset: int,
+    *,
+    is_streamed: bool = False,
 ) -> ForwardScan:
     """The first record of that time or later (searchForTimestamp).
 
     Args:
         start_offset: the record lies at this offset or behind.
+        is_streamed: a fault behind that record is not noticed (from 4.4 on).
     """
     scan = _Scan(log, segment, target_ms, position)
-    for batch in log.batches(position):
-        newest_ms = batch.max_timestamp_ms
-        if newest_ms < target_ms:
-            scan.decide(batch, HeaderOutcome.TIME_EARLY, newest_ms)
-            continue
-        for record in batch.heads():
-            if record.timestamp_ms >= target_ms and record.offset >= start_offset:
-                scan.decide(batch, HeaderOutcome.TIME_FOUND, newest_ms)
-                return scan.result(batch, record.offset, record.timestamp_ms)
-        scan.decide(batch, HeaderOutcome.TIME_HIDDEN, newest_ms)
-    return scan.result(None)
+    try:
+        return scan.by_timestamp(start_offset, is_streamed=is_streamed)
+    except CorruptBytes as fault:
+        return scan.failed(fault)
 
 
 def find_largest_timestamp(
@@ -403,20 +447,14 @@ def find_largest_timestamp(
 ) -> ForwardScan:
     """The first record with the largest timestamp of the segment (from 3.8 on).
 
-    It is in the first batch that has that timestamp.
+    It is in the first batch that has that timestamp; of magic 0 there is none
+    (RecordBatch.offsetOfMaxTimestamp).
     """
     scan = _Scan(log, segment, largest_ms, position)
-    for batch in log.batches(position):
-        newest_ms = batch.max_timestamp_ms
-        if newest_ms == largest_ms:
-            offset = next(
-                (record.offset for record in batch.heads() if record.timestamp_ms == largest_ms),
-                None,
-            )
-            scan.decide(batch, HeaderOutcome.LARGEST_FOUND, newest_ms)
-            return scan.result(batch, offset, None if offset is None else largest_ms)
-        scan.decide(batch, HeaderOutcome.LARGEST_NOT, newest_ms)
-    return scan.result(None)
+    try:
+        return scan.by_largest_timestamp()
+    except CorruptBytes as fault:
+        return scan.failed(fault)
 
 
 class _Scan:
@@ -444,6 +482,40 @@ class _Scan:
             offset=offset,
             timestamp_ms=timestamp_ms,
         )
+
+    def failed(self, fault: CorruptBytes) -> ForwardScan:
+        """The scan up to the bytes that Kafka throws for.
+
+        Raises:
+            CorruptFile: Kafka would go on; here it is refused.
+        """
+        return replace(self.result(None), fault=failed_read(self._log.path, fault))
+
+    def by_timestamp(self, start_offset: int, *, is_streamed: bool) -> ForwardScan:
+        for batch in self._log.batches(self._position):
+            newest_ms = batch.max_timestamp_ms
+            if newest_ms < self._target:
+                self.decide(batch, HeaderOutcome.TIME_EARLY, newest_ms)
+                continue
+            for record in batch.heads(is_streamed=is_streamed):
+                if record.timestamp_ms >= self._target and record.offset >= start_offset:
+                    self.decide(batch, HeaderOutcome.TIME_FOUND, newest_ms)
+                    return self.result(batch, record.offset, record.timestamp_ms)
+            self.decide(batch, HeaderOutcome.TIME_HIDDEN, newest_ms)
+        return self.result(None)
+
+    def by_largest_timestamp(self) -> ForwardScan:
+        for batch in self._log.batches(self._position):
+            newest_ms = batch.max_timestamp_ms
+            if newest_ms != self._target:
+                self.decide(batch, HeaderOutcome.LARGEST_NOT, newest_ms)
+                continue
+            offset = None
+            if batch.magic != 0:
+                offset = _first_offset_of_time(batch.heads(is_streamed=True), newest_ms)
+            self.decide(batch, HeaderOutcome.LARGEST_FOUND, newest_ms)
+            return self.result(batch, offset, None if offset is None else newest_ms)
+        return self.result(None)
 
     def by_last_offset(self) -> FileBatch | None:
         for batch in self._log.batches(self._position):
@@ -476,3 +548,7 @@ class _Scan:
         )
         self.decide(batch, outcome, last_offset)
         return outcome is HeaderOutcome.REACHES
+
+
+def _first_offset_of_time(heads: Iterator[RecordHead], timestamp_ms: int) -> int | None:
+    return next((head.offset for head in heads if head.timestamp_ms == timestamp_ms), None)

@@ -7,8 +7,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.errors import CorruptFile
-from kafkaviz.format import txn_index
+from kafkaviz.format import exception_names, txn_index
 from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time
@@ -20,7 +19,7 @@ from kafkaviz.search.fetch import (
     find_bounds,
 )
 from kafkaviz.search.log_view import LogView, view_partition
-from kafkaviz.search.lookup import by_offset
+from kafkaviz.search.lookup import by_offset, lookup
 from kafkaviz.search.scan import translate
 from kafkaviz.versions import SearchProfile
 from tests.search.recorded import lines, log_of, segment, unpacked
@@ -196,19 +195,20 @@ def served_log(data, tmp_path: Path, **changes: bytes) -> LogView:
 
 
 @pytest.mark.parametrize("position", [-1, -256])
-def test_an_entry_that_points_before_the_file_is_reported(data, tmp_path, position):
-    """Kafka's reader throws; from byte -1 the system would read what happens to come next."""
+def test_an_entry_that_points_before_the_file(data, tmp_path, position):
+    """A fetch begins at byte 0 (LogSegment.translateOffset); a search for a timestamp throws."""
     log = served_log(
         data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True)
     )
-    with pytest.raises(
-        CorruptFile,
-        match=(
-            r"\.index, byte 4: slot 0 points before the \.log: .*cannot be negative, but it is "
-            rf"{position}"
-        ),
-    ):
-        by_offset(log, 2, versions.search_profile("4.3.1"))
+    profile = versions.search_profile("4.3.1")
+    assert by_offset(log, 2, profile).record.offset == 2
+    failed = lookup(log, profile, timestamp_ms="max")
+    assert failed.answer is None and failed.searches[0].entry == (1, position)
+    assert failed.scan.from_position == position
+    assert failed.error.class_name == exception_names.ILLEGAL_ARGUMENT
+    assert str(failed.error.what) == (
+        f"The file channel position cannot be negative, but it is {position}"
+    )
 
 
 def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
@@ -227,13 +227,12 @@ def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
         txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"),
     )
     assert by_offset(log, 0, versions.search_profile("4.3.1")).record.offset == 0
-    with pytest.raises(
-        CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"
-    ):
-        by_offset(
-            log,
-            0,
-            versions.search_profile("4.3.1"),
-            READ_COMMITTED,
-            find_bounds(log, versions.search_profile("4.3.1")),
-        )
+    failed = by_offset(
+        log,
+        0,
+        versions.search_profile("4.3.1"),
+        READ_COMMITTED,
+        find_bounds(log, versions.search_profile("4.3.1")),
+    )
+    assert failed.error.class_name == exception_names.KAFKA and failed.record is None
+    assert "txnindex, byte 0: Unexpected aborted transaction version 8" in str(failed.error)

@@ -212,8 +212,10 @@ def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReadin
         bounds = find_bounds(log_view, profile)
         reading = ClientReading(start_offset=bounds.start_offset, end_offset=bounds.end_offset)
         if timestamp_ms is not None:
-            answer = by_timestamp(log_view, timestamp_ms, profile, bounds=bounds).answer
-            return replace(reading, answer=answer.offset if answer else None)
+            lookup = by_timestamp(log_view, timestamp_ms, profile, bounds=bounds)
+            if lookup.error:
+                raise lookup.error
+            return replace(reading, answer=lookup.answer.offset if lookup.answer else None)
         ranges.extend(_deliver(log_view, profile, bounds))
     except KafkavizError as error:
         return replace(

@@ -30,6 +30,7 @@ from kafkaviz.search import index
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from kafkaviz.search.scan import FailedRead
 from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
@@ -136,9 +137,12 @@ def _look_up(
     isolation: str,
 ) -> Lookup:
     bounds = _bounds(source, search_profile.version, isolation)
-    return (by_timestamp if target_kind == TIMESTAMP else by_offset)(
+    result = (by_timestamp if target_kind == TIMESTAMP else by_offset)(
         source.log, target, search_profile, isolation, bounds
     )
+    if isinstance(result.error, FailedRead):  # the page says where, and draws no steps
+        raise result.error
+    return result
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)

@@ -1,19 +1,15 @@
 """Where Kafka's tool dies: the exception that leaves its main method, as the JVM prints it."""
 
-import re
-
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_RECORD
+from kafkaviz.format import exception_names
+from kafkaviz.format.exception_names import KAFKA
 
-KAFKA = "org.apache.kafka.common.KafkaException"
 CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"
 NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
 RUNTIME = "java.lang.RuntimeException"
 
 STATUS = 1
-_DECOMPRESSED_PREFIX = re.compile("^byte [0-9]+ of the decompressed (records|messages): ")
 _NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
-_OUT_OF_BOUNDS = "IndexOutOfBoundsException"
 # our words, and what Java says; a text that ends with a colon goes on with the end of ours
 _CODEC_CAUSES = (
     ("incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
@@ -25,14 +21,6 @@ _CODEC_CAUSES = (
     ("zstd: ", "com.github.luben.zstd.ZstdIOException: "),
 )
 _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
-_ILLEGAL_WORDS = (
-    "newLimit > capacity",
-    "Varint is too long",
-    "Varlong is too long",
-    "Unknown compression type id",
-    "Invalid magic used",
-)
-_CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data expands")
 
 
 class JavaException(Exception):
@@ -89,21 +77,11 @@ def from_records(
     Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
     records before it was noticed.
     """
-    words = _DECOMPRESSED_PREFIX.sub("", what)
-    if is_codec_fault(words):
+    words = exception_names.java_words(what)
+    if exception_names.is_codec_fault(words):
         return _from_codec(words, is_legacy=is_legacy, position=position)
-    if words == _OUT_OF_BOUNDS:
-        return JavaException(f"java.lang.{words}", position=position)
-    return JavaException(
-        ILLEGAL_ARGUMENT if words.startswith(_ILLEGAL_WORDS) else INVALID_RECORD,
-        words,
-        position=position,
-    )
-
-
-def is_codec_fault(what: str) -> bool:
-    """Whether these are words of a codec, not of the records."""
-    return what.startswith(_CODEC_WORDS)
+    message = None if words == exception_names.OUT_OF_BOUNDS else words
+    return JavaException(exception_names.of_records(words), message, position=position)
 
 
 def _from_codec(words: str, *, is_legacy: bool, position: int | None) -> JavaException:

@@ -11,7 +11,7 @@ import numpy as np
 from kafkaviz.analysis.checks.log_scan import UnreadRange
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.codec import CODECS
-from kafkaviz.cli.dumping import java_exception, records_file
+from kafkaviz.cli.dumping import records_file
 from kafkaviz.cli.dumping.batch_lines import last_sequence, timestamp_type
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.cli.dumping.file_findings import FileChecker
@@ -28,7 +28,7 @@ from kafkaviz.cli.dumping.lines import Word, flag, render_lines
 from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
 from kafkaviz.cli.dumping.records_file import Batches, RecordsFile
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch, control, legacy_messages
+from kafkaviz.format import batch, control, exception_names, legacy_messages
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
@@ -195,7 +195,7 @@ def _print_records(row: np.void, data: bytes, *, is_valid: bool, console: Consol
             CRC
             if not is_valid
             else "decompress-failed"
-            if java_exception.is_codec_fault(str(fault.what))
+            if exception_names.is_codec_fault(str(fault.what))
             else "record-malformed"
         )
         console.write(

@@ -102,8 +102,10 @@ def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions)
         return value
     log, profile = view_partition(partition), versions.search_profile()
     bounds = fetch.find_bounds(log, profile, options.isolation)
-    answer = by_time.list_offset(log, value, profile, bounds).answer
-    return answer.offset if answer else None
+    time_search = by_time.list_offset(log, value, profile, bounds)
+    if time_search.fault:
+        raise time_search.fault
+    return time_search.answer.offset if time_search.answer else None
 
 
 def _within_log(

@@ -1,0 +1,75 @@
+"""Lookups in damaged logs, as Kafka's own classes answered them: a record, nothing, an exception."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import versions
+from kafkaviz.log.broker import open_broker
+from kafkaviz.search.log_view import view_partition
+from kafkaviz.search.lookup import lookup
+from tests.search.damaged_logs import make_log
+from tests.support.cases import all_cases
+
+DATA = Path(__file__).parents[1] / "data" / "damaged_lookups.jsonl.gz"
+LINES = [json.loads(line) for line in gzip.decompress(DATA.read_bytes()).splitlines()]
+
+
+QUICK_SEEDS = 30
+
+
+def lines(first_seed: int, stop_seed: int) -> list[dict]:
+    """The recorded logs that Kafka opened."""
+    return [
+        line for line in LINES if "start" not in line and first_seed <= line["seed"] < stop_seed
+    ]
+
+
+@all_cases("line", lines(0, QUICK_SEEDS))
+def test_each_answer_is_kafkas(line, tmp_path):
+    """4.3.1 and 4.4.0: bits turned over with the checksum mended or not, data cut, index entries."""
+    hold_to_kafka(line, tmp_path)
+
+
+@pytest.mark.nightly
+@all_cases("line", lines(QUICK_SEEDS, 1000))
+def test_each_answer_to_the_other_logs_is_kafkas(line, tmp_path):
+    """The same of the rest."""
+    hold_to_kafka(line, tmp_path)
+
+
+def hold_to_kafka(line, tmp_path):
+    """Looks up what Kafka was asked for."""
+    log_files = tmp_path / f"{line['release']}-{line['seed']}" / "t-0"
+    questions = make_log(line["seed"], log_files)
+    log = view_partition(open_broker(log_files).partitions[0])
+    profile = versions.search_profile(line["release"])
+    for kind, target in (("offsets", "offset"), ("timestamps", "timestamp_ms")):
+        for value, answer in zip(questions[kind], line[kind], strict=True):
+            result = lookup(log, profile, **{target: value})
+            found = result.answer and [result.answer.offset, result.answer.timestamp_ms]
+            if result.error:
+                found = result.error.class_name
+            assert found == answer, (kind, value, result.error)
+
+
+@pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
+def test_the_recorded_logs_show_every_kind_of_answer(release):
+    """Else the test above would hold little."""
+    answers = [
+        answer
+        for line in LINES
+        if line["release"] == release and "start" not in line
+        for answer in line["offsets"] + line["timestamps"]
+    ]
+    classes = {answer.rpartition(".")[2] for answer in answers if isinstance(answer, str)}
+    assert classes == {
+        "CorruptRecordException",
+        "IllegalArgumentException",
+        "InvalidRecordException",
+        "KafkaException",
+        "OffsetOutOfRangeException",
+    }
+    assert None in answers and sum(isinstance(answer, list) for answer in answers) > 1000
