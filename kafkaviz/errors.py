@@ -91,6 +91,10 @@ class CorruptBytes(KafkavizError):
         return CorruptFile(path, start + self.position, self.what)
 
 
+class NotRead(CorruptBytes):
+    """Bytes that would take more time or memory than is spent on them; Kafka may read them."""
+
+
 class CorruptFile(KafkavizError):
     """A file whose bytes break its format."""
 

@@ -21,7 +21,7 @@ from kafkaviz.binary import codec, varint
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_start
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, NotRead
 from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import (
     CODEC_MASK,
@@ -300,6 +300,8 @@ def _records(
         for body, rows in record.runs(*_body(batch), limit_bytes):
             selected_rows = rows[choose(body, rows)] if choose else rows
             yield from _resolve(record.records_from_rows(body, selected_rows), header)
+    except NotRead as fault:
+        raise NotRead(HEADER_BYTES + fault.position, fault.what) from None
     except CorruptBytes as fault:
         raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
 

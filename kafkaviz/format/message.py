@@ -19,13 +19,15 @@ from functools import cached_property
 from typing import Any, cast
 
 from kafkaviz.binary import java_text, varint
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, NotRead
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.messages import Message, message, verbatim
 
 Values = dict[str, Any]
 
 LONGEST_STRING = 0x7FFF
+# in the arrays and tagged sections of one message; what brokers write has some thousand
+MAX_VALUES = 500_000
 # the generated classes ask for no version where a field is in all of them, not even for one below 0
 OLDEST = -(2**15)
 ZERO_UUID = "A" * 22
@@ -94,7 +96,7 @@ class Reader:
         newest: the newest version that the nested structures know; None where they accept any.
     """
 
-    __slots__ = ("at", "data", "flexible", "newest", "version")
+    __slots__ = ("at", "data", "flexible", "newest", "values", "version")
 
     def __init__(
         self, data: bytes, at: int, version: int, *, flexible: bool, newest: int | None
@@ -106,6 +108,17 @@ class Reader:
             flexible,
             newest,
         )
+        self.values = 0
+
+    def count_values(self, count: int) -> None:
+        """Counts values that are about to be read.
+
+        Raises:
+            NotRead: the message has more of them than are read.
+        """
+        self.values += count
+        if self.values > MAX_VALUES:
+            raise NotRead(self.at, message("corrupt.too_many_values", limit=MAX_VALUES))
 
     def read_number(self, kind: str) -> Any:
         """A number of fixed size."""
@@ -235,6 +248,9 @@ class Array:
                 "bytes remaining."
             )
             raise kafka_error(start, problem)
+        reader.count_values(
+            count * len(self.item.fields) if isinstance(self.item, Structure) else count
+        )
         element = f"{name} element"
         return [self.item.read(reader, element) for _ in range(count)]
 
@@ -313,6 +329,7 @@ class Structure:
         The size of a known tag is not looked at, as in the generated classes.
         """
         for _ in range(reader.read_unsigned()):
+            reader.count_values(1)
             start, tag, size_bytes = reader.at, reader.read_unsigned(), reader.read_unsigned()
             tagged_field = self.fields_by_tag.get(tag)
             if tagged_field is None:
@@ -358,6 +375,7 @@ def read(
 
     Raises:
         KafkaParseError: a CorruptBytes; Kafka's generated class raises.
+        NotRead: a CorruptBytes; it has more than MAX_VALUES values.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null

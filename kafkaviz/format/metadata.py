@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from kafkaviz import messages
 from kafkaviz.binary.varint import read_unsigned
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, NotRead
 from kafkaviz.format import message, notation
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
@@ -28,6 +29,7 @@ PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
 DIRECTORIES_TAG, UUID_BYTES = 8, 16
 LEADER_TAG = 1  # of the field of a change that says which of them leads
 NO_LEADER = -1  # LeaderConstants.NO_LEADER, 4.3.1
+MAX_TAGGED_FIELDS = 1000  # of which a partition's record has up to nine
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
@@ -372,9 +374,15 @@ def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | No
 
     Returns:
         The position; None where the field is not among them.
+
+    Raises:
+        NotRead: there are more than MAX_TAGGED_FIELDS before it.
     """
     fields, position = read_unsigned(value, position)
-    for _ in range(fields):
+    for place in range(fields):
+        if place == MAX_TAGGED_FIELDS:
+            what = messages.message("corrupt.too_many_values", limit=MAX_TAGGED_FIELDS)
+            raise NotRead(position, what)
         tag, position = read_unsigned(value, position)
         size, position = read_unsigned(value, position)
         if tag == tag_number:

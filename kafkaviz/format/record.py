@@ -18,7 +18,7 @@ import numpy as np
 from kafkaviz.binary import codec, varint
 from kafkaviz.binary.java_text import decode_utf8
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, NotRead
 from kafkaviz.messages import Message, message, verbatim
 
 # one record, in the machine's own byte order; positions count from the first record's first byte
@@ -37,6 +37,7 @@ ROW: np.dtype = np.dtype(
         ("headers_position", "i4"),
     ]
 )
+MAX_HEADERS = 100_000  # of a record that is made as an object
 MIN_BYTES = 7  # a length, attributes, and five varints of a byte each
 # of the rows that are there at once where a batch is gone through: some KB of zstd hold millions of
 # records
@@ -347,14 +348,35 @@ def part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
 
 
 def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
-    """The headers of a record whose bytes have been checked."""
-    headers, buffer = [], byte_array(data)
-    for _ in range(count):
-        _, key, key_size, value, value_size = take_header(buffer, position, len(buffer))
-        name = decode_utf8(bytes(data[key : key + key_size]))
-        headers.append((name, part(data, value, value_size)))
+    """The headers of a record whose bytes have been checked.
+
+    Raises:
+        NotRead: they are more than MAX_HEADERS.
+    """
+    if count > MAX_HEADERS:
+        raise NotRead(position, message("corrupt.too_many_headers", count=count, limit=MAX_HEADERS))
+    return tuple(
+        (decode_utf8(bytes(data[key : key + key_size])), part(data, value, value_size))
+        for key, key_size, value, value_size in _header_places(
+            byte_array(data), position, count
+        ).tolist()
+    )
+
+
+@njit(cache=True, boundscheck=True)
+def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
+    """Where the headers of a record are whose bytes have been checked.
+
+    Returns:
+        The first byte and the size of each key, then those of its value; shape (count, 4).
+    """
+    places = np.empty((count, 4), np.int64)
+    for header in range(count):
+        _, key, key_size, value, value_size = take_header(data, position, len(data))
+        places[header, 0], places[header, 1] = key, key_size
+        places[header, 2], places[header, 3] = value, value_size
         position = value + max(value_size, 0)
-    return tuple(headers)
+    return places
 
 
 # ---- the pass over the bytes

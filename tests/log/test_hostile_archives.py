@@ -506,3 +506,23 @@ def test_a_pipe_is_no_archive(tmp_path):
     os.mkfifo(tmp_path / "b.tar")
     with pytest.raises(CannotOpen, match="is no file"):
         archive.unpack_if_archive(tmp_path / "b.tar")
+
+
+@pytest.mark.parametrize("place", ["name", "comment", "padding"])
+def test_what_gzip_reads_byte_by_byte_is_bounded(tmp_path, monkeypatch, place):
+    """Names and comments before the data, and zeros behind it."""
+    monkeypatch.setattr(archive, "GZIP_NAME_BYTES", 1000)
+    packed = gzip.compress(BROKER + END, 1)
+    flags = {"name": b"\x08", "comment": b"\x10", "padding": b"\0"}[place]
+    path = tmp_path / "b.tar.gz"
+
+    def write(count: int) -> None:
+        text = b"" if place == "padding" else b"a" * count + b"\0"
+        zeros = bytes(count) if place == "padding" else b""
+        path.write_bytes(packed[:3] + flags + packed[4:10] + text + packed[10:] + zeros)
+
+    write(500_000)
+    with pytest.raises(CannotOpen, match="more than 1000 bytes of its"):
+        archive.unpack_if_archive(path)
+    write(500)
+    assert (archive.unpack_if_archive(path) / "meta.properties").read_bytes() == b"node.id=1\n"

@@ -27,7 +27,7 @@ from kafkaviz.cli.dumping.json_parts import (
 from kafkaviz.cli.dumping.lines import Word, flag, render_lines
 from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
 from kafkaviz.cli.dumping.records_file import Batches, RecordsFile
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
 from kafkaviz.format import batch, control, exception_names, legacy_messages
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate
@@ -151,6 +151,7 @@ def _print(
             _print_records(
                 row,
                 log.bytes_at(int(row["position"]), int(row["size_bytes"])),
+                path=log.path,
                 is_valid=is_valid,
                 console=console,
             )
@@ -170,7 +171,9 @@ def _print_problems(row: np.void, console: Console) -> None:
         console.write(problem(CRC, *byte_range, f"the checksum of the batch is not {row['crc']}"))
 
 
-def _print_records(row: np.void, data: bytes, *, is_valid: bool, console: Console) -> None:
+def _print_records(
+    row: np.void, data: bytes, *, path: str, is_valid: bool, console: Console
+) -> None:
     """The records of a batch, and what keeps the rest from being read.
 
     Where its checksum is wrong, that.
@@ -190,6 +193,8 @@ def _print_records(row: np.void, data: bytes, *, is_valid: bool, console: Consol
                         what,
                     )
                 )
+    except NotRead as fault:
+        raise CorruptFile(path, int(row["position"]), fault.what) from None
     except CorruptBytes as fault:
         code = (
             CRC

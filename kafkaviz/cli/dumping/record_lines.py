@@ -29,7 +29,7 @@ from kafkaviz.cli.dumping.decoders import control_text, decoder
 from kafkaviz.cli.dumping.java_exception import JavaException
 from kafkaviz.cli.dumping.options import STRING_DECODER, DumpOptions
 from kafkaviz.cli.dumping.report import Report
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
 from kafkaviz.format import batch, legacy_messages, record
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, iterate, iterate_messages
@@ -278,6 +278,8 @@ class RecordLines:
                 if not self._options.skip_record_metadata:
                     console.write(_metadata(record, time_label, sizes))
                 console.write(self._content(record, is_control=is_control) + b"\n")
+        except NotRead as fault:
+            raise CorruptFile(self._absolute_path, int(row["position"]), fault.what) from None
         except CorruptBytes as fault:
             raise _exception(row, data, fault) from None
 

@@ -46,6 +46,7 @@ RESERVE_BYTES = 1 << 30
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 NAME_CHARACTERS = 80  # of a member's path in a message
 XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 needs 65 MiB, and a header may say 4 GiB
+GZIP_NAME_BYTES = 1 << 20  # of names, comments and padding in a .gz, all members together
 # what the readers of the standard library raise on bytes that are no archive, encrypted ones
 # included
 ARCHIVE_ERRORS = (
@@ -477,9 +478,35 @@ class _XzReader(io.RawIOBase):
                 return len(piece)
 
 
+class _GzipSource:
+    """The packed bytes of a .gz for gzip.GzipFile.
+
+    GzipFile reads the names in a member's header, and zeros behind the last member, byte by byte:
+    200 MB of either would take more than a minute.
+    """
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source, self._single_bytes = source, 0
+
+    def read(self, count: int) -> bytes:
+        """As IOBase.read.
+
+        Raises:
+            BadArchive: more than GZIP_NAME_BYTES were read one by one.
+        """
+        self._single_bytes += count == 1
+        if self._single_bytes > GZIP_NAME_BYTES:
+            raise BadArchive(message("archive.gzip_names_too_long", limit=GZIP_NAME_BYTES))
+        return self._source.read(count)
+
+
+def _open_gzip(source: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("Any", _GzipSource(source)), mode="rb"))
+
+
 # by the first bytes: names may be wrong
 DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
+    b"\x1f\x8b": _open_gzip,
     b"BZh": bz2.open,
     b"\xfd7zXZ": _XzReader,
 }

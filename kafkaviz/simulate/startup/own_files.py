@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kafkaviz import versions
-from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.errors import CannotOpen, CorruptBytes, NotRead
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.exception_names import INVALID_RECORD
 from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
@@ -179,6 +179,8 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
                     )
                 try:
                     decoded = metadata.decode(record.value)
+                except NotRead as fault:
+                    raise CannotOpen(BOOTSTRAP, fault.what, kind="large") from None
                 except CorruptBytes:
                     return BrokerException(
                         RUNTIME, f"unable to deserialize record at offset {record.offset}"
