@@ -527,3 +527,34 @@ def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsy
         "nulls-0",
         True,
     )
+
+
+def test_many_empty_partitions_take_no_more_lines_than_some(tmp_path, capsys):
+    """Some names, and how many more; --json has each."""
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=x\n")
+    line_counts = []
+    for count in (100, 400):
+        for number in range(count):
+            (tmp_path / f"empty-{number}").mkdir(exist_ok=True)
+        assert main(["check", str(tmp_path)]) == 0
+        output = capsys.readouterr().out
+        assert f"empty-20 and {count - 21} more" in output
+        line_counts.append(len(output.splitlines()))
+    assert line_counts[0] == line_counts[1] < 60
+    assert main(["check", str(tmp_path), "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    partitions = {item["partition"] for item in findings if item["code"] == "recovery-will-rebuild"}
+    assert len(partitions) == 400
+
+
+def test_many_causes_of_one_code_are_listed_to_an_end(tmp_path, capsys):
+    """Damage that differs from directory to directory: a line for some, a number for the rest."""
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=x\n")
+    for number in range(100):
+        folder = tmp_path / f"t-{number}"
+        folder.mkdir()
+        (folder / "leader-epoch-checkpoint").write_text(f"0\n1\n0 {'x' * (number + 1)}\n")
+    assert main(["check", str(tmp_path)]) == 1
+    output = capsys.readouterr().out
+    assert "and 80 more: --json lists all" in " ".join(output.split())
+    assert len(output.splitlines()) < 200

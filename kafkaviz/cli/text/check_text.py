@@ -20,7 +20,8 @@ from kafkaviz.simulate.steps import StartupStep
 ItemT = TypeVar("ItemT")
 
 MAX_SEPARATE = 5  # more findings of one code are reported together
-MAX_NAMES = 20  # of information that is alike
+MAX_NAMES = 20  # of what is alike
+MAX_GROUPS = 20  # of one code, or of the causes of a failing start
 MAX_TOPICS = 5  # that are listed by size
 MAX_FAILED_NAMES = 3  # of partitions that stop the start for the same reason
 
@@ -143,7 +144,8 @@ def _render_start(health: Health) -> Iterator[str]:
         yield from _wrap("", source, "  ")
         return
     yield say("cli_check.start_fails", how=how)
-    for first, *others in _group_by(restart.failures, _failure_cause).values():
+    causes = list(_group_by(restart.failures, _failure_cause).values())
+    for first, *others in causes[:MAX_GROUPS]:
         text = first.error or first.why
         where = first.partition or _broker()
         yield from _wrap("", say("common.labelled", where=where, text=text), "  ")
@@ -152,6 +154,8 @@ def _render_start(health: Health) -> Iterator[str]:
         if others:
             names = [step.partition or _broker() for step in others]
             yield from _wrap("", _same_in_text(names), "    ")
+    if hidden := sum(map(len, causes[MAX_GROUPS:])):
+        yield from _wrap("", say("cli_check.more_in_json", n=hidden), "  ")
     yield from _wrap("", source, "  ")
 
 
@@ -180,7 +184,8 @@ def _render_findings(findings: list[Finding]) -> Iterator[str]:
     first = findings[0]
     yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
     yield from _render_finding(first, _full_location(first))
-    for group in _group_by(findings, _key_without_partition).values():
+    groups = list(_group_by(findings, _key_without_partition).values())
+    for group in groups[:MAX_GROUPS]:
         others = group if group[0] is not first else group[1:]
         if group[0] is not first:
             finding, *others = others
@@ -190,9 +195,10 @@ def _render_findings(findings: list[Finding]) -> Iterator[str]:
             )
         names = list(dict.fromkeys(item.partition or _broker() for item in others))
         if names:
-            yield from _wrap(
-                say("cli_check.label_the_same"), say("cli_check.in_names", names=tuple(names))
-            )
+            text = say("cli_check.in_names", names=_some_names(names))
+            yield from _wrap(say("cli_check.label_the_same"), text)
+    if hidden := sum(map(len, groups[MAX_GROUPS:])):
+        yield from _wrap("", say("cli_check.more_in_json", n=hidden))
 
 
 def _render_notes(findings: list[Finding]) -> Iterator[str]:
@@ -200,13 +206,15 @@ def _render_notes(findings: list[Finding]) -> Iterator[str]:
     yield from ("", say("cli_check.times", code=findings[0].code, n=len(findings)))
     yield from _render_note(findings[0])
     names = list(dict.fromkeys(finding.partition or _broker() for finding in findings[1:]))
-    first_names, more = tuple(names[:MAX_NAMES]), len(names) - MAX_NAMES
-    text = (
-        say("common.list_and_more", names=first_names, n=more)
-        if more > 0
-        else say("common.names", names=first_names)
-    )
-    yield from _wrap(say("cli_check.label_also"), text, "  ")
+    yield from _wrap(say("cli_check.label_also"), _some_names(names), "  ")
+
+
+def _some_names(names: list[str]) -> str:
+    """Returns the names, or the first of many and how many more there are."""
+    if len(names) <= MAX_NAMES:
+        return say("common.names", names=tuple(names))
+    shown = tuple(names[:MAX_NAMES])
+    return say("common.list_and_more", names=shown, n=len(names) - MAX_NAMES)
 
 
 def _key_without_partition(finding: Finding) -> tuple:
