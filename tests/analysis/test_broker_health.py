@@ -521,3 +521,17 @@ def test_a_next_step_that_needs_a_replica_names_the_command(code):
         next_step=next_step,
     )
     assert is_named == [finding.needs_replica] * len(is_named)
+
+
+@pytest.mark.parametrize("has_state", [True, False])
+def test_an_open_transaction_names_its_producer(clean, tmp_path, has_state):
+    """However young it is; with its transactional id where __transaction_state is here."""
+    states = tuple(f"__transaction_state-{number}" for number in range(3))
+    partitions = ("__cluster_metadata-0", "payments-0", *(states if has_state else ()))
+    health = checked(Lab(clean, tmp_path / "kafka", partitions).path)
+    found = only(health, "open-transaction")
+    assert (found.severity, found.partition) == ("info", "payments-0")
+    name = " ('tx-payments-2')" if has_state else ""
+    assert str(found.message).startswith(
+        f"producer 4{name} began a transaction at offset 18\u202f900 and wrote to it last at "
+    )

@@ -857,6 +857,7 @@ FAULTS = [
         ("timestamp-in-future",),
         now_ms=1_797_000_000_000,
     ),
+    Fault("open-transaction", "payments-0/", unfinished),
     Fault(
         "timestamp-in-future",
         "clicks-none-0/",

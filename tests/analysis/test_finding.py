@@ -32,7 +32,7 @@ ERRORS = frozenset(
 INFOS = frozenset(
     """
     offset-gap-explained index-coarse index-first-offset-keys index-unwritten-slots timeindex-deep-offset timeindex-empty
-    leftover-deleted retention-by-mtime interval-without-effect remote-copy-unfinished checks-partial
+    leftover-deleted retention-by-mtime interval-without-effect remote-copy-unfinished checks-partial open-transaction
 """.split()  # noqa: SIM905
 )
 NOTHING = Evidence(message("evidence.no_file"))
@@ -47,7 +47,7 @@ def test_every_code_has_its_severity():
         for code in CODES
     }
     assert {code: row.severity for code, row in CODES.items()} == expected
-    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 76
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 77
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():

@@ -3,13 +3,15 @@
 The release and the settings, what time counts as now, and which partitions are looked at.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.transactional_ids import read_transactional_ids
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
 from kafkaviz.analysis.restart.next_start import (
     Restart,
@@ -77,6 +79,11 @@ class CheckPlan:
     def is_partition_clean(self, partition: Partition) -> bool:
         """The same of the log directory of a partition."""
         return self.broker.directory_of(partition).is_clean or not self.has_broker
+
+    @cached_property
+    def transactional_ids(self) -> Mapping[int, str]:
+        """The transactional id of each producer id, as far as this broker has them."""
+        return read_transactional_ids(self.broker.partitions)
 
     def facts(self, partition: Partition) -> PartitionFacts:
         """What the checks of a partition and its segments need to know."""

@@ -5,7 +5,7 @@ flushed are gone
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
@@ -39,7 +39,10 @@ COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 
 def check_partition(
-    partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
+    partition: Partition,
+    summaries: Sequence[CheckSummary],
+    facts: PartitionFacts,
+    find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
 ) -> Iterator[Finding]:
     """The checkpointed offsets beside the log's end, and transactions without an end."""
     end = log_end(summaries)
@@ -63,7 +66,7 @@ def check_partition(
             facts=facts,
         )
     if not partition.is_remote_alone:  # else the log goes on where it is not seen
-        yield from _hanging_findings(summaries, facts)
+        yield from _open_transactions(summaries, facts, find_transactional_ids)
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
@@ -100,9 +103,12 @@ def _beyond_finding(
     return facts.make_finding(code, None, text, evidence)
 
 
-def _hanging_findings(
-    summaries: Sequence[CheckSummary], facts: PartitionFacts
+def _open_transactions(
+    summaries: Sequence[CheckSummary],
+    facts: PartitionFacts,
+    find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> Iterator[Finding]:
+    """Transactions that no marker ends; a warning once none may be open for so long."""
     if any(summary.read_fault for summary in summaries):
         return  # what ends a transaction may be in there
     transactions, first_summaries = OpenTransactions(), {}
@@ -114,27 +120,39 @@ def _hanging_findings(
             if producer not in transactions.begins:
                 first_summaries[producer] = summary
             transactions.begin(producer, step)
+    if not transactions.begins:
+        return
+    transactional_ids = find_transactional_ids()
     for producer, begin in transactions.begins.items():
         age = facts.now_ms - begin.last_ms
-        if age > HANGING_MS:
+        is_hanging = age > HANGING_MS
+        who = message("finding.producer", producer=producer)
+        if producer in transactional_ids:
+            who = message(
+                "finding.transactional_producer", producer=producer, id=transactional_ids[producer]
+            )
+        text = message(
+            "finding.open_transaction", producer=who, offset=begin.offset, moment=begin.last_ms
+        )
+        if is_hanging:
             text = message(
                 "finding.hanging_transaction",
-                producer=producer,
+                producer=who,
                 offset=begin.offset,
                 moment=begin.last_ms,
                 age=age,
             )
-            evidence = Evidence(
-                message("evidence.no_marker", producer=producer, offset=begin.offset),
-                message("evidence.a_marker"),
-            )
-            yield facts.make_finding(
-                "hanging-transaction",
-                first_summaries[producer].segment.log.name,
-                text,
-                evidence,
-                (begin.position, None),
-            )
+        evidence = Evidence(
+            message("evidence.no_marker", producer=producer, offset=begin.offset),
+            message("evidence.a_marker"),
+        )
+        yield facts.make_finding(
+            "hanging-transaction" if is_hanging else "open-transaction",
+            first_summaries[producer].segment.log.name,
+            text,
+            evidence,
+            (begin.position, None),
+        )
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:

@@ -637,6 +637,14 @@ _TABLE = (
         next_step=message("next_step.compare_with_replica"),
     ),
     Code(
+        name="open-transaction",
+        family="state",
+        severity=INFO,
+        title=message("finding_title.open_transaction"),
+        consequence=message("consequence.hanging_transaction"),
+        next_step=message("next_step.await_transaction"),
+    ),
+    Code(
         name="hanging-transaction",
         family="state",
         severity=WARNING,

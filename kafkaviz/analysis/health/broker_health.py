@@ -8,7 +8,7 @@ All findings, the worst first, and what the next start will do.
     health.restart.starts  True
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,7 +135,9 @@ def check(
             if on_segment:
                 on_segment(partition_log, log_segment)
             segment_checks.append(segment.check(log_segment, facts))
-        findings += partition_findings(partition_log, facts, segment_checks)
+        findings += partition_findings(
+            partition_log, facts, segment_checks, lambda: check_plan.transactional_ids
+        )
         retentions += partition_retention(check_plan, partition_log, segment_checks)
     return compose_health(check_plan, findings, _predict_restart(check_plan), retentions)
 
@@ -181,11 +183,18 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding
 
 
 def partition_findings(
-    partition: Partition, facts: PartitionFacts, segment_checks: Sequence[SegmentFindings]
+    partition: Partition,
+    facts: PartitionFacts,
+    segment_checks: Sequence[SegmentFindings],
+    find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
 ) -> list[Finding]:
     """The findings about one partition from those of its segments, in its order.
 
     The segments may have been read anywhere.
+
+    Args:
+        find_transactional_ids: returns the transactional id of each producer id, as far as it is
+            known; called where a transaction is open.
     """
     findings = [
         segment_finding
@@ -199,7 +208,7 @@ def partition_findings(
     ]
     findings += log_gaps.check_partition(partition, summaries, facts)
     findings += partition_files.check_partition(partition, summaries, facts)
-    findings += state.check_partition(partition, summaries, facts)
+    findings += state.check_partition(partition, summaries, facts, find_transactional_ids)
     local_summaries = _local_summaries(partition, summaries)
     findings += time.check_partition(
         summaries, facts, partition.recovery_point, retained=local_summaries

@@ -304,7 +304,11 @@ class _TablePass:
             if is_read(entry) and text is not None:
                 rows.append(_checked_row(owner, key, checks.digest(entry), text))
             results.append(checks.result(entry, text))
-        health.add_findings(broker_health.partition_findings(partition, facts, results))
+        health.add_findings(
+            broker_health.partition_findings(
+                partition, facts, results, lambda: health.plan.transactional_ids
+            )
+        )
         for log in broker_health.partition_retention(health.plan, partition, results):
             self._writers["retention"].add(retention_rows(entries.broker, log))
         load = self._inputs.loads.get(entries.number)

@@ -34,7 +34,12 @@ from kafkaviz.pipeline.ingest.stored_rows import DirectoryTables, StoredRows
 from kafkaviz.units import replace_surrogates
 
 # of findings that may be others though no file has changed: by the clock, or a file's permissions
-UNSTEADY_CODES = ("timestamp-in-future", "hanging-transaction", "unreadable-file")
+UNSTEADY_CODES = (
+    "timestamp-in-future",
+    "open-transaction",
+    "hanging-transaction",
+    "unreadable-file",
+)
 
 
 class UnchangedDirectories:
