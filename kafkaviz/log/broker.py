@@ -575,7 +575,10 @@ def _open_partition(
     try:
         partition = open_partition(path, name, checkpoint_offsets)
         remote_bases = frozenset(tiered_view.remote_files(path))
-        return replace(partition, remote_bases=remote_bases) if remote_bases else partition
+        remote_gaps = tiered_view.remote_gaps(path)
+        if not remote_bases and not remote_gaps:
+            return partition
+        return replace(partition, remote_bases=remote_bases, remote_gaps=remote_gaps)
     except CannotOpen as fault:
         problems.append(Problem.from_fault(path, fault))
         return None

@@ -16,7 +16,7 @@ from kafkaviz.html_table import html_table
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
-from kafkaviz.messages import message, say
+from kafkaviz.messages import Message, message, say
 
 SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
@@ -31,6 +31,23 @@ class CheckpointOffsets:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RemoteGap:
+    """Offsets that only a remote segment has, which is missing or cannot be read.
+
+    Attributes:
+        last_offset: None where nothing says it.
+        path: of the file that is wrong, or of the .log that is missing as the broker had it.
+        kind: of the CannotOpen; "" where bytes are wrong.
+    """
+
+    first_offset: int
+    last_offset: int | None
+    path: Path
+    what: Message
+    kind: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Partition:
     """One replica on disk: current, or renamed for deletion, for a move, or as a stray."""
 
@@ -42,6 +59,7 @@ class Partition:
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
     # the base offsets of the segments whose files lie in tiered storage alone
     remote_bases: frozenset[int] = frozenset()
+    remote_gaps: tuple[RemoteGap, ...] = ()  # by offset; what its tiered storage should have
 
     def _repr_html_(self) -> str:
         """A row a segment, as a notebook shows it."""
@@ -142,8 +160,13 @@ class Partition:
 
     @property
     def log_start_offset(self) -> int | None:
-        """The larger of the checkpointed log start and the first base offset (LogLoader, 4.3.1)."""
-        candidates = [segment.base_offset for segment in self.live[:1]]
+        """The larger of the checkpointed log start and the first base offset (LogLoader, 4.3.1).
+
+        A remote segment that is missing counts as if it were there.
+        """
+        firsts = [segment.base_offset for segment in self.live[:1]]
+        firsts += [gap.first_offset for gap in self.remote_gaps[:1]]
+        candidates = [min(firsts)] if firsts else []
         candidates += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
         return max(candidates, default=None)
 

@@ -26,7 +26,7 @@ ERRORS = frozenset(
     offset-below-base offset-overflow log-torn-tail log-zero-tail log-garbage-tail segment-overlap index-not-monotonic
     index-position-beyond-log index-position-not-batch-start index-offset-mismatch timeindex-missing timeindex-zero-tail
     timeindex-not-monotonic timeindex-offset-mismatch timeindex-timestamp-mismatch txnindex-mismatch txnindex-torn
-    log-start-beyond-end recovery-will-fail becomes-stray remote-segment-missing
+    log-start-beyond-end recovery-will-fail becomes-stray remote-segment-missing remote-segment-unreadable
 """.split()  # noqa: SIM905
 )
 INFOS = frozenset(

@@ -12,7 +12,7 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.lookup.lookups import lookup
-from kafkaviz.errors import CannotOpen, CorruptFile
+from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.record import Record, build
 from kafkaviz.format.remote_names import LEADER_EPOCHS, TopicIdPartition
@@ -251,18 +251,19 @@ def test_an_incomplete_segment_is_none(broken):
     assert next(item for item in segments if item.start_offset == 41).place is SegmentPlace.LOST
 
 
-def test_an_encrypted_segment_is_refused(recorded, tmp_path, capsys):
-    """In one line, exit status 2; the list of segments says which are."""
+def test_an_encrypted_segment_is_a_gap(recorded, tmp_path, capsys):
+    """Others are read as ever; the list of segments says which are."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     for path in files_of(bucket, "orders", 41, "rsm-manifest"):
         manifest = json.loads(path.read_text()) | {"encryption": {"dataKey": "k:x", "aad": "eA=="}}
         path.write_text(json.dumps(manifest))
-    assert main(["lookup", str(logs / "orders-0"), "--tiered", str(bucket), "--offset", "1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    with pytest.raises(CannotOpen) as fault:
-        open_broker(bucket)
-    assert fault.value.kind == "encrypted"
+    assert main(["lookup", str(logs / "orders-0"), "--tiered", str(bucket), "--offset", "1"]) == 0
+    capsys.readouterr()
+    for view in (bucket, join_tiered(logs, bucket)):
+        (gap,) = open_broker(view).partition("orders-0").remote_gaps
+        assert (gap.first_offset, gap.last_offset, gap.kind) == (41, 64, "encrypted")
+        assert gap.path == files_of(bucket, "orders", 41, "log")[0]
     state = read_tiered_state(bucket, logs)
     encrypted = [
         segment.start_offset
@@ -285,25 +286,76 @@ def test_a_store_of_encrypted_segments_alone_says_so(recorded, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "error"),
+    ("kind", "content"),
     [
-        ("rsm-manifest", b"{}", CorruptFile),
-        ("rsm-manifest", b"[" * 100_000, CorruptFile),
-        ("rsm-manifest", b'{"version": "2"}', CorruptFile),
-        ("log", b"short", CannotOpen),
-        ("log", bytes(8000), CannotOpen),
-        ("indexes", b"", CannotOpen),
+        ("rsm-manifest", b"{}"),
+        ("rsm-manifest", b"[" * 100_000),
+        ("rsm-manifest", b'{"version": "2"}'),
+        ("log", b"short"),
+        ("indexes", b""),
     ],
 )
-def test_a_damaged_segment_is_named(recorded, tmp_path, kind, content, error):
-    """The file, and what is wrong with it."""
+def test_a_segment_that_cannot_be_read_is_a_gap(recorded, tmp_path, kind, content):
+    """It is named with its file, and hides no other; with metadata and without."""
     logs, store = recorded
     bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
     (path,) = files_of(bucket, "orders", 41, kind)
     path.write_bytes(content)
-    with pytest.raises(error) as fault:
+    for view in (join_tiered(logs, bucket), bucket):
+        partition = open_broker(view).partition("orders-0")
+        (gap,) = partition.remote_gaps
+        assert (gap.first_offset, gap.last_offset, gap.path) == (41, 64, path)
+        expected = [record for record in ANSWERS["orders"]["records"] if not 41 <= record[0] <= 64]
+        if view is bucket:  # what is local alone is not there
+            expected = [record for record in expected if record[0] < 395]
+        assert list(records(partition)) == expected
+
+
+def test_a_log_whose_chunks_are_not_compressed_is_named(recorded, tmp_path):
+    """A chunk is opened when it is read."""
+    logs, store = recorded
+    bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
+    (path,) = files_of(bucket, "orders", 41, "log")
+    path.write_bytes(bytes(8000))
+    with pytest.raises(CannotOpen) as fault:
         list(records(open_broker(join_tiered(logs, bucket)).partition("orders-0")))
     assert fault.value.path == path
+
+
+def gaps_of(*paths: Path) -> list[tuple[int, int | None, str]]:
+    """The gaps of orders-0 joined, or in a store alone."""
+    view = join_tiered(*paths) if len(paths) > 1 else paths[0]
+    gaps = open_broker(view).partition("orders-0").remote_gaps
+    return [(gap.first_offset, gap.last_offset, gap.what.key) for gap in gaps]
+
+
+@pytest.mark.parametrize("has_metadata", [True, False])
+def test_a_missing_segment_is_a_gap(broken, has_metadata):
+    """One of its files, or all; the first that is left is the log start where retention may have
+    deleted those before it.
+    """
+    logs, store = broken
+    if not has_metadata:
+        for path in logs.glob("__remote_log_metadata-*"):
+            shutil.rmtree(path)
+    assert gaps_of(logs, store) == []
+    for path in files_of(store, "orders", 41, "log"):
+        path.unlink()
+    assert gaps_of(logs, store) == [(41, 64, "tiered.incomplete")]
+    for offset in (41, 65):
+        for path in files_of(store, "orders", offset):
+            path.unlink()
+    lost = "tiered.lost" if has_metadata else "tiered.no_segment"
+    found = gaps_of(logs, store)
+    assert (found[0][0], found[-1][1]) == (41, 84) and {key for _, _, key in found} == {lost}
+    for offset in (0, 20):
+        for path in files_of(store, "orders", offset):
+            path.unlink()
+    assert [gap[0] for gap in gaps_of(logs, store)][:1] == [0 if has_metadata else 90][
+        :has_metadata
+    ]
+    tiered_view._REFRESHED.clear()
+    assert gaps_of(store) == []
 
 
 def test_a_view_is_brought_up_to_date(broken):

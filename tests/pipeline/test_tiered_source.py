@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log.broker import join_tiered
+from kafkaviz.log.broker import join_tiered, open_broker
 from kafkaviz.pipeline.datasource.source import KafkaReader
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, columns, parse_options
@@ -88,3 +89,103 @@ def test_damage_of_a_remote_segment_is_told_by_the_directory(recorded, tmp_path,
     with pytest.raises(Malformed) as fault:
         read("kafka_records", logs, tiered=str(store), **options)
     assert str(fault.value).startswith(f"{logs}/orders-0/{41:020}.log, byte ")
+
+
+@pytest.fixture
+def holed(recorded, tmp_path) -> tuple[Path, Path]:
+    """The offsets 41 to 64 of orders-0 are nowhere: their .log is gone from the store."""
+    logs, store = shutil.copytree(recorded[0], tmp_path / "logs"), tmp_path / "store"
+    shutil.copytree(recorded[1], store)
+    for log in store.rglob(f"orders-0-*/{41:020}-*"):
+        log.unlink()
+    return logs, store
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("kafka_records", {"topics": "orders", "offsets": "45-50"}),
+        ("kafka_records", {"topics": "orders"}),
+        ("kafka_records", {}),
+        ("kafka_batches", {"topics": "orders", "offsets": "64-70"}),
+        ("kafka_segments", {}),
+        ("kafka_files", {"subscribe": "orders"}),
+        ("kafka_files", {"assign": '{"orders": [0]}', "failOnDataLoss": "true"}),
+    ],
+)
+def test_a_range_in_a_hole_ends_the_query(holed, name, asked):
+    """With the file as the broker had it, and the offsets. PERMISSIVE makes it a row."""
+    logs, store = holed
+    expected = rf"{logs}/orders-0/{41:020}\.log: offsets 41 to 64: remote segment"
+    for mode in ("FAILFAST", "DROPMALFORMED"):
+        with pytest.raises(Malformed, match=expected):
+            read(name, logs, tiered=str(store), mode=mode, **asked)
+    rows = read(name, logs, tiered=str(store), mode="PERMISSIVE", **asked).to_pylist()
+    (problem,) = (row["problem"] for row in rows if row["problem"])
+    assert "offsets 41 to 64" in problem
+
+
+@pytest.mark.parametrize("asked", [{"offsets": "0-40"}, {"offsets": "65-"}])
+def test_what_lies_beside_a_hole_is_read(holed, recorded, asked):
+    """As a consumer is given it; other topics too."""
+    logs, store = holed
+    for options in ({"topics": "orders", **asked}, {"topics": "payments,audit"}):
+        rows = read("kafka_records", logs, tiered=str(store), **options)
+        whole = read("kafka_records", recorded[0], tiered=str(recorded[1]), **options)
+        assert rows["offset"].equals(whole["offset"]) and rows.num_rows > 20
+
+
+def test_a_hole_before_all_that_is_left_is_one(recorded, tmp_path):
+    """From the first offset that the metadata knows of; earliest is there."""
+    logs, store = recorded[0], tmp_path / "store"
+    shutil.copytree(recorded[1], store)
+    for log in store.rglob(f"orders-0-*/{0:020}-*"):
+        log.unlink()
+    with pytest.raises(Malformed, match="offsets 0 to 19"):
+        read("kafka_files", logs, tiered=str(store), subscribe="orders")
+    with pytest.raises(Malformed, match="offsets 0 to 19"):
+        read("kafka_records", logs, tiered=str(store), topics="orders", offsets="5-6")
+
+
+def test_a_transaction_that_may_end_in_a_hole_is_not_decided(recorded, tmp_path):
+    """Its records lie before the hole, the marker in it."""
+    logs, store = recorded[0], tmp_path / "store"
+    shutil.copytree(recorded[1], store)
+    partition = open_broker(join_tiered(*recorded)).partition("payments-0")
+    base, first = next(
+        (offset, min(since.values()))
+        for offset in sorted(partition.snapshots)
+        if (since := partition.snapshot(offset).open_transactions)
+        and min(since.values()) > 0
+        and offset in partition.remote_bases
+    )
+    for log in store.rglob(f"payments-0-*/{base:020}-*"):
+        log.unlink()
+    options = {"topics": "payments", "tiered": str(store)}
+    with pytest.raises(Malformed, match=f"{base:020}.log"):
+        read("kafka_records", logs, offsets=f"{first}-{base - 1}", **options)
+    assert read("kafka_records", logs, offsets=f"0-{first - 1}", **options).num_rows
+
+
+@pytest.mark.parametrize("kind", ["rsm-manifest", "log", "indexes"])
+def test_a_bad_object_is_its_segments_alone(recorded, tmp_path, kind):
+    """Queries that do not touch it read as ever, whichever object it is; check has a finding."""
+    logs, store = recorded
+    bucket = write_aiven_store(store, logs, tmp_path / "bucket", compressed=True)
+    (path,) = bucket.rglob(f"orders-*/0/{41:020}-*.{kind}")
+    path.write_bytes(path.read_bytes()[:5])
+    for options in ({"topics": "payments,audit"}, {"topics": "orders", "offsets": "0-40"}):
+        rows = read("kafka_records", logs, tiered=str(bucket), **options)
+        whole = read("kafka_records", logs, tiered=str(store), **options)
+        assert rows["offset"].equals(whole["offset"]) and rows.num_rows > 20
+    with pytest.raises(Malformed, match=path.name):
+        read("kafka_records", logs, tiered=str(bucket), topics="orders")
+    rows = read("kafka_records", logs, tiered=str(bucket), topics="orders", mode="PERMISSIVE")
+    (problem,) = (row["problem"] for row in rows.to_pylist() if row["problem"])
+    assert path.name in problem and "offsets 41 to 64" in problem
+    (finding,) = (
+        finding
+        for finding in check(join_tiered(logs, bucket)).findings
+        if finding.code == "remote-segment-unreadable"
+    )
+    assert finding.partition == "orders-0" and path.name in str(finding.evidence.found)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.errors import KafkavizError
+from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.remote_log_metadata import COPY_FINISHED
 from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, TieredSegment
@@ -22,9 +23,32 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
         state = tiered_view.read_state(*sources)
     except KafkavizError:  # it was opened a moment ago, and is gone
         return
+    release = plan.assumed_release.release
+    lost = {
+        (partition.directory, segment.start_offset)
+        for partition in state.partitions
+        for segment in partition.segments
+        if segment.place is SegmentPlace.LOST
+    }
+    for shown in plan.partitions:
+        for gap in shown.remote_gaps:
+            if (shown.directory, gap.first_offset) not in lost:  # check_partition tells those
+                yield _gap_finding(shown, gap, release)
     for partition in state.partitions:
         if plan.is_whole or partition.directory in directories:
-            yield from check_partition(partition, plan.assumed_release.release)
+            yield from check_partition(partition, release)
+
+
+def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Finding:
+    """A remote segment that cannot be read, or that should be there by those around it."""
+    key = "remote_gap" if gap.last_offset is not None else "remote_gap_from"
+    return finding(
+        "remote-segment-missing" if gap.kind == "missing" else "remote-segment-unreadable",
+        message(f"finding.{key}", first=gap.first_offset, last=gap.last_offset),
+        Evidence(message("errors.of_path", path=gap.path, problem=gap.what)),
+        partition=partition.directory,
+        release=release,
+    )
 
 
 def check_partition(partition: TieredPartition, release: Release = ()) -> Iterator[Finding]:

@@ -672,6 +672,15 @@ _TABLE = (
         reference="KIP-405",
     ),
     Code(
+        name="remote-segment-unreadable",
+        family="tiered-storage",
+        severity=ERROR,
+        title=message("finding_title.remote_segment_unreadable"),
+        consequence=message("consequence.remote_segment_unreadable"),
+        next_step=message("next_step.restore_remote_segment"),
+        reference="KIP-405",
+    ),
+    Code(
         name="remote-copy-unfinished",
         family="tiered-storage",
         severity=INFO,

@@ -9,16 +9,17 @@ An offset below the local log start is read from the remote segment that its lea
 (RemoteLogManager.read of Kafka 4.3.1), every other one from the local segments.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
-from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.errors import CannotOpen, CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import LEADER_EPOCHS
 from kafkaviz.format.remote_names import LOCAL_TIERED_STORAGE, MANIFEST, TopicIdPartition
 from kafkaviz.log import file
-from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
 from kafkaviz.log.segment import segment_of_files
 from kafkaviz.log.tiered.remote_log_metadata import (
     COPY_FINISHED,
@@ -28,7 +29,8 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     RemoteLogSegment,
 )
 from kafkaviz.log.tiered.segment_store import RemoteSegmentFiles
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
+from kafkaviz.units import file_stem
 
 
 class SegmentPlace(StrEnum):
@@ -38,6 +40,9 @@ class SegmentPlace(StrEnum):
     UNFINISHED = "unfinished"  # its copy has begun and not ended
     DANGLING = "dangling"  # in the store, for which no reader asks any more
     LOST = "lost"  # copied, says the metadata, and in neither place
+
+
+WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # of what is in a store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +76,7 @@ class TieredPartition:
     topic_id: str | None
     segments: tuple[TieredSegment, ...]
     local_log_start: int | None = None
+    log_start: int = 0  # as checkpointed
     has_directory: bool = False  # there is a local one of this topic id
     deleted_segments: int = 0  # whose deletion the metadata says has finished
     deletion: str | None = None  # the state of the partition's deletion
@@ -88,6 +94,36 @@ class TieredPartition:
         ends = (segment.end_offset for segment in self.segments if segment.place in copied)
         return max((end for end in ends if end is not None), default=None)
 
+    def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
+        """The offsets before the local log that no remote segment can be read for, in order.
+
+        Below the first remote segment that is known, retention may have deleted what there was.
+
+        Args:
+            folder: the partition directory, where a segment that is missing would be.
+            faults: what is wrong with segments that should serve, by their ids.
+        """
+        broken = _broken_segments(self, folder, faults)
+        served = [segment for segment in self.serving_segments if segment.segment_id not in faults]
+        starts = [segment.start_offset for segment in (*broken, *served)]
+        if not starts:
+            return ()
+        position, gaps = max(self.log_start, min(starts)), []
+        ends = [(segment.start_offset, segment.served_end_offset) for segment in served]
+        if self.local_log_start is not None:
+            ends.append((self.local_log_start, None))
+        for start, end in sorted(ends, key=lambda pair: pair[0]):
+            if start > position:
+                gaps += _describe_gap(position, start - 1, broken, folder)
+            if end is None:
+                return tuple(gaps)
+            position = max(position, end + 1)
+        # of a store alone nobody knows whether an incomplete copy at its end was being made
+        later = [segment for segment in broken if segment.is_complete]
+        if later:
+            gaps += _describe_gap(position, None, later, folder)
+        return tuple(gaps)
+
     @property
     def counts(self) -> dict[str, int]:
         """How many segments are in each place."""
@@ -96,6 +132,112 @@ class TieredPartition:
     def count(self, place: SegmentPlace) -> int:
         """How many segments are in such a place."""
         return sum(segment.place is place for segment in self.segments)
+
+
+@dataclass(frozen=True)
+class _BrokenSegment:
+    """A remote segment that cannot be read.
+
+    Attributes:
+        end_offset: None where nothing says it.
+        is_complete: its files are there, or the metadata says that they were.
+    """
+
+    start_offset: int
+    end_offset: int | None
+    path: Path
+    what: Message
+    kind: str
+    is_complete: bool = True
+
+
+def _broken_segments(
+    partition: TieredPartition, folder: Path, faults: Mapping[str, KafkavizError]
+) -> list[_BrokenSegment]:
+    """Those that are lost, that are not complete, and that cannot be read, by offset."""
+    broken = []
+    starts = [segment.start_offset for segment in partition.segments]
+    for segment in partition.segments:
+        fault = faults.get(segment.segment_id or "")
+        is_complete = segment.place is SegmentPlace.LOST or fault is not None
+        if segment.place is SegmentPlace.LOST and not segment.stored:
+            what = message("tiered.lost", segment=segment.segment_id)
+            fault = CannotOpen(_log_path(folder, segment.start_offset), what, kind="missing")
+        elif segment.stored and segment.place is SegmentPlace.LOST:
+            fault = _fault_of(segment.stored)
+        elif segment.stored and segment.state is None and segment.place in WITHOUT_METADATA:
+            if segment.served_end_offset is None:
+                fault = _fault_of(segment.stored)
+            is_complete = segment.stored.is_complete
+        if isinstance(fault, CannotOpen | CorruptFile):
+            end_offset = segment.end_offset
+            if end_offset is None:
+                later = (start - 1 for start in starts if start > segment.start_offset)
+                end_offset = min(later, default=None)
+            broken.append(
+                _BrokenSegment(
+                    segment.start_offset,
+                    end_offset,
+                    fault.path,
+                    fault.what,
+                    getattr(fault, "kind", ""),
+                    is_complete,
+                )
+            )
+    return broken
+
+
+def _fault_of(stored: RemoteSegmentFiles) -> KafkavizError | None:
+    """Why nobody can be led to a segment in the store."""
+    try:
+        stored.parts()
+        stored.leader_epochs()
+    except KafkavizError as fault:
+        return fault
+    if stored.manifest and not stored.manifest.metadata:
+        return CannotOpen(stored.files[MANIFEST].path, message("tiered.no_offsets"))
+    return None
+
+
+def _describe_gap(
+    first: int, last: int | None, broken: Sequence[_BrokenSegment], folder: Path
+) -> Iterator[RemoteGap]:
+    """The parts of a gap, each with the segment that should fill it."""
+    position = first
+    for segment in broken:
+        end = min((end for end in (segment.end_offset, last) if end is not None), default=None)
+        start = max(position, segment.start_offset)
+        if end is not None and start > end:
+            continue
+        if start > position:
+            yield _unnamed_gap(position, start - 1, folder)
+        yield RemoteGap(
+            first_offset=start,
+            last_offset=end,
+            path=segment.path,
+            what=segment.what,
+            kind=segment.kind,
+        )
+        if end is None:
+            return
+        position = end + 1
+    if last is not None and position <= last:
+        yield _unnamed_gap(position, last, folder)
+
+
+def _unnamed_gap(first: int, last: int, folder: Path) -> RemoteGap:
+    return RemoteGap(
+        first_offset=first,
+        last_offset=last,
+        path=_log_path(folder, first),
+        what=message("tiered.no_segment"),
+        kind="missing",
+    )
+
+
+def _log_path(folder: Path, offset: int) -> Path:
+    """Where the .log of a segment would be."""
+    return folder / f"{file_stem(offset)}.log"
 
 
 def join_partition(
@@ -127,6 +269,7 @@ def join_partition(
         topic_id=name.topic_id,
         segments=tuple(sorted(rows, key=lambda row: (row.start_offset, row.segment_id or ""))),
         local_log_start=local_start,
+        log_start=_log_start(local),
         has_directory=local is not None,
         deleted_segments=len(cache.deleted),
         deletion=metadata.deletions.get(name),

@@ -20,7 +20,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,14 +33,14 @@ from kafkaviz.format.remote_names import LEADER_EPOCHS as STORED_EPOCHS
 from kafkaviz.format.remote_names import MANIFEST
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
-from kafkaviz.log.partition import CheckpointOffsets, Partition, open_partition
+from kafkaviz.log.partition import CheckpointOffsets, Partition, RemoteGap, open_partition
 from kafkaviz.log.remote import address, block_cache, mirror
 from kafkaviz.log.remote.address import Store
 from kafkaviz.log.remote.block_cache import Extent
 from kafkaviz.log.tiered.remote_log_metadata import read_metadata
 from kafkaviz.log.tiered.segment_store import FilePart, RemoteSegmentFiles, find_root, list_store
 from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment, join_partition
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
 from kafkaviz.units import file_stem
 
 TEMPORARY = ".making-"
@@ -123,17 +123,20 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
     state = read_state(store, local)
-    if local is None and not _shown_partitions(state):
-        _raise_reason(state)
     home = views_folder() / _identity(state.store, local)
     folder = home / (local or state.store).name
     folder.mkdir(parents=True, exist_ok=True)
-    remote = _sync(folder, state)
+    shown = _sync(folder, state)
+    if local is None and not any(partition.remote for partition in shown.values()):
+        _raise_reason(shown.values())
     description = {
         "store": os.fspath(state.store),
         "given_store": os.fspath(store),
         "local": local and os.fspath(local),
-        "partitions": remote,
+        "partitions": {name: partition.remote for name, partition in shown.items()},
+        "gaps": {
+            name: [_gap_object(gap) for gap in partition.gaps] for name, partition in shown.items()
+        },
         "offsets": {
             name: (partition.local_log_start, partition.latest_tiered)
             for name, partition in _current_partitions(state).items()
@@ -144,12 +147,15 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     return folder
 
 
-def _raise_reason(state: TieredState) -> None:
+def _raise_reason(shown: Iterable["_ShownPartition"]) -> None:
     """Raises why nothing of a store can be shown where that is known: it is encrypted, say."""
-    problems = (problem for partition in state.partitions for problem in partition.problems)
-    for problem in problems:
-        if isinstance(problem, CannotOpen):
-            raise problem
+    for partition in shown:
+        for gap in partition.gaps:
+            raise CannotOpen(gap.path, gap.what, kind=gap.kind or "file")
+
+
+def _gap_object(gap: RemoteGap) -> dict[str, Any]:
+    return vars(gap) | {"path": os.fspath(gap.path), "what": gap.what.to_json()}
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
@@ -210,6 +216,22 @@ def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
         int(base): RemoteFile(layout, Path(manifest) if manifest else None)
         for base, (layout, manifest) in segments.items()
     }
+
+
+def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
+    """The offsets of a partition directory that its store should have, and that cannot be read."""
+    home = _home_of(partition_path)
+    gaps = _description(home).get("gaps", {}).get(partition_path.name, ()) if home else ()
+    return tuple(
+        RemoteGap(
+            first_offset=gap["first_offset"],
+            last_offset=gap["last_offset"],
+            path=Path(gap["path"]),
+            what=Message.from_json(gap["what"]),
+            kind=gap["kind"],
+        )
+        for gap in gaps
+    )
 
 
 def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
@@ -291,9 +313,22 @@ def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, i
 # ---- the folder
 
 
-def _sync(folder: Path, state: TieredState) -> dict[str, dict[str, list[str | None]]]:
-    """Makes the folder what it should be; says which segments of it are remote."""
-    remote: dict[str, dict[str, list[str | None]]] = {}
+@dataclass(frozen=True)
+class _ShownPartition:
+    """A partition as its view shows it.
+
+    Attributes:
+        remote: of each remote segment by its base offset the layout, and the path of its manifest.
+        gaps: what is not shown, by offset.
+    """
+
+    remote: dict[str, list[str | None]]
+    gaps: tuple[RemoteGap, ...]
+
+
+def _sync(folder: Path, state: TieredState) -> dict[str, _ShownPartition]:
+    """Makes the folder what it should be; says of each partition which segments are remote."""
+    shown: dict[str, _ShownPartition] = {}
     tiered_partitions = _shown_partitions(state)
     wanted_names = {*tiered_partitions}
     if state.local:
@@ -303,29 +338,18 @@ def _sync(folder: Path, state: TieredState) -> dict[str, dict[str, list[str | No
         if name not in tiered_partitions:
             _link(folder / name, cast("Path", state.local) / name)
             continue
-        partition = tiered_partitions[name]
         local = state.local / name if state.local and (state.local / name).is_dir() else None
-        _sync_partition(folder / name, partition, local)
-        remote[name] = {
-            str(segment.start_offset): [
-                segment.stored.layout,
-                os.fspath(segment.stored.files[MANIFEST].path)
-                if MANIFEST in segment.stored.files
-                else None,
-            ]
-            for segment in partition.serving_segments
-            if segment.stored
-        }
+        shown[name] = _sync_partition(folder / name, tiered_partitions[name], local)
     _remove_others(folder, wanted_names)
-    return remote
+    return shown
 
 
 def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """Those with segments to read from the store, by directory."""
+    """Those with segments to read from the store, or that should have some, by directory."""
     return {
         directory: partition
         for directory, partition in _current_partitions(state).items()
-        if partition.serving_segments
+        if _has_remote(partition)
     }
 
 
@@ -338,9 +362,14 @@ def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
         is_local = state.local is not None and (state.local / partition.directory).is_dir()
-        if partition.has_directory or (partition.serving_segments and not is_local):
+        if partition.has_directory or (_has_remote(partition) and not is_local):
             current[partition.directory] = partition
     return current
+
+
+def _has_remote(partition: TieredPartition) -> bool:
+    """Whether it has segments to read from the store, or should have some."""
+    return bool(partition.serving_segments or partition.gaps(Path(partition.directory), {}))
 
 
 def _newest_ns(partition: TieredPartition) -> int:
@@ -348,23 +377,40 @@ def _newest_ns(partition: TieredPartition) -> int:
     return max((info.mtime_ns for files in stored for info in files.files.values()), default=0)
 
 
-def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None) -> None:
+def _sync_partition(
+    folder: Path, partition: TieredPartition, local: Path | None
+) -> _ShownPartition:
+    """Shows the files of a partition; a remote segment that cannot be read leaves a gap alone."""
     if folder.is_symlink():
         folder.unlink()
     folder.mkdir(exist_ok=True)
-    expected = set()
+    expected: set[str] = set()
     if local:
         for info in file.list_files(local):
             _link(folder / info.name, local / info.name)
             expected.add(info.name)
+    remote: dict[str, list[str | None]] = {}
+    faults: dict[str, KafkavizError] = {}
+    last_stored = None
     for segment in partition.serving_segments:
-        for name, part in _view_parts(folder, segment).items():
-            if name not in expected:
-                _place(folder / name, part)
-                expected.add(name)
+        stored = cast("RemoteSegmentFiles", segment.stored)
+        try:
+            parts = _view_parts(folder, segment)
+            for name, part in parts.items():
+                if name not in expected:
+                    _place(folder / name, part)
+        except KafkavizError as fault:
+            faults[stored.segment_id] = fault
+            continue
+        expected |= parts.keys()
+        last_stored = stored
+        manifest = stored.files.get(MANIFEST)
+        manifest_path = os.fspath(manifest.path) if manifest else None
+        remote[str(segment.start_offset)] = [stored.layout, manifest_path]
     if local is None:
-        expected |= _write_own_files(folder, partition)
+        expected |= _write_own_files(folder, partition.topic_id, last_stored)
     _remove_others(folder, expected)
+    return _ShownPartition(remote, partition.gaps(folder, faults))
 
 
 def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
@@ -382,13 +428,21 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
     return view_parts
 
 
-def _write_own_files(folder: Path, partition: TieredPartition) -> set[str]:
-    """What a partition directory has beside its segments, as far as the store tells it."""
+def _write_own_files(
+    folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
+) -> set[str]:
+    """What a partition directory has beside its segments, as far as the store tells it.
+
+    Args:
+        last: the last segment that can be read.
+    """
     contents = {}
-    if partition.topic_id:
-        contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {partition.topic_id}"
-    last = partition.serving_segments[-1].stored
-    epochs = last.leader_epochs() if last else []
+    if topic_id:
+        contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {topic_id}"
+    epochs = []
+    if last:
+        with suppress(KafkavizError):  # they are in an object of their own
+            epochs = last.leader_epochs()
     if epochs:
         lines = "".join(f"{epoch} {start}\n" for epoch, start in epochs)
         contents[LEADER_EPOCHS] = f"0\n{len(epochs)}\n{lines}"

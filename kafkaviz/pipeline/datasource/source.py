@@ -39,7 +39,7 @@ from kafkaviz.format import names
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, Problem, join_tiered, open_broker
 from kafkaviz.log.file import absolute_path
-from kafkaviz.log.partition import Partition
+from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
@@ -63,6 +63,7 @@ from kafkaviz.pipeline.datasource.source_plan import (
     SourceSplit,
     describe_splits,
     option_filters,
+    remote_gaps,
     tasks,
 )
 from kafkaviz.pipeline.datasource.source_reader import (
@@ -368,6 +369,8 @@ class KafkaReader(DataSourceReader):
         reads = reads_log(self._name, self._schema)
 
         ranges = self._offset_ranges(disk_inventory)
+        gaps = remote_gaps(self._name, disk_inventory, self._filters, self.options, ranges)
+        rows += [row for gap in gaps for row in self._gap_rows(*gap)]
 
         def decide(broker: str, partition: Partition) -> PartitionTransactions:
             offsets = self._filters.limits("offset")
@@ -483,6 +486,17 @@ class KafkaReader(DataSourceReader):
             and self._filters.has_partition(name.partition)
         )
         return self._rows(broker_name, name, problem) if is_selected else []
+
+    def _gap_rows(self, broker_name: str, partition: Partition, gap: RemoteGap) -> list[dict]:
+        """The row of offsets that are not there, where the mode makes it one."""
+        if gap.last_offset is None:
+            offsets = message("tiered.offsets_from", first=gap.first_offset)
+        else:
+            offsets = message("tiered.offsets", first=gap.first_offset, last=gap.last_offset)
+        what = message("tiered.gap", offsets=offsets, problem=gap.what)
+        problem = Problem(gap.path, what, gap.kind)
+        first = dict.fromkeys(("base_offset", "segment_base_offset"), gap.first_offset)
+        return [first | row for row in self._rows(broker_name, partition.name, problem)]
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
         """The row of a problem, where the mode makes it one."""

@@ -16,7 +16,7 @@ from itertools import groupby
 from math import ceil, inf
 
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
-from kafkaviz.log.partition import Partition
+from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
@@ -150,6 +150,40 @@ def tasks(
     return [group for _, run in runs for group, _ in pack_by_cost(run, options.task_bytes)]
 
 
+def remote_gaps(
+    name: str,
+    inventory: Inventory,
+    filters: PushedFilters,
+    options: SourceOptions,
+    offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
+) -> Iterator[tuple[str, Partition, RemoteGap]]:
+    """What a query asks for that tiered storage should have and does not, with the broker's name.
+
+    Args:
+        offset_ranges: as for tasks.
+    """
+    if not any(partition.remote_gaps for _, partition in inventory.partitions):
+        return
+    replica_ids = select_replicas(name, inventory, filters, options)
+    offset_range = _asked_offsets(name, filters)
+    for broker_name, partition in inventory.partitions:
+        key = id(partition)
+        if key not in replica_ids:
+            continue
+        ranges = (ALL,) if offset_ranges is None else offset_ranges.get(key, ())
+        for gap in partition.remote_gaps:
+            last = inf if gap.last_offset is None else gap.last_offset
+            if any((limits & offset_range).has_any(gap.first_offset, last) for limits in ranges):
+                yield broker_name, partition, gap
+
+
+def _asked_offsets(name: str, filters: PushedFilters) -> NumberRange:
+    """The offsets that rows of a format may be of."""
+    if name in (*INDEXES, "kafka_segments"):
+        return filters.limits("offset")
+    return row_bounds(name, filters).offsets
+
+
 def _splits(
     name: str,
     inventory: Inventory,
@@ -246,11 +280,7 @@ def _select_entries(
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
     """The segments that may have rows, each with the base offsets of those in use beside it."""
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
-    offset_range = (
-        filters.limits("offset")
-        if name in (*INDEXES, "kafka_segments")
-        else row_bounds(name, filters).offsets
-    )
+    offset_range = _asked_offsets(name, filters)
     bases: dict[int, list[int]] = {}
     for entry in inventory.segments:
         segment, partition = entry.segment, entry.partition

@@ -35,7 +35,7 @@ from kafkaviz.log.entry_points import (
     entry_points,
     sound_end_offset,
 )
-from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import message
@@ -185,8 +185,11 @@ def read_transactions(
     no other marker can: where a .txnindex tells that all was decided, no producer snapshot either.
     """
     aborted, problems = [], []
+    gap = next((gap for gap in partition.remote_gaps if gap.first_offset > last_offset), None)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
+        if gap and segment.base_offset > gap.first_offset:
+            break
         if segment.txnindex is None or (following and following[0].base_offset <= first_offset):
             continue
         try:
@@ -199,6 +202,8 @@ def read_transactions(
         aborted.append(_as_aborted(entries))
         if is_complete and not problems:
             return PartitionTransactions(np.unique(np.concatenate(aborted))), problems
+    if gap:
+        problems += _problems_of_gap(partition, gap, last_offset)
     # else the markers of the .log alone say it
     newest = (
         None
@@ -228,6 +233,22 @@ def read_transactions(
     return PartitionTransactions(
         np.unique(np.concatenate(aborted)), dict(open_transactions.open())
     ), problems
+
+
+def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
+    """What cannot be decided, because a remote segment after the last offset cannot be read.
+
+    A transaction that is open where that begins may end in it.
+    """
+    if gap.first_offset not in partition.snapshots:
+        return []
+    try:
+        open_since = partition.snapshot(gap.first_offset).open_transactions
+    except KafkavizError:
+        return []
+    if _is_decided(OpenTransactions(open_since), gap.first_offset, last_offset):
+        return []
+    return [Problem(gap.path, gap.what, gap.kind)]
 
 
 def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
