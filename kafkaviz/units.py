@@ -130,8 +130,8 @@ def other_unit(timestamp_ms: int) -> OtherUnit | None:
 
 
 def file_stem(base_offset: int) -> str:
-    """The name Kafka gives a segment's files: the base offset in 20 digits."""
-    return f"{base_offset:020d}"
+    """The name Kafka gives a segment's files: the base offset in 20 digits, after its sign."""
+    return f"{base_offset:020d}" if base_offset >= 0 else f"{base_offset:021d}"
 
 
 def replace_surrogates(text: str) -> str:

@@ -8,6 +8,8 @@ deleted topic orders.
 import re
 from dataclasses import dataclass
 
+from kafkaviz.format.java_numbers import parse_long
+
 MAX_OFFSET = 2**63 - 1
 MAX_PARTITION = 2**31 - 1
 
@@ -53,6 +55,8 @@ LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
 # the cache of tiered storage, which LogManager passes over
 NO_PARTITIONS = ("remote-log-index-cache",)
 
+# of the files of a partition directory whose names Kafka reads as offsets, whatever else they say
+OFFSET_ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".cleaned", ".swap")
 # LogFileUtils and Snapshots in Kafka 4.3; [0-9] because \d would take digits of other scripts
 _SEGMENT = re.compile(
     r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?"
@@ -119,6 +123,20 @@ def parse_file(name: str) -> SegmentName | None:
         if segment_name.base_offset <= MAX_OFFSET and (segment_name.epoch or 0) <= MAX_PARTITION
         else None
     )
+
+
+def parse_offset(name: str) -> int:
+    """The offset that Kafka reads in a file's name: the number before its first dot.
+
+    As LogFileUtils.offsetFromFileName in 4.3.1 and 4.4.0.
+
+    Raises:
+        ValueError: there is no dot, or Long.parseLong refuses what is before it.
+    """
+    number, dot, _ = name.partition(".")
+    if not dot:
+        raise ValueError(name)
+    return parse_long(number)
 
 
 def find_segment_name(name: str) -> str | None:

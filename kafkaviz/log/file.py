@@ -139,6 +139,15 @@ def list_files(directory: Path) -> list[FileInfo]:
     return sorted(files, key=attrgetter("name"))
 
 
+def list_folders(directory: Path) -> list[str]:
+    """The names of the folders in a directory; none of a directory that cannot be listed."""
+    try:
+        with scan(directory) as entries:
+            return sorted(entry.name for entry in entries if is_directory(entry))
+    except CannotOpen:
+        return []
+
+
 @contextmanager
 def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
     """The entries of a directory, if it lies where this process may read.

@@ -1,10 +1,11 @@
 """python -m tests.kafka.record_loads: lets Kafka 4.3.1 and 4.4.0 read damaged checkpoints and load
-damaged partition directories, and writes tests/data/load_faults.jsonl.
+damaged partition directories, and writes tests/data/checkpoint_faults.jsonl and load_faults.jsonl.
 """
 
 import json
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,11 @@ from tests.kafka.harness import FOLDER, fetch_class_path
 
 RELEASES = ("4.3.1", "4.4.0")
 DATA = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"
+LOADS = DATA.with_name("load_faults.jsonl")
+# two segments, a transaction that is open at the end, producer snapshots
+SOURCE = DATA.parent / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
+PARTITION = "broker/orders-0"
+FIRST, SECOND, END = "0" * 20, f"{23:020}", f"{28:020}"
 CHECKPOINTS = (
     # nothing, blanks, zeros
     *(b"", b"0", b"0\n", b"0\n0\n", b"\n", b" \n", b"0\n\n", b"0\n0\n\n", b"0\n0\n \n"),
@@ -65,6 +71,91 @@ CHECKPOINTS = (
     *(b"0\n2\nt 0 5\nt 0 6\n", b"0\n2\nt 0 5\nt 00 6\n", b"junk", b"<html>\n", b'{"version":0}\n'),
     bytes(range(256)),
 )
+
+
+# of orders-0: files that are written (None removes one) or copied, folders that are made
+Change = dict[str, str | None]
+NUMBERS = (
+    "._0",
+    "x",
+    "",
+    " 0",
+    "0 ",
+    "0 (1)",
+    "5L",
+    "0x5",
+    "1e3",
+    "9" * 20,
+    "- 5",
+    "0_1",
+    "\u00b2",
+    "\U0001d7ce",
+)
+OTHERS = ("5", "+5", "-5", "0", "000023", "28", "100", "\u0665", "9223372036854775807", "23")
+IGNORED = (
+    ".DS_Store",
+    "Thumbs.db",
+    f"{FIRST}.log.bak",
+    f"{FIRST}.log.gz",
+    f"{FIRST}.LOG",
+    ".nfs0001",
+    "x.tmp",
+    "log",
+    "x.logs",
+)
+
+
+def name_changes() -> Iterator[dict]:
+    """Files with other names than Kafka writes, one in each directory."""
+    for ending in (
+        ".log",
+        ".index",
+        ".timeindex",
+        ".txnindex",
+        ".snapshot",
+        ".cleaned",
+        ".swap",
+        ".deleted",
+        ".log.cleaned",
+        ".log.swap",
+        ".checkpoint",
+    ):
+        for stem in NUMBERS if ending in (".log", ".snapshot", ".cleaned") else ("._0", "x", ""):
+            yield {"write": {f"{stem}{ending}": "6a756e6b"}}
+        for stem in OTHERS if ending in (".log", ".snapshot") else ("5", "000023", "\u0665"):
+            if f"{stem}{ending}" not in (".log", ".snapshot"):
+                yield {"write": {f"{stem}{ending}": "6a756e6b"}}
+    for name in IGNORED:
+        yield {"write": {name: "6a756e6b"}}
+    yield {"copy": {"5.log": f"{FIRST}.log"}}
+    yield {"copy": {"7.log": f"{SECOND}.log", "7.index": f"{SECOND}.index"}}
+
+
+def folder_changes() -> Iterator[dict]:
+    """Folders where Kafka has files."""
+    for stem in (FIRST, SECOND, f"{5:020}"):
+        for kind in (
+            "log",
+            "index",
+            "timeindex",
+            "txnindex",
+            "snapshot",
+            "log.cleaned",
+            "log.swap",
+            "log.deleted",
+        ):
+            yield {"write": {f"{stem}.{kind}": None}, "folders": [f"{stem}.{kind}"]}
+    for name in (
+        f"{END}.snapshot",
+        "x.log",
+        "x.snapshot",
+        names.LEADER_EPOCHS,
+        names.PARTITION_METADATA,
+        "x",
+    ):
+        yield {"write": {name: None}, "folders": [name]}
+    every_log = {f"{stem}.log": None for stem in (FIRST, SECOND)}
+    yield {"write": every_log, "folders": [f"{FIRST}.log"]}
 
 
 class Loads:
@@ -120,11 +211,59 @@ def record_checkpoints() -> Iterator[dict]:
             yield {"hex": data.hex(), **answers[0]}
 
 
+def read_source() -> dict[str, bytes]:
+    """The files of the partition that the loads damage."""
+    with tarfile.open(SOURCE) as archive:
+        return {
+            Path(member.name).name: archive.extractfile(member).read()
+            for member in archive.getmembers()
+            if member.isfile() and member.name.startswith(f"{PARTITION}/")
+        }
+
+
+def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
+    """The files after a change; the folders that it makes are beside them."""
+    changed_files = dict(files)
+    for name, source in change.get("copy", {}).items():
+        changed_files[name] = files[source]
+    for name, data in change.get("write", {}).items():
+        if data is None:
+            changed_files.pop(name, None)
+        else:
+            changed_files[name] = bytes.fromhex(data)
+    return changed_files
+
+
+def record_loads() -> Iterator[dict]:
+    """What both releases make of each change, after a clean stop and after a kill."""
+    source = read_source()
+    changes = [*name_changes(), *folder_changes()]
+    with Loads("4.3.1") as older, Loads("4.4.0") as newer:
+        for change in changes:
+            for clean in (True, False):
+                question = {"clean": clean, "recovery_point": 23, "log_start": 0}
+                answers = [_load(kafka, source, change, question) for kafka in (older, newer)]
+                line = {**change, "clean": clean, "answer": answers[0]}
+                yield line if answers[0] == answers[1] else line | {"answer_4_4": answers[1]}
+
+
+def _load(kafka: Loads, source: dict[str, bytes], change: dict, question: dict) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / "orders-0"
+        directory.mkdir()
+        for name, data in changed(source, change).items():
+            (directory / name).write_bytes(data)
+        for name in change.get("folders", ()):
+            (directory / name).mkdir()
+        return kafka.ask({"dir": str(directory), **question})
+
+
 def main() -> int:
     """Asks Kafka of everything."""
-    lines = list(record_checkpoints())
-    DATA.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    print(f"{len(lines)} checkpoints")
+    for path, lines in ((DATA, record_checkpoints()), (LOADS, record_loads())):
+        recorded = [json.dumps(line) for line in lines]
+        path.write_text("".join(f"{line}\n" for line in recorded))
+        print(f"{len(recorded)} lines of {path.name}")
     return 0
 
 

@@ -188,6 +188,10 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
     """What a start will do, where it is more than what every start does."""
     rebuild_steps: dict[str | None, list[StartupStep]] = defaultdict(list)
+    # other_files.unknown_files tells of the file that such a segment comes from
+    named_segments = {
+        (step.partition, step.segment) for step in restart.steps if step.cause == "segment-by-name"
+    }
     for step in restart.steps:
         if step.action == "fail":
             yield _step_finding(
@@ -225,6 +229,8 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
                     "finding.will_be_deleted", name=step.file or step.partition, why=step.why
                 ),
             )
+        elif (step.partition, step.segment) in named_segments:
+            continue
         elif step.action == "rebuild" and not step.is_expected and step.cause not in COVERED_CAUSES:
             rebuild_steps[step.partition].append(step)
     for steps in rebuild_steps.values():

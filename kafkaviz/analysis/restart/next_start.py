@@ -240,6 +240,7 @@ def stored_log(log: RestartLog) -> StoredLog:
         recovery_point=log.recovery_point,
         log_start_offset=log.log_start_offset,
         stray_reason=log.stray,
+        folders=tuple(file.list_folders(log.partition.path)),
     )
 
 

@@ -20,8 +20,8 @@ def delete_unfinished(directory: LoadedDirectory) -> None:
     """Deletes what was not finished, and what was to be deleted."""
     cleaned = dict(directory.files_with_suffix("cleaned"))
     least = min(cleaned.values(), default=None)
-    for name, _ in directory.files_with_suffix("deleted"):
-        if not name.endswith(SNAPSHOT_DELETED):
+    for name in list(directory.files):
+        if name.endswith(".deleted") and not name.endswith(SNAPSHOT_DELETED):
             directory.delete(
                 name,
                 "leftover-deleted",
@@ -49,6 +49,10 @@ def swap_in_segments(
     logs = [
         base for name, base in directory.files_with_suffix("swap") if name.endswith(".log.swap")
     ]
+    for base in logs:
+        directory.open_files(base, "log.swap", "txnindex.swap", "index.swap")
+        name = f"{file_stem(base)}.log.swap"
+        directory.files.setdefault(name, in_memory(name, b""))
     if logs:
         _delete_replaced(directory, min(logs), max(_swap_end(directory, base) for base in logs))
     for base in logs:

@@ -26,9 +26,20 @@ from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegmen
 from kafkaviz.simulate.startup import file_records, small_files, way_outs
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
-from kafkaviz.simulate.startup.partition_directory import INDEXES, LoadedDirectory, LoadFailed
-from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, remove_strays
+from kafkaviz.simulate.startup.partition_directory import (
+    INDEXES,
+    KINDS,
+    LoadedDirectory,
+    LoadFailed,
+)
+from kafkaviz.simulate.startup.producers import (
+    ProducerState,
+    SnapshotFiles,
+    UnwritableSnapshot,
+    remove_strays,
+)
 from kafkaviz.simulate.startup.segment_split import split
+from kafkaviz.simulate.startup.small_files import STORAGE, UNREADABLE
 from kafkaviz.simulate.steps import CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
@@ -86,19 +97,25 @@ class LogLoader:
         """
         try:
             known_epochs = self._read_epochs()
+            self._directory.files_with_suffix("snapshot")  # ProducerStateManager lists them first
             delete_unfinished(self._directory)
             swap_in_segments(self._directory, self._log.config, self._behaviour)
             self._snapshots = SnapshotFiles(
-                {
-                    base: file.content
-                    for base, kind, file in self._directory.named_files()
-                    if kind == "snapshot"
-                }
+                {offset: file.content for offset, file in self._directory.snapshot_files().items()},
+                folders=frozenset(
+                    offset
+                    for name in self._directory.folders
+                    if (parsed := names.parse_file(name)) and parsed.kind == "snapshot"
+                    for offset in (parsed.base_offset,)
+                ),
             )
             self._run_splitting(self._load_segments)
             if not self._log.directory.endswith("-delete"):
                 self._run_splitting(self._recover_unflushed)
-                self._settle(known_epochs)
+                try:
+                    self._settle(known_epochs)
+                except UnwritableSnapshot as fault:
+                    self._directory.fail_at_folder(f"{file_stem(fault.offset)}.snapshot")
             self._read_partition_metadata()
         except LoadFailed:
             pass
@@ -137,6 +154,7 @@ class LogLoader:
         """One past the last offset that run() would leave."""
         base = self._bases[-1]
         if base not in self._next_offsets:
+            self._directory.open_files(base, "index")
             self._next_offsets[base] = find_end_offset(
                 self._directory,
                 self._directory.require_file(base, "log"),
@@ -172,11 +190,16 @@ class LogLoader:
 
         The load ends where it cannot be read.
         """
+        path = f"{self._log.directory}/{name}"
+        if name in self._directory.folders:
+            exception = BrokerException(STORAGE, UNREADABLE[name].format(path))
+            way_out = message("way_out.move_folder_out", file=path)
+            self._directory.fail(None, "folder", exception, name=name, way_out=way_out)
         file = self._directory.files.get(name)
         if file is None:
             return b""
         data = file.content(limit_bytes=SMALL_BYTES)
-        exception = fault(data, f"{self._log.directory}/{name}")
+        exception = fault(data, path)
         if exception:
             self._directory.fail(None, cause, exception, name=name, way_out=way_out)
         return data
@@ -184,18 +207,33 @@ class LogLoader:
     # ---- every .log, and its indexes
 
     def _load_segments(self) -> None:
-        self._bases, named_files = [], self._directory.named_files()
-        logs = {base for base, kind, _ in named_files if kind == "log"}
-        for base, kind, file in sorted(named_files, key=lambda item: item[2].name):
-            if kind in INDEXES and base not in logs:
-                self._directory.delete(file.name, "orphan-index", message("start.no_log_of_offset"))
-            elif kind == "log":
+        self._bases = []
+        for name in sorted(self._directory.files):
+            kind = name.rpartition(".")[2]
+            if "." not in name or kind not in KINDS:
+                continue
+            base = self._directory.parse_offset(name)
+            if kind == "log":
+                self._open_log(base, name)
                 self._check(base)
-                self._bases.append(base)
+                self._bases = sorted({*self._bases, base})
+            elif not self._directory.get_existing(base, "log"):
+                self._directory.delete(name, "orphan-index", message("start.no_log_of_offset"))
+
+    def _open_log(self, base: int, name: str) -> None:
+        """Opens the .log of an offset, which FileRecords creates where the name is another one."""
+        self._directory.open_files(base, "log", "txnindex")
+        if self._directory.get(base, "log") is None:
+            self._directory.write_file(
+                in_memory(f"{file_stem(base)}.log", b""),
+                "segment-by-name",
+                message("start.segment_by_name", name=name, offset=base),
+                base,
+            )
 
     def _check(self, base: int) -> None:
         """Checks whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
-        get = partial(self._directory.get, base)
+        get = partial(self._directory.get_existing, base)
         self._refuse_too_long(base, self._directory.require_file(base, "log"))
         if get("index") and not get("timeindex"):
             why = message("start.timeindex_missing")
@@ -272,10 +310,27 @@ class LogLoader:
         Returns:
             The number of bytes that were cut off.
         """
+        try:
+            return self._recover_with_producers(base, cause, why, is_caught=is_caught)
+        except UnwritableSnapshot as fault:
+            name = f"{file_stem(fault.offset)}.snapshot"
+            if not is_caught:
+                self._directory.fail_at_folder(name)
+            return self._empty(base, message("start.emptied_at_folder", why=why, file=name))
+
+    def _recover_with_producers(
+        self, base: int, cause: str, why: Message, *, is_caught: bool
+    ) -> int:
+        """The same.
+
+        Raises:
+            UnwritableSnapshot: a snapshot on the way cannot be written.
+        """
         state = ProducerState(self._snapshots)
         state.rebuild(
             self._bases, self._log.log_start_offset, base, clean=False, replay=self._replay
         )
+        self._directory.open_files(base, "index", "timeindex")
         recovered_segment = self._recover_segment(base, state)
         self._epochs = LeaderEpochs(recovered_segment.leader_epochs)
         if recovered_segment.exception:
@@ -354,13 +409,23 @@ class LogLoader:
                 self._fail_full_index(base, recovered_segment, exception)
             way_out = message("way_out.move_log_away", file=f"{self._log.directory}/{name}")
             self._directory.fail(base, "exception", exception, name=name, way_out=way_out)
-        self._directory.cut(base, 0, message("start.emptied", why=why), "invalid-offset")
+        return self._empty(base, message("start.emptied", why=why))
+
+    def _empty(self, base: int, why: Message) -> int:
+        """Cuts a segment to nothing (LogSegment.truncateTo).
+
+        Returns:
+            The number of bytes that were cut off.
+        """
+        self._directory.open_files(base, "index", "timeindex")
+        size_bytes = self._directory.require_file(base, "log").size_bytes
+        self._directory.cut(base, 0, why, "invalid-offset")
         for kind in INDEXES:
             self._directory.write_index(
                 base, kind, b"", "invalid-offset", message("start.segment_emptied")
             )
         self._next_offsets[base] = base
-        return recovered_segment.size_bytes
+        return size_bytes
 
     def _fail_full_index(
         self, base: int, recovered_segment: RecoveredSegment, exception: BrokerException
@@ -434,6 +499,7 @@ class LogLoader:
             state.start_at(start)
         if not self._bases:
             self._bases, self._next_offsets[start] = [start], start
+            self._directory.open_files(start, "log", "txnindex", "index", "timeindex")
             for kind in ("log", "index", "timeindex"):
                 empty = in_memory(f"{file_stem(start)}.{kind}", b"")
                 self._directory.write_file(
@@ -446,6 +512,7 @@ class LogLoader:
     def _resize_last(self) -> None:
         """Makes space in the indexes of the segment that will be written to (resizeIndexes)."""
         base = self._bases[-1]
+        self._directory.open_files(base, "index", "timeindex")
         for kind, room in (
             ("index", self._log.config.offset_slots),
             ("timeindex", self._log.config.time_slots),
@@ -489,9 +556,7 @@ class LogLoader:
         self._snapshots.delete(base, message("start.its_segment_deleted"))
 
     def _snapshot_steps(self) -> Iterator[StartupStep]:
-        files_before = {
-            base: file for base, kind, file in self._directory.named_files() if kind == "snapshot"
-        }
+        files_before = self._directory.snapshot_files()
         for offset in sorted(
             self._snapshots.deletion_reasons.keys() | self._snapshots.written_offsets
         ):
@@ -518,4 +583,5 @@ class LogLoader:
                     ),
                     files_before[offset].size_bytes,
                 )
-                yield replace(step, action="delete", why=why, size_bytes=size_bytes)
+                path = f"{self._log.directory}/{files_before[offset].name}"
+                yield replace(step, action="delete", why=why, file=path, size_bytes=size_bytes)

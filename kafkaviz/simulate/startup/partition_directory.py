@@ -16,7 +16,8 @@ from kafkaviz.units import file_stem
 
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}
 KINDS = ("log", *INDEXES)
-NUMBER_DIGITS = 20  # of a file's name
+NOT_A_NUMBER = "java.lang.NumberFormatException"
+IO_ERRORS = (STORAGE, "java.io.FileNotFoundException", "java.nio.file.FileSystemException")
 
 
 class LoadFailed(Exception):
@@ -28,6 +29,7 @@ class LoadedDirectory:
 
     def __init__(self, log: StoredLog) -> None:
         self.name, self.files = log.directory, {file.name: file for file in log.files}
+        self.folders = frozenset(log.folders)
         self._steps: dict[tuple[str, str | None, int | None], StartupStep] = {}
 
     @property
@@ -66,12 +68,75 @@ class LoadedDirectory:
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
         """The files with a suffix.
 
+        The load ends at a name that does not begin with an offset.
+
         Returns:
             The name and the offset of each.
         """
         return [
-            (name, leading_number(name) or 0) for name in self.files if name.endswith(f".{suffix}")
+            (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
         ]
+
+    def snapshot_files(self) -> dict[int, FileView]:
+        """The producer snapshots by the offsets that Kafka reads in their names."""
+        snapshots: dict[int, FileView] = {}
+        for name, file in sorted(self.files.items()):
+            offset = leading_number(name)
+            if not name.endswith(".snapshot") or offset is None:
+                continue
+            if offset not in snapshots or name == f"{file_stem(offset)}.snapshot":
+                snapshots[offset] = file
+        return snapshots
+
+    def parse_offset(self, name: str) -> int:
+        """The offset that Kafka reads in a file's name; the load ends where there is none."""
+        try:
+            return names.parse_offset(name)
+        except ValueError as fault:
+            exception = BrokerException(NOT_A_NUMBER, f'For input string: "{fault}"')
+            ending = f".{name.rpartition('.')[2]}"
+            self.fail(
+                None,
+                "file-name",
+                exception,
+                name=name,
+                way_out=message("way_out.move_file_out", file=f"{self.name}/{name}"),
+                because=message("start.name_without_offset", name=name, ending=ending),
+            )
+
+    def get_existing(self, base: int, kind: str) -> FileView | None:
+        """What exists under the name of a segment's file, or None.
+
+        As java.io.File.exists sees it, which a folder does too: then an empty file.
+        """
+        name = f"{file_stem(base)}.{kind}"
+        return in_memory(name, b"") if name in self.folders else self.get(base, kind)
+
+    def open_files(self, base: int, *kinds: str) -> None:
+        """Opens files of a segment: the load ends where one is a folder."""
+        for kind in kinds:
+            name = f"{file_stem(base)}.{kind}"
+            if name in self.folders:
+                self.fail_at_folder(name, is_mapped=kind in ("index", "timeindex"))
+
+    def fail_at_folder(self, name: str, *, is_mapped: bool = False) -> NoReturn:
+        """Ends the load at a folder that has the name of a file.
+
+        Args:
+            is_mapped: whether Kafka opens it with RandomAccessFile, and not with FileChannel.
+        """
+        path = f"{self.name}/{name}"
+        exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
+        if is_mapped:
+            exception = BrokerException("java.io.FileNotFoundException", f"{path} (Is a directory)")
+        self.fail(
+            leading_number(name),
+            "folder",
+            exception,
+            name=name,
+            way_out=message("way_out.move_folder_out", file=path),
+            because=message("start.folder_as_file", name=name),
+        )
 
     def delete(self, name: str, cause: str, why: Message) -> None:
         """Deletes a file."""
@@ -140,7 +205,7 @@ class LoadedDirectory:
         Args:
             because: what led to the exception, where that is known.
         """
-        is_storage_error = exception.class_name == STORAGE
+        is_storage_error = exception.class_name in IO_ERRORS
         why = message(
             "start.takes_directory_offline" if is_storage_error else "start.ends_start",
             because=because or message("start.loading_fails", name=self.name),
@@ -173,10 +238,8 @@ class LoadedDirectory:
 
 
 def leading_number(name: str) -> int | None:
-    """The number that a file's name begins with, up to its first dot."""
-    digits = name.partition(".")[0]
-    return (
-        int(digits)
-        if digits.isascii() and digits.isdigit() and len(digits) <= NUMBER_DIGITS
-        else None
-    )
+    """The offset that Kafka reads in a file's name, or None."""
+    try:
+        return names.parse_offset(name)
+    except ValueError:
+        return None

@@ -18,6 +18,14 @@ OpenOffsets = dict[int, int]  # of each producer with an open transaction, its f
 Replay = Callable[[int, int, OpenTransactions], None]
 
 
+class UnwritableSnapshot(Exception):
+    """The fault of a snapshot that cannot be written, since a folder has its name."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
 @dataclass
 class SnapshotFiles:
     """The .snapshot files of a directory, by offset, and what became of them."""
@@ -26,6 +34,7 @@ class SnapshotFiles:
     contents: dict[int, Callable[[], bytes] | OpenOffsets]
     deletion_reasons: dict[int, Message] = field(default_factory=dict)  # why each was
     written_offsets: set[int] = field(default_factory=set)
+    folders: frozenset[int] = frozenset()  # the offsets of folders that have the name of a file
 
     def delete(self, offset: int, why: Message) -> None:
         """Deletes a file; a missing one is no error."""
@@ -34,7 +43,13 @@ class SnapshotFiles:
             self.written_offsets.discard(offset)
 
     def write(self, offset: int, open_transactions: OpenOffsets) -> None:
-        """Writes a file."""
+        """Writes a file.
+
+        Raises:
+            UnwritableSnapshot: a folder has its name.
+        """
+        if offset in self.folders:
+            raise UnwritableSnapshot(offset)
         self.contents[offset] = open_transactions
         self.written_offsets.add(offset)
 

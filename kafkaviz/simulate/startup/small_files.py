@@ -10,11 +10,15 @@ import re
 from string import ascii_letters, digits
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import checkpoint
+from kafkaviz.format import checkpoint, names
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.simulate.recovery.recovery import BrokerException
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
+UNREADABLE = {  # what Kafka says of a file that it cannot read, with the file's path
+    names.LEADER_EPOCHS: "Error while reading checkpoint file {}",
+    names.PARTITION_METADATA: "Error while reading partition metadata file {}",
+}
 NULL_POINTER = BrokerException(
     "java.lang.NullPointerException",
     'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null',
@@ -31,7 +35,7 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
     except checkpoint.UncaughtRefusal as refusal:
         return BrokerException(*refusal.exception)
     except CorruptBytes:
-        return BrokerException(STORAGE, f"Error while reading checkpoint file {path}")
+        return BrokerException(STORAGE, UNREADABLE[names.LEADER_EPOCHS].format(path))
     return None
 
 
@@ -121,4 +125,4 @@ def _value(line: str) -> str | None:
 
 
 def _unreadable(path: str) -> BrokerException:
-    return BrokerException(STORAGE, f"Error while reading partition metadata file {path}")
+    return BrokerException(STORAGE, UNREADABLE[names.PARTITION_METADATA].format(path))

@@ -3,21 +3,24 @@
 Leftovers, indexes without a .log, files and directories of others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import kraft_files
-from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
 from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
 
 PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
+DELETED = message("consequence.deleted_at_start")
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
 
 
@@ -75,9 +78,50 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
                 LEFTOVERS[name.suffix], file_info.name, text, evidence, (0, file_info.size_bytes)
             )
         elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
-            yield stranger_finding(
-                facts.partition, file_info.name, file_info.size_bytes, facts.release
-            )
+            yield _name_finding(file_info, partition, facts)
+
+
+def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
+    """A file that has none of Kafka's names, with what LogLoader (4.3.1, 4.4.0) takes it for."""
+    stranger = stranger_finding(
+        facts.partition, file_info.name, file_info.size_bytes, facts.release
+    )
+    consequence = _name_consequence(
+        file_info.name, {segment.base_offset for segment in partition.live}
+    )
+    if consequence is None:
+        return stranger
+    is_segment = consequence.key == "consequence.name_makes_segment"
+    return replace(
+        stranger, consequence=consequence, severity=ERROR if is_segment else stranger.severity
+    )
+
+
+def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
+    """What a start does with a file of this name; None where it ignores it.
+
+    Args:
+        bases: the base offsets of the .log files in use.
+    """
+    if name.endswith(".deleted"):
+        return DELETED
+    if not name.endswith(names.OFFSET_ENDINGS):
+        return None
+    try:
+        offset = names.parse_offset(name)
+    except ValueError:
+        return message("consequence.name_ends_start")
+    if name.endswith(".cleaned"):
+        return DELETED
+    if name.endswith(".swap"):
+        return message("consequence.name_of_swap")
+    if name.endswith(".snapshot"):
+        return message("consequence.name_of_snapshot", offset=offset)
+    if offset in bases:
+        return None
+    if name.endswith(".log"):
+        return message("consequence.name_makes_segment", offset=offset)
+    return DELETED
 
 
 def directory_finding(name: str, release: Release) -> Finding:

@@ -1,0 +1,88 @@
+"""Loads of a partition directory with strange files, held against UnifiedLog of 4.3.1 and 4.4.0.
+
+tests/kafka/record_loads.py says how they were recorded.
+"""
+
+import json
+import tarfile
+from functools import cache
+from pathlib import Path
+
+from kafkaviz.binary.file_view import in_memory
+from kafkaviz.format import names
+from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.stored_log import StoredLog
+from tests.support.cases import all_cases
+
+DATA = Path(__file__).parents[1] / "data"
+RECORDED = [json.loads(line) for line in (DATA / "load_faults.jsonl").read_text().splitlines()]
+SOURCE = DATA / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
+PARTITION = "broker/orders-0"
+IO_ERRORS = ("KafkaStorageException", "FileSystemException", "FileNotFoundException")
+
+
+@cache
+def source() -> dict[str, bytes]:
+    """The files of the partition that was damaged."""
+    with tarfile.open(SOURCE) as archive:
+        return {
+            Path(member.name).name: archive.extractfile(member).read()
+            for member in archive.getmembers()
+            if member.isfile() and member.name.startswith(f"{PARTITION}/")
+        }
+
+
+def load(line: dict, release: tuple[int, ...]) -> LogLoader:
+    """The load of a line's directory, not run yet."""
+    files = dict(source())
+    for name, copied in line.get("copy", {}).items():
+        files[name] = files[copied]
+    for name, data in line.get("write", {}).items():
+        files[name] = None if data is None else bytes.fromhex(data)
+    log = StoredLog(
+        directory="<DIR>/orders-0",
+        files=tuple(in_memory(name, data) for name, data in files.items() if data is not None),
+        config=IndexConfig(),
+        recovery_point=23,
+        folders=tuple(line.get("folders", ())),
+    )
+    return LogLoader(log, clean=line["clean"], behaviour=release_behaviour(release))
+
+
+@all_cases("line", RECORDED, ids=lambda line: json.dumps({**line, "answer": None})[:80])
+def test_a_load_does_what_kafka_did(line):
+    """The same exception, or the same segments, log end, snapshots, and sizes of every .log."""
+    for release, answer in (
+        ((4, 3, 1), line["answer"]),
+        ((4, 4, 0), line.get("answer_4_4", line["answer"])),
+    ):
+        loader = load(line, release)
+        failures = [step for step in loader.run() if step.action == "fail"]
+        error = answer.get("error")
+        if error:
+            (failure,) = failures
+            assert failure.error == f"{error['class']}: {error['message']}"
+            is_io_error = error["class"].rpartition(".")[2] in IO_ERRORS
+            assert failure.takes_directory_offline == is_io_error and failure.way_out
+            continue
+        assert not failures
+        files = {name: file.size_bytes for name, file in loader.files().items()}
+        found = {name: size for name, size in answer["files"].items() if size >= 0}
+        assert set(files) == {name for name in found if not name.endswith(".snapshot")}
+        assert loader.log_end_offset() == answer["log_end"]
+        snapshots = {names.parse_offset(name) for name in found if name.endswith(".snapshot")}
+        assert set(loader.snapshots()) == snapshots
+        assert {name: size for name, size in files.items() if name.endswith(".log")} == {
+            name: size for name, size in found.items() if name.endswith(".log")
+        }
+
+
+def test_the_recorded_loads_end_in_every_way():
+    """Names that are no numbers, folders that are opened, and what goes on all the same."""
+    errors = {
+        line["answer"].get("error", {}).get("class", "").rpartition(".")[2] for line in RECORDED
+    }
+    assert errors == {"", "NumberFormatException", *IO_ERRORS}
+    ends = {line["answer"]["log_end"] for line in RECORDED if "error" not in line["answer"]}
+    assert {23, 28, 100, 2**63 - 1} <= ends
