@@ -329,17 +329,17 @@ def _entries(
         raise UncaughtRefusal(second_line[0], verbatim(refusal), (OUT_OF_MEMORY, refusal))
     # of a file that is too long the first line is looked at, which damage usually shows
     most = limit if data.count(b"\n") <= limit + 2 else 1
-    found = 0
+    entry_count = 0
     for line in lines:
-        found += 1
-        if found > most:
+        entry_count += 1
+        if entry_count > most:
             what = message("errors.too_many_lines", limit=limit)
             raise CannotOpen("checkpoint", what, kind="large")
         yield line[0], _entry(line, fields, entry)
-    if found != count:
+    if entry_count != count:
         raise CorruptBytes(
             second_line[0],
-            verbatim(f"Expected {count} entries in checkpoint file, but found {found}"),
+            verbatim(f"Expected {count} entries in checkpoint file, but found {entry_count}"),
         )
 
 

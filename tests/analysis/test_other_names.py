@@ -3,7 +3,9 @@
 import pytest
 
 from kafkaviz.analysis.health.broker_health import check
-from tests.analysis.test_corruption_lab import PLAIN, Lab
+from tests.analysis.lab import Lab
+
+PLAIN = "clicks-none-0"
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ class LoadedDirectory:
                 "file-name",
                 exception,
                 name=name,
-                way_out=message("way_out.move_file_out", file=f"{self.name}/{name}"),
+                way_out=message("way_out.move_file_away", file=f"{self.name}/{name}"),
                 because=message("start.name_without_offset", name=name, ending=ending),
             )
 
