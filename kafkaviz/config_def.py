@@ -102,7 +102,8 @@ class Setting:
 
         Args:
             broker_name: the broker's name under which it was given.
-            within_limits: False for what a broker is known to have run with.
+            within_limits: False for what a broker is known to have run with, which may be within
+                the limits of another release.
 
         Raises:
             RefusedSetting: that release refuses the text; with Kafka's reason.
@@ -112,13 +113,11 @@ class Setting:
             raise ValueError(f"{broker_name} is no name of {self.name}")
         kind = "int" if broker_name and broker_name.endswith((".hours", ".minutes")) else self.kind
         value = _parse_value(broker_name or self.name, text, kind)
-        if within_limits:
-            self._check(
-                broker_name or self.name,
-                text,
-                value,
-                _value_in(self._minimum(broker_name), release),
-            )
+        minimums = self._minimum(broker_name)
+        minimum = _value_in(minimums, release)
+        if not within_limits:
+            minimum = min((least for _, least in minimums), default=None)
+        self._check(broker_name or self.name, text, value, minimum)
         return value * factor if isinstance(value, int) and factor != 1 and value >= 0 else value
 
     def _minimum(self, broker_name: str | None) -> ByRelease:
@@ -139,7 +138,7 @@ class Setting:
                         besides=self.exception_value,
                     ),
                 )
-        elif minimum is not None and value < minimum:
+        elif minimum is not None and not value >= minimum:  # as NaN is not
             raise RefusedSetting(name, text, message("setting.at_least", least=minimum))
         elif self.maximum is not None and value > self.maximum:
             raise RefusedSetting(name, text, message("setting.at_most", most=self.maximum))

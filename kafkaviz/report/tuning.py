@@ -291,7 +291,7 @@ def _comparison(report_tuning: ReportTuning) -> Html:
 
 
 def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
-    """The line that changes it, where that is proposed or was considered.
+    """The line that changes it, where that is proposed.
 
     Where topics differ one for each that changes.
     """
@@ -304,12 +304,13 @@ def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
         return (
             _lines(say("report.where_another"), lines) if lines else note(say("report.no_change"))
         )
-    if other.interval_bytes != report_tuning.overall.considered_bytes:
-        return note(say("report.no_change_longer"))
+    if not _changes(report_tuning.overall):
+        is_longer = other.interval_bytes != report_tuning.overall.considered_bytes
+        return note(say("report.no_change_longer" if is_longer else "report.no_change"))
     topic = None if report_tuning.source.kind == BROKER else report_tuning.case.today.topic
     return _lines(
         verdict_view(report_tuning).command_lead,
-        [tuning_text.alter_line(SETTING, other.interval_bytes, topic)],
+        [tuning_text.alter_line(SETTING, report_tuning.overall.value, topic)],
     )
 
 

@@ -596,7 +596,7 @@ def test_keep_and_why():
     ) in text.reason
     assert (
         text.reason.endswith("of the log: too little to be worth a change.")
-        and text.command_lead == "If you change it all the same:"
+        and text.command_lead == ""
     )
     boxes = dict(text.boxes)
     assert (

@@ -5,6 +5,7 @@ import tarfile
 
 import pytest
 
+from kafkaviz import config_def
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.log import metadata_log, settings
 from kafkaviz.log.broker import Broker, LogDirectory, open_broker
@@ -207,3 +208,23 @@ def test_the_metadata_log_has_settings_of_its_own():
         4096,
         Origin.DEFAULT,
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "log.index.interval.bytes=-2147483648",
+        "log.segment.bytes=13",
+        "log.roll.ms=0",
+        "log.index.size.max.bytes=-1",
+        "log.cleaner.min.cleanable.ratio=NaN",
+    ],
+)
+def test_a_value_that_no_release_takes_is_passed_over(tmp_path, line):
+    """By the source: ConfigDef refuses it in every release, so that no broker ran with it."""
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "server.properties").write_text(f"node.id=1\n{line}\n")
+    name = config_def.topic_name(line.partition("=")[0]).name
+    setting = settings.open_settings(open_broker(tmp_path)).find("t", name)
+    assert setting.origin == Origin.DEFAULT

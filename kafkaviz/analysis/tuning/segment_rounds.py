@@ -22,6 +22,7 @@ from kafkaviz.analysis.cost.cold_reads import (
 from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analysis.rolls.limits import mean_jitter_ms
 from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.config_def import LONG_MAX
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
@@ -54,6 +55,7 @@ SETTINGS: np.dtype = np.dtype(
         ("per_append", "i8"),
         ("next_offset", "i8"),  # what a round adds to offsets and to times
         ("next_ms", "i8"),
+        ("most_shift_ms", "i8"),  # more would leave 64 bits
         ("header_bytes", "i8"),  # that a scan reads of each batch
         ("window_pages", "i8"),  # that the kernel reads ahead at most
     ]
@@ -68,12 +70,14 @@ class LogRound:
         batches: (5, n) int64, a row for each of COLUMNS.
         append_ends: of each append the place behind its last batch.
         next_offset, next_ms: what a round adds to offsets and to times.
+        most_shift_ms: what may be added to times at most.
     """
 
     batches: np.ndarray
     append_ends: np.ndarray
     next_offset: int
     next_ms: int
+    most_shift_ms: int
 
 
 def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) -> LogRound | None:
@@ -93,7 +97,10 @@ def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) ->
     span_ms = int(clock.max() - clock.min())
     mean_gap_ms = max(1, round(span_ms / max(1, len(ends) - 1)))
     next_offset = int(batches[LAST_OFFSET].max() + 1 - batches[BASE_OFFSET].min())
-    return LogRound(batches, ends, next_offset, span_ms + mean_gap_ms)
+    newest_ms = max(int(clock.max()), int(batches[MAX_TIMESTAMP_MS].max()), 0)
+    most_shift_ms = LONG_MAX - newest_ms
+    next_ms = min(span_ms + mean_gap_ms, most_shift_ms)
+    return LogRound(batches, ends, next_offset, next_ms, most_shift_ms)
 
 
 def log_rounds(
@@ -136,6 +143,7 @@ def close_segments(
     settings["per_append"] = per_append
     settings["next_offset"] = round_of_log.next_offset
     settings["next_ms"] = round_of_log.next_ms
+    settings["most_shift_ms"] = round_of_log.most_shift_ms
     settings["header_bytes"], settings["window_pages"] = header_and_window(
         by_base_offset=by_base_offset, read_ahead_bytes=READ_AHEAD_BYTES
     )
@@ -264,4 +272,4 @@ def _close_segments(
         if number == len(append_ends):
             number, is_round_done = 0, True
             offset_shift += limit.next_offset
-            shift_ms += limit.next_ms
+            shift_ms += min(limit.next_ms, limit.most_shift_ms - shift_ms)

@@ -76,7 +76,7 @@ def view(
         headline=say(f"verdict.headline_{key}", value=group(recommendation.value)),
         reason=reason,
         boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
-        command_lead=say(f"verdict.command_{key}"),
+        command_lead="" if kind == KEEP else say(f"verdict.command_{key}"),
     )
 
 

@@ -18,7 +18,7 @@ from kafkaviz.analysis import sweep, tuning
 from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
 from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning import SETTING, IntervalCost, tuning_text
+from kafkaviz.analysis.tuning import SETTING, IntervalCost, TuningVerdict, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
@@ -87,10 +87,19 @@ def render_comparison(context: TuningContext) -> None:
     )
     _render_before_after(heads, rows)
     _render_downloads(context, rows)
+    recommendation = context.recommendation
+    is_proposed = (
+        recommendation.verdict == TuningVerdict.CHANGE
+        and alternative.interval_bytes == recommendation.value
+    )
     _render_commands(
         context,
-        {} if is_same else {SETTING: alternative.interval_bytes},
+        {SETTING: alternative.interval_bytes} if is_proposed and not is_same else {},
         verdict_view(context).command_lead,
+        nothing=say(
+            "tuning.nothing_to_run" if is_same else "tuning.not_proposed",
+            interval=alternative.interval_bytes,
+        ),
     )
 
 
@@ -162,13 +171,21 @@ def _render_before_after(heads: Sequence[str], rows: Iterable[before_after.Compa
 
 
 def _render_commands(
-    context: TuningContext, settings: dict[str, int], text: str, name: str = "interval"
+    context: TuningContext,
+    settings: dict[str, int],
+    text: str,
+    name: str = "interval",
+    nothing: str = "",
 ) -> None:
-    """What to run, and what it reaches."""
+    """What to run, and what it reaches.
+
+    Args:
+        nothing: why there is nothing to run, where there are no settings.
+    """
     topic = None if context.kind == "broker" else context.case.today.topic
     with st.container(key=f"kv_tune_cmd_{name}", gap=8):
         if not settings:
-            lines = say("tuning.nothing_to_run", interval=context.today.interval_bytes)
+            lines = nothing
         else:
             st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{elements.escape(text)}</p>')
             lines = "\n".join(
