@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 
 from kafkaviz.format.names import MAX_OFFSET, MAX_PARTITION
+from kafkaviz.units import excerpt
 
 LOCAL_TIERED_STORAGE = "LocalTieredStorage"
 AIVEN = "Aiven"
@@ -25,6 +26,8 @@ LOCAL_ROOT = (
 LEADER_EPOCHS, INDEXES, MANIFEST = "leader_epoch_checkpoint", "indexes", "rsm-manifest"
 LOCAL_KINDS = ("log", "index", "timeindex", "txnindex", "snapshot", LEADER_EPOCHS)
 AIVEN_KINDS = ("log", INDEXES, MANIFEST)
+
+MAX_TOPIC = 249  # characters of a topic's name: Topic.MAX_NAME_LENGTH
 
 _UUID = "[a-zA-Z0-9_-]{22}"
 _TOPIC_PARTITION_ID = re.compile(rf"([a-zA-Z0-9._-]+)-([0-9]+)-({_UUID})")
@@ -53,6 +56,18 @@ class RemoteSegmentName:
     start_offset: int
     segment_id: str
     kind: str
+
+
+def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
+    """The topic-partition of a manifest or a record, whose name becomes part of a path.
+
+    Raises:
+        ValueError: no broker gives a topic such a name, or a partition or a topic id is none.
+    """
+    name = TopicIdPartition(topic, partition, topic_id)
+    if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:
+        raise ValueError(excerpt(repr((topic, partition, topic_id))))
+    return name
 
 
 def parse_partition_folder(name: str) -> TopicIdPartition | None:

@@ -37,12 +37,15 @@ from typing import Any
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.errors import CorruptBytes, KafkavizError
-from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.errors import CorruptBytes, KafkavizError, NotRead
+from kafkaviz.format.names import MAX_OFFSET
+from kafkaviz.format.remote_names import TopicIdPartition, name_partition
 from kafkaviz.messages import message
+from kafkaviz.units import excerpt
 
 VERSION = "1"
-MAX_SIZES_BYTES = 10 << 20  # TransformedChunksDeserializer refuses more
+# of a segment that is read; of the plugin's 4 MiB a chunk a segment of 2 GiB has 512
+MAX_CHUNKS = 100_000
 # what Python raises on a JSON text of another shape
 MALFORMED = (
     ValueError,
@@ -53,7 +56,8 @@ MALFORMED = (
     RecursionError,
     struct.error,
 )
-MAX_LOG_BYTES = 2**31 - 1  # sizes and positions are Java's int
+MAX_BYTES = 2**31 - 1  # sizes and positions are Java's int
+SIZES_HEAD_BYTES = 9  # what the binary form of the sizes begins with
 CHUNK: np.dtype = np.dtype(
     [
         ("position", "i8"),  # in the .log
@@ -89,16 +93,27 @@ class SegmentManifest:
 
     Attributes:
         log_bytes: of the .log as the broker had it.
-        chunks: CHUNK, in order, without gaps.
+        object_bytes: of the .log in the store.
+        chunk_index: the part of the manifest that `chunks` is made of.
         indexes: position and size in the .indexes object, by the suffix of the index's file.
     """
 
     log_bytes: int
-    chunks: np.ndarray
+    object_bytes: int
+    chunk_index: Mapping[str, Any]
     indexes: Mapping[str, tuple[int, int]]
     is_compressed: bool
     is_encrypted: bool
     metadata: ManifestMetadata | None = field(default=None)
+
+    @property
+    def chunks(self) -> np.ndarray:
+        """The chunks as CHUNK, in order, without gaps.
+
+        They are made anew at each call: a few bytes can describe many, and a store has many
+        manifests.
+        """
+        return _chunks(self.chunk_index)
 
 
 def parse(data: bytes) -> SegmentManifest:
@@ -106,22 +121,26 @@ def parse(data: bytes) -> SegmentManifest:
 
     Raises:
         CorruptBytes: it is no JSON, of another version, or lacks something.
+        NotRead: a CorruptBytes; it has more than MAX_CHUNKS chunks.
     """
     try:
         fields = json.loads(data)
         if str(fields["version"]) != VERSION:
-            raise CorruptBytes(0, message("corrupt.manifest_version", version=fields["version"]))
+            version = excerpt(repr(fields["version"]))
+            raise CorruptBytes(0, message("corrupt.manifest_version", version=version))
         chunk_index = fields["chunkIndex"]
         return SegmentManifest(
             log_bytes=int(chunk_index["originalFileSize"]),
-            chunks=_chunks(chunk_index),
+            object_bytes=int(_chunks(chunk_index)["object_size_bytes"].sum()),
+            chunk_index=chunk_index,
             indexes=_indexes(fields["segmentIndexes"]),
             is_compressed=bool(fields["compression"]),
             is_encrypted=fields.get("encryption") is not None,
             metadata=_metadata(fields.get("remoteLogSegmentMetadata")),
         )
     except MALFORMED as fault:
-        raise CorruptBytes(0, message("corrupt.manifest", reason=repr(fault))) from None
+        reason = excerpt(repr(fault))
+        raise CorruptBytes(0, message("corrupt.manifest", reason=reason)) from None
 
 
 def decode_sizes(data: bytes) -> np.ndarray:
@@ -175,17 +194,23 @@ def _chunks(chunk_index: Mapping[str, Any]) -> np.ndarray:
     if chunk_bytes <= 0 or log_bytes < 0:
         raise ValueError(f"chunks of {chunk_bytes} bytes of a file of {log_bytes}")
     count = -(-log_bytes // chunk_bytes)
-    if log_bytes > MAX_LOG_BYTES or count > MAX_SIZES_BYTES:
+    if log_bytes > MAX_BYTES:
         raise ValueError(f"{count} chunks of a file of {log_bytes} bytes")
+    if count > MAX_CHUNKS:
+        raise NotRead(0, message("corrupt.too_many_chunks", count=count, limit=MAX_CHUNKS))
     if chunk_index["type"] == "fixed":
         object_sizes = np.full(count, chunk_index["transformedChunkSize"], np.int64)
         object_sizes[-1:] = chunk_index["finalTransformedChunkSize"]
     elif chunk_index["type"] == "variable":
-        object_sizes = decode_sizes(_unpacked_sizes(chunk_index["transformedChunks"]))
+        object_sizes = decode_sizes(_unpacked_sizes(chunk_index["transformedChunks"], count))
     else:
         raise ValueError(f"chunkIndex of type {chunk_index['type']}")
-    if len(object_sizes) != count or (object_sizes < 0).any():
+    if len(object_sizes) != count:
         raise ValueError(f"{len(object_sizes)} chunks of {count}")
+    # the plugin adds Java ints, which may wrap; and no chunk is stored as nothing
+    for size in (object_sizes.min(initial=1), object_sizes.max(initial=1)):
+        if not 1 <= size <= MAX_BYTES:
+            raise ValueError(f"a chunk of {size} bytes")
     chunks = np.empty(count, CHUNK)
     chunks["position"] = np.arange(count) * chunk_bytes
     chunks["size_bytes"] = np.minimum(chunk_bytes, log_bytes - chunks["position"])
@@ -194,9 +219,10 @@ def _chunks(chunk_index: Mapping[str, Any]) -> np.ndarray:
     return chunks
 
 
-def _unpacked_sizes(text: str) -> bytes:
+def _unpacked_sizes(text: str, count: int) -> bytes:
+    limit_bytes = SIZES_HEAD_BYTES + 4 * count
     try:
-        return codec.decompress("zstd", base64.b64decode(text, validate=True), MAX_SIZES_BYTES)
+        return codec.decompress("zstd", base64.b64decode(text, validate=True), limit_bytes)
     except (binascii.Error, KafkavizError) as fault:
         raise ValueError(str(fault)) from None
 
@@ -207,7 +233,7 @@ def _indexes(fields: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
         for name, kind in INDEX_KINDS.items()
         if fields.get(name) is not None
     }
-    if any(position < 0 or size < 0 for position, size in ranges.values()):
+    if any(min(both) < 0 or max(both) > MAX_BYTES for both in ranges.values()):
         raise ValueError(f"segmentIndexes of {ranges}")
     return ranges
 
@@ -218,13 +244,25 @@ def _metadata(fields: Mapping[str, Any] | None) -> ManifestMetadata | None:
     topic_id_partition = fields["remoteLogSegmentId"]["topicIdPartition"]
     topic_partition = topic_id_partition["topicPartition"]
     return ManifestMetadata(
-        TopicIdPartition(
+        name_partition(
             str(topic_partition["topic"]),
             int(topic_partition["partition"]),
             str(topic_id_partition["topicId"]),
         ),
-        int(fields["startOffset"]),
-        int(fields["endOffset"]),
-        int(fields["maxTimestampMs"]),
-        {int(epoch): int(offset) for epoch, offset in fields["segmentLeaderEpochs"].items()},
+        _long(fields["startOffset"]),
+        _long(fields["endOffset"]),
+        _long(fields["maxTimestampMs"]),
+        {_long(epoch): _long(offset) for epoch, offset in fields["segmentLeaderEpochs"].items()},
     )
+
+
+def _long(number: Any) -> int:
+    """A Java long.
+
+    Raises:
+        ValueError: it is none.
+    """
+    whole_number = int(number)
+    if not ~MAX_OFFSET <= whole_number <= MAX_OFFSET:
+        raise ValueError("a number that no long holds")
+    return whole_number

@@ -1,5 +1,6 @@
 """The manifest of a remote segment, and the names of its files."""
 
+import base64
 import json
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.binary import codec
+from kafkaviz.errors import CorruptBytes, NotRead
 from kafkaviz.format import segment_manifest
 from kafkaviz.format.remote_names import (
     RemoteSegmentName,
@@ -37,6 +39,13 @@ FIXED = {
     },
     "compression": False,
 }
+
+
+def packed_sizes(sizes: list[int], above: int = 0) -> str:
+    """The sizes of chunks as a manifest has them, the smallest of all but the last raised."""
+    data = bytearray(segment_manifest.encode_sizes(np.array(sizes, np.int64)))
+    data[4:8] = (int.from_bytes(data[4:8], "big") + above).to_bytes(4, "big")
+    return base64.b64encode(codec.compress("zstd", bytes(data))).decode()
 
 
 def test_sizes_in_binary_are_as_documented():
@@ -118,3 +127,100 @@ def test_other_names_are_none_of_them(name):
     assert parse_partition_folder(name) is None
     assert parse_segment_file(f"{name}.log") is None
     assert parse_partition_number(name) is None
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"transformedChunkSize": 0},
+        {"finalTransformedChunkSize": 0},
+        {"transformedChunkSize": -1},
+        {"transformedChunkSize": 2**31},
+        {"transformedChunkSize": 2**64 + 1},
+        {"type": "variable", "transformedChunks": packed_sizes([5, 2**31 - 1, 5], above=1)},
+        {"type": "variable", "transformedChunks": packed_sizes([1, 0, 1])},
+        {"originalChunkSize": 0.5},
+        {"originalFileSize": float("inf")},
+    ],
+)
+def test_chunk_sizes_that_java_would_wrap_are_refused(sizes):
+    """To zero or below, as an int has it; and what is no int."""
+    manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | sizes}
+    with pytest.raises(CorruptBytes):
+        segment_manifest.parse(json.dumps(manifest).encode())
+
+
+def test_more_chunks_than_are_read():
+    """Ten million in some hundred bytes: none of them is made."""
+    many = {"originalChunkSize": 1, "originalFileSize": segment_manifest.MAX_CHUNKS + 1}
+    manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | many}
+    with pytest.raises(NotRead, match="more than the 100000 that are read"):
+        segment_manifest.parse(json.dumps(manifest).encode())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ("a\0b", 0, ID),
+        ("\ud800", 0, ID),
+        ("../../a", 0, ID),
+        ("", 0, ID),
+        ("é", 0, ID),
+        ("a" * 250, 0, ID),
+        ("a", -1, ID),
+        ("a", 2**31, ID),
+        ("a", 0, "../x"),
+        ("a", 0, "\ud800" * 22),
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_refused(name):
+    """It becomes a folder of a view; the reason can be printed."""
+    topic, partition, topic_id = name
+    metadata = {
+        "remoteLogSegmentId": {
+            "topicIdPartition": {
+                "topicId": topic_id,
+                "topicPartition": {"topic": topic, "partition": partition},
+            }
+        },
+        "startOffset": 0,
+        "endOffset": 1,
+        "maxTimestampMs": 1,
+        "segmentLeaderEpochs": {"0": 0},
+    }
+    with pytest.raises(CorruptBytes) as raised:
+        segment_manifest.parse(json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode())
+    assert str(raised.value).encode()
+    topic_id_partition = metadata["remoteLogSegmentId"]["topicIdPartition"]
+    topic_id_partition |= {"topicId": ID, "topicPartition": {"topic": "a.b-c_d", "partition": 7}}
+    good = json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode()
+    assert segment_manifest.parse(good).metadata.partition.directory == "a.b-c_d-7"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"version": "\ud800" * 10_000}, {"chunkIndex": {"type": "\ud800", "originalFileSize": 1}}],
+)
+def test_what_is_quoted_of_a_manifest_can_be_printed(fields):
+    """Short, and without halves of pairs."""
+    with pytest.raises(CorruptBytes) as raised:
+        segment_manifest.parse(json.dumps(FIXED | fields).encode())
+    assert 0 < len(str(raised.value).encode()) < 500
+
+
+def test_numbers_that_no_long_holds_are_refused():
+    """As offsets of a segment, which are compared with those of arrays."""
+    metadata = {
+        "remoteLogSegmentId": {
+            "topicIdPartition": {
+                "topicId": ID,
+                "topicPartition": {"topic": "a", "partition": 0},
+            }
+        },
+        "startOffset": 10**30,
+        "endOffset": 10**30,
+        "maxTimestampMs": 1,
+        "segmentLeaderEpochs": {"0": 0},
+    }
+    with pytest.raises(CorruptBytes, match="no long holds"):
+        segment_manifest.parse(json.dumps(FIXED | {"remoteLogSegmentMetadata": metadata}).encode())

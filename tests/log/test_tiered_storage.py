@@ -5,6 +5,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,12 @@ from kafkaviz.log.tiered.remote_log_metadata import (
     RemoteLogMetadataCache,
     RemoteLogSegment,
 )
-from kafkaviz.log.tiered.tiered_partition import SegmentPlace, TieredPartition, join_partition
+from kafkaviz.log.tiered.tiered_partition import (
+    SegmentPlace,
+    TieredPartition,
+    _path,
+    join_partition,
+)
 from kafkaviz.search.by_time import (
     EARLIEST,
     EARLIEST_LOCAL,
@@ -464,6 +470,51 @@ def test_leader_epochs_decide_which_segment_serves():
         (2, 179): None,
         (2, 200): "other",
     }
+
+
+def test_an_announcement_with_other_epochs_leaves_no_trace_of_what_is_gone():
+    """A segment announced twice, then deleted: nothing serves its first epoch."""
+    cache = RemoteLogMetadataCache()
+    for epoch in (0, 1):
+        cache.add(segment_of("twice", 0, 100, {epoch: 0}))
+        cache.update("twice", COPY_FINISHED)
+    for state in ("DELETE_SEGMENT_STARTED", "DELETE_SEGMENT_FINISHED"):
+        cache.update("twice", state)
+    assert [cache.find(epoch, 50) for epoch in (0, 1, 2)] == [None, None, None]
+
+
+class CountedStarts(dict):
+    """Leader epochs that count how often all of them are looked at."""
+
+    passes = 0
+
+    def items(self):
+        CountedStarts.passes += 1
+        return super().items()
+
+    def __iter__(self):
+        CountedStarts.passes += 1
+        return super().__iter__()
+
+
+def test_many_epochs_and_segments_are_gone_through_once():
+    """Of 2000 epochs in a segment, and 2000 segments, each is looked at some times."""
+    count = 2000
+    epochs = CountedStarts((epoch, 10 * epoch) for epoch in range(count))
+    cache = RemoteLogMetadataCache()
+    cache.add(segment_of("epochs", 0, 10 * count, epochs))
+    cache.update("epochs", COPY_FINISHED)
+    assert cache.find(7, 75).segment_id == "epochs" and cache.find(7, 80) is None
+    assert CountedStarts.passes < 10
+    segments = [segment_of(str(place), place, place, {0: place}) for place in range(count)]
+    for segment in reversed(segments):
+        segment = replace(segment, leader_epochs=CountedStarts(segment.leader_epochs))
+        cache.add(segment)
+        cache.update(segment.segment_id, COPY_FINISHED)
+    lineage = [(0, 0)]
+    CountedStarts.passes = 0
+    assert _path(cache, lineage, count, 0)
+    assert CountedStarts.passes <= 2 * count
 
 
 def test_histories_are_served_as_kafka_serves_them():

@@ -213,8 +213,8 @@ def _some_names(names: list[str]) -> str:
     """Returns the names, or the first of many and how many more there are."""
     if len(names) <= MAX_NAMES:
         return say("common.names", names=tuple(names))
-    shown = tuple(names[:MAX_NAMES])
-    return say("common.list_and_more", names=shown, n=len(names) - MAX_NAMES)
+    first_names = tuple(names[:MAX_NAMES])
+    return say("common.list_and_more", names=first_names, n=len(names) - MAX_NAMES)
 
 
 def _key_without_partition(finding: Finding) -> tuple:

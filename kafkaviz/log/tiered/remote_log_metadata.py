@@ -12,9 +12,11 @@ further, those are unreferenced, as another leader's copy of the same offsets is
 RemoteLogMetadataCache and RemoteLogLeaderEpochState of Kafka 4.3.1.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
@@ -22,7 +24,7 @@ from kafkaviz.format import remote_metadata
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.remote_metadata import SEGMENT_STATES
-from kafkaviz.format.remote_names import TopicIdPartition
+from kafkaviz.format.remote_names import TopicIdPartition, name_partition
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
@@ -55,12 +57,20 @@ class RemoteLogSegment:
     max_timestamp_ms: int = -1
     size_bytes: int | None = None
 
+    @cached_property
+    def _epochs(self) -> list[int]:
+        return sorted(self.leader_epochs)
+
+    @cached_property
+    def _least_starts(self) -> list[int]:
+        """The least first offset of each of its epochs and those after it."""
+        starts = [self.leader_epochs[epoch] for epoch in reversed(self._epochs)]
+        return list(accumulate(starts, min))[::-1]
+
     def epoch_end_offset(self, epoch: int) -> int:
         """The last offset of an epoch in this segment."""
-        later_starts = [
-            start for other_epoch, start in self.leader_epochs.items() if other_epoch > epoch
-        ]
-        return min(later_starts) - 1 if later_starts else self.end_offset
+        place = bisect_right(self._epochs, epoch)
+        return self._least_starts[place] - 1 if place < len(self._epochs) else self.end_offset
 
 
 @dataclass
@@ -69,19 +79,24 @@ class _EpochSegments:
 
     starts: dict[int, str] = field(default_factory=dict)
     highest_offset: int = -1
+    _ordered: list[int] = field(default_factory=list)  # the keys of starts
 
     def add(self, start_offset: int, segment_id: str, end_offset: int) -> None:
-        while (
-            self.starts and max(self.starts) >= start_offset and self.highest_offset <= end_offset
-        ):
-            del self.starts[max(self.starts)]
+        if self.highest_offset <= end_offset:
+            while self._ordered and self._ordered[-1] >= start_offset:
+                del self.starts[self._ordered.pop()]
+        if start_offset not in self.starts:
+            insort(self._ordered, start_offset)
         self.starts[start_offset] = segment_id
         self.highest_offset = max(end_offset, self.highest_offset)
 
+    def remove(self, start_offset: int) -> None:
+        del self.starts[start_offset]
+        del self._ordered[bisect_left(self._ordered, start_offset)]
+
     def floor(self, offset: int) -> str | None:
-        starts = sorted(self.starts)
-        place = bisect_right(starts, offset)
-        return self.starts[starts[place - 1]] if place else None
+        place = bisect_right(self._ordered, offset)
+        return self.starts[self._ordered[place - 1]] if place else None
 
 
 class RemoteLogMetadataCache:
@@ -108,7 +123,7 @@ class RemoteLogMetadataCache:
             if state == COPY_FINISHED:
                 epoch_segments.add(start_offset, segment_id, segment.epoch_end_offset(epoch))
             elif epoch_segments.starts.get(start_offset) == segment_id:
-                del epoch_segments.starts[start_offset]
+                epoch_segments.remove(start_offset)
         if state == DELETE_FINISHED:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
@@ -124,7 +139,7 @@ class RemoteLogMetadataCache:
         """The copied segment that serves an offset of an epoch."""
         epoch_segments = self._epochs.get(epoch)
         segment_id = epoch_segments.floor(offset) if epoch_segments else None
-        segment = self.segments[segment_id] if segment_id else None
+        segment = self.segments.get(segment_id) if segment_id else None
         return segment if segment and offset <= segment.epoch_end_offset(epoch) else None
 
 
@@ -199,7 +214,15 @@ def _apply(
 
 
 def _topic_partition(values: Mapping[str, Any]) -> TopicIdPartition:
-    return TopicIdPartition(values["name"], values["partition"], values["id"])
+    """The topic-partition that a record names.
+
+    Raises:
+        CorruptBytes: no broker gives a topic such a name.
+    """
+    try:
+        return name_partition(values["name"], values["partition"], values["id"])
+    except ValueError as fault:
+        raise CorruptBytes(0, message("corrupt.topic_partition", name=str(fault))) from None
 
 
 def _segment(segment_id: str, state: str, values: Mapping[str, Any]) -> RemoteLogSegment:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError, too_large
 from kafkaviz.format import checkpoint, remote_names, segment_manifest
 from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.format.remote_names import (
@@ -147,7 +147,7 @@ class RemoteSegmentFiles:
         manifest = self.manifest
         assert manifest is not None
         log, indexes = self.files["log"], self.files[INDEXES]
-        log_end = int(manifest.chunks["object_size_bytes"].sum())
+        log_end = manifest.object_bytes
         index_end = max((start + size for start, size in manifest.indexes.values()), default=0)
         for info, end in ((log, log_end), (indexes, index_end)):
             if info.size_bytes < end:
@@ -169,6 +169,8 @@ class RemoteSegmentFiles:
         part = self.parts().get(LEADER_EPOCHS)
         if part is None:
             return []
+        if part.size_bytes > file.TEXT_BYTES:
+            raise too_large(part.info.path, part.size_bytes, file.TEXT_BYTES)
         text = file.read(part.info.path, part.position, part.size_bytes)
         try:
             return checkpoint.parse_leader_epochs(text)

@@ -9,6 +9,7 @@ An offset below the local log start is read from the remote segment that its lea
 (RemoteLogManager.read of Kafka 4.3.1), every other one from the local segments.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -408,18 +409,23 @@ def _path(
     last = max((segment.end_offset for segment in copied), default=-1)
     if local_start is not None:
         last = min(last, local_start - 1)
+    starts_of_epoch: dict[int, list[int]] = {}
+    for segment in copied:
+        for epoch, start_offset in segment.leader_epochs.items():
+            starts_of_epoch.setdefault(epoch, []).append(start_offset)
     path: dict[str, RemoteLogSegment] = {}
     ends = [*(start - 1 for _, start in lineage[1:]), last]
     for (epoch, first), end in zip(lineage, ends, strict=False):
         offset = max(first, log_start)
+        starts = sorted(starts_of_epoch.get(epoch, ()))
         while offset <= min(end, last):
             segment = cache.find(epoch, offset)
             if segment:
                 path.setdefault(segment.segment_id, segment)
                 offset = segment.epoch_end_offset(epoch) + 1
                 continue
-            starts = (copy.leader_epochs.get(epoch, -1) for copy in copied)
-            offset = min((start for start in starts if start > offset), default=last + 1)
+            place = bisect_right(starts, offset)
+            offset = starts[place] if place < len(starts) else last + 1
     return list(path.values())
 
 
