@@ -19,8 +19,9 @@ INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) $(COMPILED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons, CLASS=1 lets a class in
-	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(CLASS),--class)
+run: $(INSTALLED) $(COMPILED) ## open the app on the sample broker; BROKER=path opens another, BROKER="a b c" the log directories of one, PORT=8600 listens there, LESSONS=folder adds lessons, CLASS=1 lets a class in
+	@if [ -e "$(BROKER)" ]; then set -- "$(BROKER)"; else set -- $(BROKER); fi; \
+	$(PYTHON_OF_VENV) -m kafkaviz app "$$@" $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)") $(if $(CLASS),--class)
 
 # tests/conftest.py says which process gets which file
 test: $(INSTALLED_DEV) $(COMPILED) ## run the quick tests in WORKERS=2 processes; SLOW=1 adds browsers, Spark and whole brokers, NIGHTLY=1 all

@@ -34,7 +34,6 @@ from kafkaviz.app.state import (
 )
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, version_text
-from kafkaviz.log.partition import Partition
 from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, group
 
@@ -47,6 +46,7 @@ MAX_MENU_ENTRIES = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
 # of a path and a topic-partition: at 1280 px both fit beside a segment
 BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26
+DISK_CHARACTERS = 14  # of a log directory in front of its topic-partition
 
 
 @dataclass(frozen=True)
@@ -227,8 +227,8 @@ def _location_parameters(location: Location) -> dict[str, str]:
 def _link_address(
     page: Page,
     location: Location,
-    previous: dict[str, str] | MappingProxyType[str, str] = NO_ADDRESS,
-) -> dict[str, str]:
+    previous: dict[str, Any] | MappingProxyType[str, Any] = NO_ADDRESS,
+) -> dict[str, Any]:
     """What a link to another page keeps of the address: as much as that page looks at.
 
     Args:
@@ -323,7 +323,10 @@ def _link(location: Location) -> tuple[list[str], str]:
     it means something on this server alone, as the button says.
     """
     path, default = location.directory, page_location.default_directory()
-    is_upload = access.is_shared() and Path(path).is_relative_to(upload_expiry.folder())
+    is_upload = access.is_shared() and any(
+        Path(part).is_relative_to(upload_expiry.folder())
+        for part in page_state.split_directories(path)
+    )
     if not path or path == default or is_upload:
         return [*PRIVATE_PARAMETERS, page_state.DIRECTORY], ""
     return [*PRIVATE_PARAMETERS], say("frame.link_path", path=location.directory_text)
@@ -357,22 +360,26 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
     partitions = location.broker.partitions
     directory = _menu(
         "tp",
-        _short_label(location.partition),
+        _short_label(location),
         partitions,
-        get_name=lambda partition: escape_controls(partition.directory),
+        get_name=lambda partition: escape_controls(location.broker.partition_name(partition)),
         help_text=say("common.topic_partition"),
     )
-    if directory and directory != location.partition.directory:
+    if directory and directory != location.partition_name:
         st.switch_page(page.script, query_params=page_state.address(location.directory, directory))
 
 
-def _short_label(partition: Partition) -> str:
+def _short_label(location: PartitionLocation) -> str:
     """Its directory's name, without the random part of a renamed one.
 
-    Cut in the middle where it is long.
+    Behind that of its log directory, where there are several. Cut in the middle where it is long.
     """
+    partition = location.partition
     suffix = "" if partition.state == "current" else f"…-{partition.state}"
-    return elements.cut_middle(f"{partition.label}{suffix}", PARTITION_CHARACTERS)
+    name = elements.cut_middle(f"{partition.label}{suffix}", PARTITION_CHARACTERS)
+    if len(location.broker.log_directories) == 1:
+        return name
+    return f"{elements.cut_middle(partition.path.parent.name, DISK_CHARACTERS)}/{name}"
 
 
 def _segments(page: Page, location: SegmentLocation) -> None:
@@ -431,9 +438,7 @@ def _menu(
 def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> None:
     st.switch_page(
         page.script,
-        query_params=page_state.address(
-            location.directory, location.partition.directory, base_offset
-        ),
+        query_params=page_state.address(location.directory, location.partition_name, base_offset),
     )
 
 
@@ -442,7 +447,8 @@ def _listen(page: Page, location: Location) -> None:
 
     ? is for the list of keys, [ and ] for the segment before and after.
     """
-    one_step(urlencode(st.query_params.to_dict()))
+    parameters = {name: st.query_params.get_all(name) for name in st.query_params}
+    one_step(urlencode(parameters, doseq=True))
     sidebar()
     pressed = keys("?[]" if location.segment else "?")
     if pressed == "?":

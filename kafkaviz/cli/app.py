@@ -46,11 +46,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "directory",
+        "directories",
         metavar="DIR",
-        nargs="?",
+        nargs="*",
         type=Path,
-        help="a broker directory, a .tar, .tar.gz or .zip of one, or a file of a segment",
+        help="a broker directory, a .tar, .tar.gz or .zip of one, or a file of a segment; several "
+        "are the log directories of one broker",
     )
     add_tiered_option(parser)
     parser.add_argument(
@@ -125,13 +126,15 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     if not resources.IS_WHEEL:
         python_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         settings["PYTHONPATH"] = os.pathsep.join([str(resources.ROOT), *filter(None, python_path)])
-    if args.directory is not None:
-        directory = _readable(args.directory)
-        if args.tiered is not None:
-            directory = str(join_tiered(Path(directory), args.tiered))
-        settings["KAFKAVIZ_DIR"] = directory
-    elif args.tiered is not None:
-        raise KafkavizError(message("tiered.no_directory"))
+    directories = list(map(_readable, args.directories))
+    if args.tiered is not None:
+        if len(directories) != 1:
+            raise KafkavizError(message("tiered.no_directory"))
+        directories = [str(join_tiered(Path(directories[0]), args.tiered))]
+    if len(directories) == 1:
+        settings["KAFKAVIZ_DIR"] = directories[0]
+    elif directories:
+        settings["KAFKAVIZ_DIR"] = json.dumps(directories)
     if args.allow_root is not None:
         settings["KAFKAVIZ_ALLOW_ROOT"] = _paths(args.allow_root)
     if args.allow_host is not None:

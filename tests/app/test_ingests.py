@@ -15,7 +15,7 @@ def test_one_ingest_a_directory(directory, starts):
         and ingests.get_or_start(broker_cache.open_snapshot(directory)) is first
     )
     assert [(request[0], request[1]) for request in starts.requests] == [
-        ([directory], broker_cache.catalog_path(snapshot.broker))
+        ([(directory,)], broker_cache.catalog_path(snapshot.broker))
     ]
     assert not broker_cache.catalog_path(snapshot.broker).is_relative_to(directory)
 

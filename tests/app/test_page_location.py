@@ -24,12 +24,19 @@ def broker(tmp_path: Path):
     return open_broker(tmp_path)
 
 
+class Query(dict):
+    """Parameters of an address, as Streamlit gives them; each is there once."""
+
+    def get_all(self, name: str) -> list[str]:
+        return [self[name]] if name in self else []
+
+
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Sets the address a page was asked for; its directory is the test's own."""
 
     def set_address(**query: str) -> None:
-        monkeypatch.setattr(st, "query_params", {"dir": str(tmp_path)} | query)
+        monkeypatch.setattr(st, "query_params", Query({"dir": str(tmp_path)} | query))
 
     return set_address
 

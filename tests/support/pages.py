@@ -16,10 +16,13 @@ PATIENCE_S = 120
 
 
 def open_page(name: str = BROKER, **query: object) -> AppTest:
-    """The page of this file in pages/, as a link to this address opens it."""
+    """The page of this file in pages/, as a link to this address opens it.
+
+    A list is a parameter that is there several times.
+    """
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     for key, value in query.items():
-        at.query_params[key] = str(value)
+        at.query_params[key] = value if isinstance(value, list) else str(value)
     if name != BROKER:
         at.switch_page(str(ROOT / "pages" / f"{name}.py"))
     return assert_no_exception(at.run())

@@ -22,7 +22,7 @@ from kafkaviz.analysis.inference import InferredRelease, infer_release
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.app.cache.fingerprint import Fingerprint, mtime_ns
-from kafkaviz.app.state import access, upload_expiry
+from kafkaviz.app.state import access, page_state, upload_expiry
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker, open_root
@@ -50,6 +50,11 @@ class BrokerSnapshot(NamedTuple):
     fingerprint: Fingerprint
     key: str  # of this listing, for what is worked out from it
 
+    @property
+    def directory(self) -> str:
+        """What leads to it again: its paths, as `page_state.join_directories` has them."""
+        return page_state.join_directories(self.broker.sources)
+
 
 # by what Streamlit's caches know a value of a type
 HashFuncs = dict[str | type[Any], Callable[[Any], object]]
@@ -71,11 +76,12 @@ def open_snapshot(directory: str | Path) -> BrokerSnapshot:
     Raises:
         CannotOpen: the directory cannot be listed.
     """
-    path = access.resolve_typed_path(directory)
-    archive.refresh(path)  # what it is known to be the same by is the mirror of a remote one
+    paths = tuple(map(access.resolve_typed_path, page_state.split_directories(directory)))
+    for path in paths:
+        archive.refresh(path)  # what it is known to be the same by is the mirror of a remote one
     # Streamlit takes no text for a key that is no UTF-8
     with access.translate_corrupt_files():
-        return _open_snapshot(os.fsencode(path))
+        return _open_snapshot(tuple(map(os.fsencode, paths)))
 
 
 @st.cache_resource(
@@ -83,14 +89,16 @@ def open_snapshot(directory: str | Path) -> BrokerSnapshot:
     show_spinner=False,
     validate=lambda snapshot: snapshot.fingerprint.is_current(snapshot.broker),
 )
-def _open_snapshot(directory: bytes) -> BrokerSnapshot:
-    path = Path(os.fsdecode(directory))
-    upload_expiry.touch_upload(path)
-    if access.roots() is not None:
-        access.refuse_links(open_root(path))
-    broker = open_broker(path)
+def _open_snapshot(directories: tuple[bytes, ...]) -> BrokerSnapshot:
+    paths = [Path(os.fsdecode(directory)) for directory in directories]
+    for path in paths:
+        upload_expiry.touch_upload(path)
+        if access.roots() is not None:
+            # of a folder of log directories a level deeper
+            access.refuse_links(open_root(path), depth=3)
+    broker = open_broker(*paths)
     fingerprint = Fingerprint(broker)
-    return BrokerSnapshot(broker, fingerprint, fingerprint.key(broker, directory))
+    return BrokerSnapshot(broker, fingerprint, fingerprint.key(broker, b"\0".join(directories)))
 
 
 # ---- what is in it
@@ -265,7 +273,7 @@ def catalog_path(broker: Broker) -> Path:
     """Where the directory's catalog is kept."""
     return (
         upload_expiry.catalogs()
-        / f"{escape_controls(broker.name)}-{upload_expiry.catalog_suffix(broker.source)}"
+        / f"{escape_controls(broker.name)}-{upload_expiry.catalog_suffix(*broker.sources)}"
     )
 
 

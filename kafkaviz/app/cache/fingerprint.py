@@ -74,12 +74,14 @@ class Fingerprint:
 def _quick_state(broker: Broker) -> tuple:
     """The times of the folders, the broker's own small files, the lengths of the logs that grow."""
     folders = [
-        archive.enclosing_archive(broker.source) or broker.source,
-        broker.path,
+        *(archive.enclosing_archive(source) or source for source in broker.sources),
+        *(directory.path for directory in broker.log_directories),
         *(partition.path for partition in broker.partitions),
     ]
-    own_files = [broker.path / name for name in (*OWN_FILES, SERVER_PROPERTIES)] + [
-        broker.path.parent / SERVER_PROPERTIES
+    own_files = [
+        directory.path / name
+        for directory in broker.log_directories
+        for name in (*OWN_FILES, SERVER_PROPERTIES, f"../{SERVER_PROPERTIES}")
     ]
     active_logs = [partition.active.log.path for partition in broker.partitions if partition.active]
     return (

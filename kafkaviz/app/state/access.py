@@ -149,10 +149,19 @@ def roots() -> tuple[Path, ...] | None:
         return directories + _tiered_sources()
     if not (is_reached_by_others() or os.environ.get(CLASS)):
         return None
-    return (
-        *(address.local_path(path) for path in [os.environ.get("KAFKAVIZ_DIR")] if path),
-        *_tiered_sources(),
-    )
+    return (*map(address.local_path, configured_directories()), *_tiered_sources())
+
+
+def configured_directories() -> tuple[str, ...]:
+    """What the server was started with: a directory, or the log directories of one broker.
+
+    KAFKAVIZ_DIR holds the path of one, or a JSON list of several.
+    """
+    text = os.environ.get("KAFKAVIZ_DIR", "")
+    if text.startswith("["):
+        with suppress(ValueError):
+            return tuple(map(str, json.loads(text)))
+    return (text,) if text else ()
 
 
 def _tiered_sources() -> tuple[Path, ...]:
@@ -160,9 +169,12 @@ def _tiered_sources() -> tuple[Path, ...]:
 
     The view, and its sources, which the links in it lead to.
     """
-    directory = os.environ.get("KAFKAVIZ_DIR")
-    sources = tiered_view.sources(Path(directory)) if directory else None
-    return (Path(directory), *filter(None, sources)) if directory and sources else ()
+    directories = configured_directories()
+    if len(directories) != 1:
+        return ()
+    directory = Path(directories[0])
+    sources = tiered_view.sources(directory)
+    return (directory, *filter(None, sources)) if sources else ()
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:

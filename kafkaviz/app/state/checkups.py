@@ -93,7 +93,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
     """
     broker_cache.clear_all()
     with suppress(CannotOpen):  # the page says what is wrong with it
-        current = broker_cache.open_snapshot(snapshot.broker.source)
+        current = broker_cache.open_snapshot(snapshot.directory)
         restart(current, release)
         if is_large(current) and not broker_cache.is_fresh(current):
             ingests.restart(current)

@@ -6,7 +6,6 @@ One a directory, started at the first visit, and when its catalog is out of date
 import os
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -25,7 +24,7 @@ AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 
 
 @st.cache_resource(show_spinner=False)
-def server_ingests() -> "JobRegistry[Path, Ingest]":
+def server_ingests() -> "JobRegistry[str, Ingest]":
     """The ingests of this server by directory.
 
     Shared by all tabs, so that no directory is read twice at once. With the first of them it looks
@@ -40,15 +39,15 @@ def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
 
     One is started at the first visit, and when what the last one wrote is out of date.
     """
-    source = snapshot.broker.source
+    directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
-        return server_ingests().get(source)
-    return server_ingests().get_or_start(source, partial(_start, snapshot), _may_start_again)
+        return server_ingests().get(directory)
+    return server_ingests().get_or_start(directory, partial(_start, snapshot), _may_start_again)
 
 
 def restart(snapshot: BrokerSnapshot) -> None:
     """Starts a new ingest where none runs. For a button's on_click."""
-    server_ingests().restart(snapshot.broker.source, partial(_start, snapshot))
+    server_ingests().restart(snapshot.directory, partial(_start, snapshot))
 
 
 def state(snapshot: BrokerSnapshot) -> str | None:
@@ -57,7 +56,7 @@ def state(snapshot: BrokerSnapshot) -> str | None:
     Returns:
         None where there was none.
     """
-    ingest = server_ingests().get(snapshot.broker.source)
+    ingest = server_ingests().get(snapshot.directory)
     return ingest.state if ingest else None
 
 
@@ -74,7 +73,7 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 
     path = broker_cache.catalog_path(snapshot.broker)
     master = os.environ.get("KAFKAVIZ_MASTER", "local[*]")
-    return job.start_ingest([snapshot.broker.source], path, master=master, delay_s=DRAWING_S)
+    return job.start_ingest([snapshot.broker.sources], path, master=master, delay_s=DRAWING_S)
 
 
 def _may_start_again(ingest: "Ingest") -> bool:

@@ -3,13 +3,12 @@
 And what else could be chosen.
 """
 
-import os
 from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -28,6 +27,7 @@ from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.units import escape_controls, replace_surrogates
 
+BETWEEN = ","  # log directories, where a person reads or types them
 RECENT = 8  # directories that are remembered
 
 
@@ -52,15 +52,18 @@ class Location:
         return directory_text(self.directory)
 
     @property
-    def address(self) -> dict[str, str]:
+    def partition_name(self) -> str:
+        """The topic-partition as an address names it: disk-b/orders-0 where it is in two."""
+        if self.partition is None or self.broker is None:
+            return ""
+        return self.broker.partition_name(self.partition)
+
+    @property
+    def address(self) -> dict[str, Any]:
         """The address parameters of this place, nothing left to a default."""
         base = self.segment.base_offset if self.segment else None
         return (
-            page_state.address(
-                self.directory, self.partition.directory if self.partition else "", base
-            )
-            if self.directory
-            else {}
+            page_state.address(self.directory, self.partition_name, base) if self.directory else {}
         )
 
 
@@ -99,7 +102,8 @@ def parse_address(depth: int) -> Location:
     Returns:
         A location of the type that says how far the address could be followed.
     """
-    directory = st.query_params.get(page_state.DIRECTORY) or default_directory()
+    directories = st.query_params.get_all(page_state.DIRECTORY)
+    directory = page_state.join_directories(filter(None, directories)) or default_directory()
     location = Location(directory)
     if not directory:
         return location
@@ -123,6 +127,8 @@ def parse_address(depth: int) -> Location:
 def _partition(broker: Broker) -> Partition:
     """The topic-partition of the address, else the largest."""
     name = st.query_params.get(page_state.TOPIC_PARTITION)
+    if name and "/" in name:  # of two log directories
+        return broker.partition(name)
     if name:
         spellings = {
             candidate.directory: (
@@ -198,7 +204,7 @@ def default_directory() -> str:
 
     The directory the server was started with, else the first sample.
     """
-    configured = os.environ.get("KAFKAVIZ_DIR")
+    configured = page_state.join_directories(access.configured_directories())
     return configured or next((str(path) for path in access.samples()), "")
 
 
@@ -206,8 +212,11 @@ def directory_text(directory: str) -> str:
     """A directory as a visitor knows it, who never saw a path of the cache.
 
     Of one joined with its tiered storage both, as the command line takes them; of a mirror the
-    address.
+    address. Several log directories are listed with commas, as in log.dirs.
     """
+    directories = page_state.split_directories(directory)
+    if len(directories) > 1:
+        return f"{BETWEEN} ".join(map(directory_text, directories))
     sources = tiered_view.sources(Path(directory)) if directory else None
     if sources is None:
         return address.display(directory) if directory else ""
@@ -221,6 +230,9 @@ def clean_path(text: str | None) -> str:
     So are both of a directory and its tiered storage. Of several people nobody is shown in which
     directory, or as which user, the server runs.
     """
+    directories = _typed_directories(text or "")
+    if len(directories) > 1:
+        return page_state.join_directories(map(clean_path, directories))
     directory, separator, store = (text or "").partition(access.TIERED)
     if separator:
         return access.TIERED.join(map(clean_path, (directory, store)))
@@ -231,6 +243,25 @@ def clean_path(text: str | None) -> str:
         return address.display(absolute_path(path)) if path else ""
     except CannotOpen:
         return path
+
+
+def _typed_directories(text: str) -> list[str]:
+    """The directories in a text: several between commas, as log.dirs has them.
+
+    A path that is there may have a comma in its name.
+    """
+    directories = page_state.split_directories(text)
+    if len(directories) > 1 or BETWEEN not in text or _is_there(text.strip()):
+        return directories
+    return [part for part in text.split(BETWEEN) if part.strip()]
+
+
+def _is_there(text: str) -> bool:
+    try:
+        path = access.resolve_typed_path(text)
+        return address.parse(text) is not None or path.exists()
+    except (CannotOpen, OSError):
+        return False
 
 
 def snapshot(location: Location) -> BrokerSnapshot:
@@ -285,7 +316,7 @@ def _read_recent() -> list[str]:
 
 def _may_open(directory: str) -> bool:
     try:
-        return bool(access.resolve_typed_path(directory))
+        return all(map(access.resolve_typed_path, page_state.split_directories(directory)))
     except CannotOpen:
         return False
 

@@ -4,14 +4,17 @@ An address brings back what its reader saw:
 `/segment?dir=/data/kafka&tp=orders-0&segment=38321&pin=38400`.
 """
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from kafkaviz import messages
 from kafkaviz.units import replace_surrogates
 
 # Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params"
 # and named here too.
-DIRECTORY = "dir"  # a broker directory or an archive of one, as it was given
+# a broker directory or an archive of one, as it was given; once for each of several log directories
+DIRECTORY = "dir"
 TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
@@ -135,15 +138,38 @@ LAST_RECENT = "kv_remembered"  # the directory this session put into the list of
 OWN_RECENT = "kv_own_recent"  # that list, where visitors are several people and each has one
 
 
+# between the log directories of one broker, where they are one text: no path can hold it
+BETWEEN_DIRECTORIES = "\0"
+
+
+def join_directories(directories: Iterable[str | Path]) -> str:
+    """Returns the log directories of one broker as the text that stands for them."""
+    return BETWEEN_DIRECTORIES.join(map(str, directories))
+
+
+def split_directories(directory: str | Path) -> list[str]:
+    """Returns the log directories that a text stands for; mostly it is the path of one."""
+    return str(directory).split(BETWEEN_DIRECTORIES)
+
+
+def directory_in(address: Mapping[str, Any]) -> str:
+    """Returns the text that stands for the directories of an address."""
+    value = address.get(DIRECTORY, "")
+    return value if isinstance(value, str) else join_directories(value)
+
+
 def address(
     directory: str | Path,
     topic_partition: str = "",
     segment: int | None = None,
     pin: int | None = None,
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """The address parameters of a place, and the language where it is not English.
 
-    What is not given is left out.
+    What is not given is left out. Several log directories are a list, each a parameter of its own.
+
+    Args:
+        directory: one path, or what `join_directories` makes of several.
     """
     language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {
@@ -153,11 +179,13 @@ def address(
         PIN: pin,
         LANGUAGE: language,
     }
-    return {
+    texts: dict[str, Any] = {
         name: replace_surrogates(str(value))
         for name, value in parts.items()
         if value not in ("", None)
     }
+    directories = split_directories(texts.get(DIRECTORY, ""))
+    return texts | ({DIRECTORY: directories} if len(directories) > 1 else {})
 
 
 def number(text: str | None) -> int | None:

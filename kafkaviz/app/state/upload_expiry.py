@@ -39,13 +39,13 @@ def catalogs() -> Path:
     return archive.cache_folder() / "catalogs"
 
 
-def catalog_suffix(source: Path) -> str:
-    """How the name of a directory's catalog ends.
+def catalog_suffix(*sources: Path) -> str:
+    """How the name of a directory's catalog ends; of several log directories, in any order.
 
     That of one in an archive ends as the archive's own, to go with it.
     """
-    archive_path = archive.enclosing_archive(source)
-    suffix = hashlib.sha256(os.fsencode(source)).hexdigest()[:12]
+    archive_path = next(filter(None, map(archive.enclosing_archive, sources)), None)
+    suffix = hashlib.sha256(b"\0".join(sorted(map(os.fsencode, sources)))).hexdigest()[:12]
     return f"{suffix}-{catalog_suffix(archive_path)}" if archive_path else suffix
 
 

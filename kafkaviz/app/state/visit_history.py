@@ -4,7 +4,7 @@ Topic-partitions and segments, newest first, for the way back by Go to.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ class Visit(NamedTuple):
     """A page that was open, and where: the address parameters without a language."""
 
     page: str
-    address: dict[str, str]
+    address: dict[str, Any]
 
 
 def remember(page: str, location: Location, pin: int | None = None) -> None:
@@ -53,9 +53,7 @@ def other_visits(page: str, location: Location) -> list[Visit]:
     ]
 
 
-def _location_key(address: Mapping[str, str]) -> tuple[str | None, ...]:
+def _location_key(address: Mapping[str, Any]) -> tuple[str | None, ...]:
     """What makes it the same place, whichever offset was looked at there."""
-    return tuple(
-        address.get(name)
-        for name in (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)
-    )
+    names = (page_state.TOPIC_PARTITION, page_state.SEGMENT)
+    return page_state.directory_in(address), *map(address.get, names)

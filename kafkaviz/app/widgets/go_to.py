@@ -237,7 +237,7 @@ def _nearest(
     names += [
         visit.address[page_state.TOPIC_PARTITION]
         for visit in visits
-        if visit.address[page_state.DIRECTORY] == location.directory
+        if page_state.directory_in(visit.address) == location.directory
     ]
     ranks = {name: number for number, name in reversed(list(enumerate(names)))}
     return sorted(partitions, key=lambda partition: ranks.get(partition.directory, len(names)))
@@ -249,7 +249,7 @@ def _visit_entries(
     """What was looked at before; of another directory with its name."""
     for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
         directory, stem = (
-            visit.address[page_state.DIRECTORY],
+            page_state.directory_in(visit.address),
             page_state.number(visit.address.get(page_state.SEGMENT)),
         )
         words = visit.address[page_state.TOPIC_PARTITION] + (

@@ -94,7 +94,7 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
         return
     watched_sources = st.session_state.setdefault(page_state.WATCHED_INGESTS, set())
     if not ingest.is_over:
-        watched_sources.add(snapshot.broker.source)
+        watched_sources.add(snapshot.directory)
         _render_progress(snapshot, pending_texts)
     elif ingest.state in RETRY_LABELS:
         progress_strip.render_strip(
@@ -105,7 +105,7 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
             on_click=ingests.restart,
             args=(snapshot,),
         )
-    elif snapshot.broker.source in watched_sources:
+    elif snapshot.directory in watched_sources:
         # It keeps its place: what stands below must not jump away under the pointer.
         progress_strip.render_strip("kv_strip_done", html(ingest.progress()))
 

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.app.state import access
+from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.archives import archive
@@ -26,6 +26,11 @@ def unpack(directory: str, key_end: str = "") -> None:
     Raises:
         CannotOpen: the archive cannot be read.
     """
+    for number, path in enumerate(page_state.split_directories(directory)):
+        _unpack_one(path, f"{key_end} {number}" if number else key_end)
+
+
+def _unpack_one(directory: str, key_end: str) -> None:
     path = access.resolve_typed_path(directory)
     archive.refresh(path)
     archive_path = archive.enclosing_archive(path) or path
@@ -85,8 +90,7 @@ class _Strip:
 
     def _fallback_directory(self) -> str | None:
         """What is open after Cancel: the server's own directory, else a sample."""
-        configured = os.environ.get("KAFKAVIZ_DIR")
-        candidates = [Path(configured)] if configured else []
+        candidates = list(map(Path, access.configured_directories()))
         return next(
             (str(path) for path in [*candidates, *access.samples()] if path != self._archive_path),
             None,

@@ -73,7 +73,7 @@ __all__ = [
 
 
 def start_ingest(
-    directories: Iterable[Path | str],
+    directories: Iterable[Path | str | Sequence[Path]],
     catalog_path: Path | str,
     master: str | None = None,
     *,
@@ -88,8 +88,8 @@ def start_ingest(
     Ingest.wait raises whatever goes wrong.
 
     Args:
-        directories: broker directories or archives of them; the catalog will hold these and no
-            others.
+        directories: broker directories or archives of them, or a sequence of the log directories
+            of one broker; the catalog will hold these and no others.
         full: reads all of them again, not only what has changed since the last run.
         findings: checks them too, and predicts each broker's next start.
         level: how much of each batch the checks look at.
@@ -100,7 +100,10 @@ def start_ingest(
         delay_s: how long it leaves the processor to others before it does anything.
     """
     directories, catalog_path = (
-        [Path(directory) for directory in directories],
+        [
+            (Path(directory),) if isinstance(directory, str | Path) else tuple(directory)
+            for directory in directories
+        ],
         output_path(Path(catalog_path).expanduser()),
     )
 
@@ -121,7 +124,7 @@ def start_ingest(
 
 def ingest(
     run: Ingest,
-    directories: Sequence[Path],
+    directories: Sequence[tuple[Path, ...]],
     catalog_path: Path,
     spark: "SparkSession | str | None",
     *,
@@ -136,7 +139,7 @@ def ingest(
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
-    brokers = [open_broker(directory, collect=PartitionSpool) for directory in directories]
+    brokers = [open_broker(*paths, collect=PartitionSpool) for paths in directories]
     disk_inventory = inventory(brokers)
     refuse_inside(catalog_path, disk_inventory)
     with catalog_transaction(catalog_path) as transaction:

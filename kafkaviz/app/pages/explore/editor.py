@@ -69,13 +69,9 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
         None where there is no catalog to ask.
     """
     previous = st.session_state.get(page_state.LAST_QUERY)
-    if (
-        previous
-        and previous != (snapshot.broker.source, text)
-        and previous[0] == snapshot.broker.source
-    ):
+    if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
         queries().leave(snapshot, previous[1])
-    st.session_state[page_state.LAST_QUERY] = snapshot.broker.source, text
+    st.session_state[page_state.LAST_QUERY] = snapshot.directory, text
     if broker_cache.catalog_info(snapshot) is None:
         return None
     query = queries().get_or_start(snapshot, text)
