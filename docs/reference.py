@@ -148,6 +148,10 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "kafka_files.offset": "of the record",
     "kafka_files.timestamp": "of the record",
     "timestampType": "0 CreateTime, 1 LogAppendTime, -1 none, as in magic 0",
+    "kafka_files.broker": "the name of the broker directory; with option `includeReplica`",
+    "kafka_files.replica_reason": (
+        "why this replica of several is read, as in `kafka_records`; with option `includeReplica`"
+    ),
     "kafka_files.headers": (
         "keys and values in their order; null without any; with option `includeHeaders`"
     ),
@@ -232,7 +236,9 @@ def glossary_table() -> str:
 def tables() -> Iterator[tuple[str, str]]:
     """A table of columns a format; what an option adds stands at its end."""
     schemas = {name: columns(name, parse_options(EVERY_COLUMN)) for name in FORMATS}
-    consumer = {"subscribe": "t", "includeHeaders": "true", "mode": "PERMISSIVE"}
+    consumer = {"subscribe": "t", "includeHeaders": "true", "includeReplica": "true"} | {
+        "mode": "PERMISSIVE"
+    }
     schemas[consumer_options.FORMAT] = consumer_options.consumer_columns(
         consumer_options.parse_consumer_options(consumer)
     )

@@ -3,21 +3,43 @@
 Into a catalog of Parquet tables, or as a data source of any Spark session.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from kafkaviz import extras
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import message
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+OLDEST_SPARK = (4, 1)  # the first whose data sources of Python are given filters
+
+
 def register(spark: "SparkSession") -> None:
-    """Makes the data sources known to a session.
+    """Makes the data sources known to a session of Spark 4.1 to 4.3.
 
     They are kafka_segments, kafka_batches, kafka_records, kafka_files, kafka_offset_index and
     kafka_time_index; see datasource/source.py.
+
+    Raises:
+        KafkavizError: the session's Spark is older, or the Python of its workers cannot read them.
     """
     extras.require("spark")
+    refuse_older_spark(spark.version)
     from kafkaviz.pipeline.datasource import source
 
     source.register(spark)
+
+
+def refuse_older_spark(version: str) -> None:
+    """Refuses a Spark that the data source cannot run on.
+
+    Raises:
+        KafkavizError: it is older than OLDEST_SPARK.
+    """
+    release = tuple(int(part) for part in re.findall("[0-9]+", version)[:2])
+    if release < OLDEST_SPARK:
+        oldest = ".".join(map(str, OLDEST_SPARK))
+        raise KafkavizError(message("errors.spark_too_old", version=version, oldest=oldest))

@@ -168,6 +168,17 @@ def test_control_records_are_not_given(tmp_path):
         ({"assign": '{"t":[0]}', "endingTimestamp": str(START_MS + 160_500)}, {"t-0": (110, 160)}),
         ({"assign": '{"t":[0]}', "endingTimestamp": str(START_MS * 2)}, {"t-0": (110, 199)}),
         ({"assign": '{"t":[0]}', "startingTimestamp": "0"}, {"t-0": (110, 199)}),
+        ({"assign": '{"t":[0]}', "startingTimestamp": "-2"}, {"t-0": (110, 199)}),
+        ({"assign": '{"t":[0]}', "startingTimestamp": "-1"}, {}),
+        ({"assign": '{"t":[0]}', "startingTimestamp": "-3"}, {"t-0": (199, 199)}),
+        ({"assign": '{"t":[0]}', "endingTimestamp": "-1"}, {"t-0": (110, 199)}),
+        (
+            {
+                "subscribe": "t",
+                "startingOffsetsByTimestamp": '{"t":{"0":-2,"1":-3}}',
+            },
+            {"t-0": (110, 199), "t-1": (49, 49)},
+        ),
         (
             {
                 "subscribe": "t",
@@ -242,7 +253,7 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
             "t-1: the start 20 lies behind the end 0",
         ),
         ({"startingTimestamp": "soon"}, "option startingTimestamp is a whole number"),
-        ({"startingTimestamp": "-1"}, "option startingTimestamp is a whole number"),
+        ({"startingTimestamp": str(-(2**63) - 1)}, "option startingTimestamp is a whole number"),
         ({"startingTimestamp": str(START_MS + 50_000)}, "no record of t-1 has timestamp"),
         ({"startingOffsetsByTimestamp": "earliest"}, "option startingOffsetsByTimestamp takes {"),
         ({"startingOffsetsByTimestampStrategy": "none"}, "is error or latest, not none"),

@@ -26,6 +26,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, producer_snapshot, time_index
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.datasource import python_probe
 from kafkaviz.pipeline.datasource.source import RecordsSource, directories, register
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
@@ -699,8 +700,12 @@ def test_a_schema_of_ones_own_has_known_columns(big):
 )
 def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ, conf, is_this):
     """The first python3 on PATH, Spark's default, need not have kafkaviz; what somebody said
-    counts, and a cluster has its own.
+    counts, and a cluster has its own; what is not this Python is asked for kafkaviz.
     """
+    probed = []
+    monkeypatch.setattr(
+        python_probe, "require_kafkaviz", lambda spark, *, is_connect: probed.append(is_connect)
+    )
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
@@ -718,6 +723,7 @@ def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ
         )
     )
     assert context.pythonExec == (sys.executable if is_this else "python3")
+    assert probed == ([] if is_this else [False])
 
 
 def test_a_directory_may_be_named_by_a_uri(big):

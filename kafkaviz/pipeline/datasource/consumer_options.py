@@ -25,6 +25,7 @@ from kafkaviz.pipeline.datasource.records import TIMESTAMP
 from kafkaviz.pipeline.datasource.source_schema import (
     PERMISSIVE,
     PROBLEM,
+    REPLICA_REASON,
     SPARK_OPTIONS,
     BadOption,
     SourceOptions,
@@ -49,6 +50,7 @@ COLUMNS = pa.schema(  # KafkaRecordToRowConverter, 4.3
     ]
 )
 HEADERS = pa.field("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])))
+REPLICA = (pa.field("broker", STRING), REPLICA_REASON)
 EARLIEST, LATEST = -2, -1
 WORDS = {"earliest": EARLIEST, "latest": LATEST}
 SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN = SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
@@ -74,6 +76,7 @@ OPTIONS = (
     "minPartitions",
     "maxRecordsPerPartition",
     "includeHeaders",
+    "includeReplica",
     *READ_OPTIONS,
 )
 # of streams, of a consumer that waits, of its group: they change no row of a batch query
@@ -100,6 +103,8 @@ REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source refuses them too
 PARTITIONS_EXAMPLE = '{"topicA":[0,1],"topicB":[2,4]}'
 OFFSETS_EXAMPLE = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
 TIMESTAMPS_EXAMPLE = '{"topicA":{"0":1000,"1":1000},"topicB":{"0":2000}}'
+# a time below zero is one of Kafka's words, as -2 for earliest (search/by_time.py says which)
+MIN_TIMESTAMP_MS = -(2**63)
 TopicPartition = tuple[str, int]
 
 
@@ -167,6 +172,7 @@ class ConsumerOptions(SourceOptions):
     min_partitions: int | None = None
     max_records: int | None = None
     include_headers: bool = False
+    include_replica: bool = False
 
 
 def is_internal(topic: str) -> bool:
@@ -177,6 +183,8 @@ def is_internal(topic: str) -> bool:
 def consumer_columns(options: ConsumerOptions) -> pa.Schema:
     """The columns with these options: Spark's, all of which may be null.
 
+    The replica that a row was read from is told where it is asked for, by option or by name.
+
     Raises:
         BadOption: for a column that there is not.
     """
@@ -184,6 +192,7 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
         *COLUMNS,
         *([HEADERS] if options.include_headers else ()),
         *([PROBLEM] if options.mode == PERMISSIVE else ()),
+        *(REPLICA if options.include_replica or options.columns else ()),
     ]
     return select_columns(FORMAT, available, options.columns, not_null=())
 
@@ -226,15 +235,21 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
         min_partitions=_parse_count(by_name, "minPartitions"),
         max_records=_parse_count(by_name, "maxRecordsPerPartition"),
         include_headers=parse_bool("includeHeaders", by_name.get("includeHeaders", "false")),
+        include_replica=parse_bool("includeReplica", by_name.get("includeReplica", "false")),
     )
+
+
+def has_option(name: str) -> bool:
+    """Whether there is an option of that name, in lower case; some have no effect."""
+    known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
+    return name in known or name.startswith(CONSUMER_PREFIX)
 
 
 def _refuse_unknown(name: str) -> None:
     lower = name.lower()
     if lower in REFUSED_CONSUMER_OPTIONS:
         raise BadOption(message("option.consumer_refused", name=name))
-    known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
-    if lower not in known and not lower.startswith(CONSUMER_PREFIX):
+    if not has_option(lower):
         raise BadOption(
             message("option.unknown", name=name, names=(*OPTIONS, f"{CONSUMER_PREFIX}*"))
         )
@@ -323,7 +338,9 @@ def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLi
         return OffsetLimit(option, is_timestamp=True, value=_parse_timestamp(by_name, option))
     option = f"{end}OffsetsByTimestamp"
     if option in by_name:
-        timestamps = _parse_by_partition(option, by_name[option], TIMESTAMPS_EXAMPLE, least=0)
+        timestamps = _parse_by_partition(
+            option, by_name[option], TIMESTAMPS_EXAMPLE, least=MIN_TIMESTAMP_MS
+        )
         return OffsetLimit(option, is_timestamp=True, by_partition=timestamps)
     option = f"{end}Offsets"
     text = by_name.get(option, "").strip()
@@ -336,7 +353,7 @@ def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLi
 
 
 def _parse_timestamp(by_name: Mapping[str, str], option: str) -> int:
-    return parse_number(option, by_name[option].strip(), 0)
+    return parse_number(option, by_name[option].strip(), MIN_TIMESTAMP_MS)
 
 
 def _parse_by_partition(

@@ -7,7 +7,10 @@ own user's or another's; so these classes import nothing but Spark's until one o
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import pyspark
 from pyspark.sql.datasource import DataSource
+
+from kafkaviz.pipeline import refuse_older_spark
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
@@ -38,6 +41,10 @@ class InstalledSource(DataSource):
 
     @cached_property
     def _source(self) -> DataSource:
+        from kafkaviz.pipeline.datasource.one_line import one_line
+
+        with one_line():
+            refuse_older_spark(pyspark.__version__)
         from kafkaviz.pipeline.datasource.source import SOURCES
 
         by_name = {source.name(): source for source in SOURCES}

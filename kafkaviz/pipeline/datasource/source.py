@@ -16,16 +16,16 @@ what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown_
 broker directory, one partition directory, or an archive; load([DIR, DIR]) reads several.
 """
 
-import json
 import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
-from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
@@ -43,14 +43,21 @@ from kafkaviz.log.partition import Partition, RemoteGap
 from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
-from kafkaviz.pipeline.datasource import consumer_options, pushdown_probe
+from kafkaviz.pipeline.datasource import (
+    consumer_options,
+    pushdown_probe,
+    python_probe,
+    table_options,
+)
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
+from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.offset_ranges import (
     OffsetRanges,
     is_split,
     lose_data,
     offset_ranges,
 )
+from kafkaviz.pipeline.datasource.one_line import one_line
 from kafkaviz.pipeline.datasource.pushdown import (
     NumberRange,
     PushedFilters,
@@ -75,11 +82,14 @@ from kafkaviz.pipeline.datasource.source_reader import (
 from kafkaviz.pipeline.datasource.source_schema import (
     ABORTED,
     FORMATS,
+    NAMES,
     PERMISSIVE,
     RECORD_FORMATS,
+    SPARK_OPTIONS,
     BadOption,
     SourceOptions,
     columns,
+    match_case,
     parse_options,
 )
 from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
@@ -87,7 +97,6 @@ from kafkaviz.pipeline.ingest.transactions import PartitionTransactions, read_tr
 from kafkaviz.search.fetch import READ_COMMITTED
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
@@ -115,7 +124,10 @@ def register(spark: "SparkSession") -> None:
 
     Workers of a local session that was given no Python run this one: Spark's default is the first
     python3 on PATH, which need not have kafkaviz. On a cluster, and on the server of Spark Connect,
-    PYSPARK_PYTHON names theirs.
+    PYSPARK_PYTHON names theirs. Any other Python is asked whether it has kafkaviz.
+
+    Raises:
+        KafkavizError: it has not.
     """
     # Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))
@@ -125,8 +137,11 @@ def register(spark: "SparkSession") -> None:
         or "PYSPARK_PYTHON" in os.environ
         or context.getConf().contains("spark.pyspark.python")
     )
-    if master.startswith("local") and not has_python:
+    is_local = master.startswith("local")
+    if is_local and not has_python:
         context.pythonExec = sys.executable
+    if context is None or context.pythonExec != sys.executable or not is_local:
+        python_probe.require_kafkaviz(spark, is_connect=context is None)
     pushes_filters = pushdown_probe.is_safe(spark)
     credentials = session_credentials(spark)
     for source in SOURCES:
@@ -134,7 +149,7 @@ def register(spark: "SparkSession") -> None:
             session_source(
                 source,
                 pushes_filters=pushes_filters,
-                is_local=master.startswith("local"),
+                is_local=is_local,
                 credentials=credentials,
             )
         )
@@ -196,13 +211,25 @@ class KafkaSource(DataSource):
         """As spark.read.format takes it."""
         return cls.FORMAT
 
+    @one_line()
     def schema(self) -> "StructType":
         """The columns, in order.
+
+        Of a table in Spark's catalog the first one carries the options (table_options.py).
 
         Raises:
             BadOption: for one that is not there.
         """
-        return from_arrow_schema(self.columns(self.parse_options(self.options)))
+        values = table_options.without_properties(self.options, self.has_option)
+        schema = from_arrow_schema(self.columns(self.parse_options(values)))
+        if table_options.is_table(self.options):
+            table_options.attach(schema, values)
+        return schema
+
+    @staticmethod
+    def has_option(name: str) -> bool:
+        """Whether the format has an option of that name, in lower case."""
+        return name in (*NAMES, *SPARK_OPTIONS)
 
     @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
@@ -213,28 +240,34 @@ class KafkaSource(DataSource):
         """
         return parse_options(values)
 
-    def columns(self, options: SourceOptions) -> "pa.Schema":
+    def columns(self, options: SourceOptions) -> pa.Schema:
         """The columns with these options, in order."""
         return columns(self.FORMAT, options)
+
+    def available_columns(self, options: SourceOptions) -> pa.Schema:
+        """All columns that a schema of the caller's own may have."""
+        return self.columns(replace(options, columns=()))
 
     def streamReader(self, schema: "StructType") -> "StreamRefusal":
         """A reader that refuses: a directory is read as it is at one time."""
         return StreamRefusal(self.FORMAT)
 
+    @one_line()
     def reader(self, schema: "StructType") -> "KafkaReader":
         """A reader of all or some of the columns.
 
         Raises:
             BadOption: for a schema of the caller's own that has others.
         """
-        arrow_schema, available_schema = (
-            to_arrow_schema(schema, timezone="UTC"),
-            self.columns(replace(self.parse_options(self.options), columns=())),
-        )
-        for field in arrow_schema:
+        values = table_options.without_properties(self.options, self.has_option)
+        if values.keys().isdisjoint(SPARK_OPTIONS):  # no load(), so a table of the catalog
+            values = table_options.attached(schema) | values
+        available_schema = self.available_columns(self.parse_options(values))
+        for field in arrow_schema(schema):
+            (name,) = match_case([field.name], available_schema.names)
             if (
-                field.name not in available_schema.names
-                or available_schema.field(field.name).type != field.type
+                name not in available_schema.names
+                or available_schema.field(name).type != field.type
             ):
                 raise BadOption(
                     message(
@@ -247,8 +280,9 @@ class KafkaSource(DataSource):
                 )
         return self.READERS[self.PUSHES_FILTERS](
             self.FORMAT,
-            dict(self.options),
+            values,
             schema,
+            available=available_schema.names,
             is_local=self.IS_LOCAL,
             credentials=self.CREDENTIALS,
         )
@@ -278,13 +312,24 @@ class FilesSource(KafkaSource):
     FORMAT = consumer_options.FORMAT
 
     @staticmethod
+    def has_option(name: str) -> bool:
+        """Whether Spark's source, or this format, has an option of that name, in lower case."""
+        return consumer_options.has_option(name)
+
+    @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
         """Those of Spark's source."""
         return consumer_options.parse_consumer_options(values)
 
-    def columns(self, options: SourceOptions) -> "pa.Schema":
+    def columns(self, options: SourceOptions) -> pa.Schema:
         """Those of Spark's source."""
         return consumer_options.consumer_columns(cast(ConsumerOptions, options))
+
+    def available_columns(self, options: SourceOptions) -> pa.Schema:
+        """Those of Spark's source, and the replica."""
+        return self.columns(
+            replace(cast(ConsumerOptions, options), columns=(), include_replica=True)
+        )
 
 
 class OffsetIndexSource(KafkaSource):
@@ -329,6 +374,7 @@ class KafkaReader(DataSourceReader):
         option_values: dict[str, str],
         schema: "StructType",
         *,
+        available: Sequence[str] = (),
         is_local: bool = True,
         credentials: tuple[tuple[str, str], ...] = (),
     ) -> None:
@@ -336,6 +382,8 @@ class KafkaReader(DataSourceReader):
 
         Args:
             option_values: the options, with the directory as path, or several as paths.
+            schema: the columns that are wanted, in the caller's spelling.
+            available: the names of the format's columns, where the caller may spell them otherwise.
             is_local: the workers are on this machine.
             credentials: variables of the environment, where a process that plans or reads lacks
                 them.
@@ -343,12 +391,22 @@ class KafkaReader(DataSourceReader):
         self._credentials = credentials
         self.options = self._parse_options(option_values)
         self._name, self._directories = name, directories(option_values)
-        self._schema = to_arrow_schema(schema, timezone="UTC")
+        caller_schema = arrow_schema(schema)
+        self._names = caller_schema.names
+        self._schema = pa.schema(
+            [
+                field.with_name(name)
+                for field, name in zip(
+                    caller_schema, match_case(caller_schema.names, available), strict=True
+                )
+            ]
+        )
         self._filters, self._is_local = option_filters(name, self.options), is_local
 
     def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
         return parse_options(values)
 
+    @one_line()
     def partitions(self) -> list[ReadTask]:
         """The tasks.
 
@@ -358,7 +416,8 @@ class KafkaReader(DataSourceReader):
             DataLoss: records that options of kafka_files name are not there.
         """
         file_system.use_credentials(dict(self._credentials))
-        disk_inventory = inventory(map(self._open, self._directories))
+        paths = [path for directory in self._directories for path in expand(directory)]
+        disk_inventory = inventory(map(self._open, paths))
         self._filters = self._plan_filters(disk_inventory)
         rows = [
             row
@@ -417,8 +476,13 @@ class KafkaReader(DataSourceReader):
         """Raises where offsets that are asked for lie behind the last stable one."""
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
-    def read(self, partition: ReadTask) -> Iterator["pa.RecordBatch"]:
+    def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""
+        with one_line():
+            for rows in self._read(partition):
+                yield rows if rows.schema.names == self._names else rows.rename_columns(self._names)
+
+    def _read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
         file_system.use_credentials(dict(self._credentials))
         if self.options.explain:
             LOG.warning("%s: task of %s", self._name, describe_splits(partition.splits))
@@ -513,6 +577,7 @@ class StreamRefusal(DataSourceStreamReader):
     def __init__(self, name: str) -> None:
         self._name = name
 
+    @one_line()
     def initialOffset(self) -> dict:
         """None.
 
@@ -598,42 +663,14 @@ KafkaSource.READERS = (KafkaReader, PushingReader)
 FilesSource.READERS = (FilesReader, PushingFilesReader)
 
 
-def directories(option_values: dict[str, str]) -> list[str]:
-    """The directories that load() was given.
+def arrow_schema(schema: "StructType") -> pa.Schema:
+    """The columns in Arrow's types, with times in UTC.
 
-    Raises:
-        CannotOpen: without any.
+    to_arrow_schema of Spark 4.1 has no argument for the zone, and takes UTC by itself.
     """
-    paths = (
-        json.loads(option_values["paths"])
-        if option_values.get("paths")
-        else [option_values["path"]]
-        if option_values.get("path")
-        else []
-    )
-    if not paths:
-        raise CannotOpen(
-            "load()",
-            message("errors.names_no_directory"),
-            message("errors.give_a_load"),
-            kind="missing",
-        )
-    return [_local_path(directory) for directory in paths]
+    has_timezone = "timezone" in signature(to_arrow_schema).parameters
+    return to_arrow_schema(schema, timezone="UTC") if has_timezone else to_arrow_schema(schema)
 
 
-def _local_path(directory: str) -> str:
-    """The path of a directory that may be named by a file: URI, or the address of a remote one.
-
-    Raises:
-        CannotOpen: for an address of no store that is read.
-    """
-    scheme, _, rest = directory.partition(":")
-    if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
-        return directory
-    if address.parse(directory):
-        return directory
-    return unquote(urlsplit(directory).path)
-
-
-def _describe_field(field: "pa.Field") -> str:
+def _describe_field(field: pa.Field) -> str:
     return f"{field.name} {field.type}"

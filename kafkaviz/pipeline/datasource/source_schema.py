@@ -6,7 +6,7 @@ together.
 """
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import inf
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.names import MAX_OFFSET
-from kafkaviz.messages import message
+from kafkaviz.messages import Message, message
 from kafkaviz.pipeline.catalog import schema
 from kafkaviz.pipeline.catalog.schema import BOOL, INT, LONG, PARTITION, STRING
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
@@ -97,10 +97,23 @@ ONE_REPLICA, ALL_REPLICAS = REPLICAS = ("one", "all")
 TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 SPARK_OPTIONS = ("path", "paths")  # options that load() itself adds
+MAX_SHOWN = 200  # characters of a value that an error repeats
 
 
 class BadOption(KafkavizError):
     """An option of the data source that means nothing."""
+
+    def __init__(self, what: Message) -> None:
+        """Keeps the message, with long values cut."""
+        super().__init__(
+            what.with_values(
+                **{
+                    name: f"{value[:MAX_SHOWN]}…"
+                    for name, value in what.values
+                    if isinstance(value, str) and len(value) > MAX_SHOWN
+                }
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +233,7 @@ def select_columns(
         BadOption: for a name that is none of them, or stands there twice.
     """
     by_name = {field.name: field for field in available}
+    names = match_case(names, by_name)
     unknown = [column for column in names if column not in by_name]
     if unknown:
         has_payload = name != "kafka_records" or not set(PAYLOAD.names).isdisjoint(by_name)
@@ -231,6 +245,12 @@ def select_columns(
     return pa.schema(
         [by_name[column].with_nullable(column not in not_null) for column in names or by_name]
     )
+
+
+def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """The names, each as the known ones write it: Spark's columns are the same in any case."""
+    by_lower = {name.lower(): name for name in known}
+    return [by_lower.get(name.lower(), name) for name in names]
 
 
 def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:

@@ -1,0 +1,130 @@
+"""The directories that load() was given: one path, a list of them, or patterns.
+
+    /mnt/brokers/*                 what lies in /mnt/brokers, in the order of the names
+    /mnt/brokers/{17,18}           these two
+    s3://bucket/brokers/1[0-9]     those in a store
+
+A path that is there as it stands is no pattern, whatever its letters.
+"""
+
+import glob
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from urllib.parse import unquote, urlsplit
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log.remote import address, file_system
+from kafkaviz.log.remote.address import RemotePath
+from kafkaviz.messages import message
+from kafkaviz.pipeline.datasource.source_schema import BadOption
+
+PATHS_EXAMPLE = '["/mnt/brokers/1","/mnt/brokers/2"]'
+BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+MAGIC = re.compile(r"[*?\[]")
+
+
+def directories(option_values: Mapping[str, str]) -> list[str]:
+    """The directories and patterns of the options path and paths.
+
+    Raises:
+        BadOption: paths is not a list of them.
+        CannotOpen: without any.
+    """
+    paths = (
+        _parse_paths(option_values["paths"])
+        if option_values.get("paths")
+        else [option_values["path"]]
+        if option_values.get("path")
+        else []
+    )
+    if not paths:
+        raise CannotOpen(
+            "load()",
+            message("errors.names_no_directory"),
+            message("errors.give_a_load"),
+            kind="missing",
+        )
+    return [_local_path(directory) for directory in paths]
+
+
+def expand(path: str) -> list[str]:
+    """The paths that a pattern stands for, in the order of their names; a plain path itself.
+
+    Raises:
+        CannotOpen: nothing matches, or a store cannot be asked.
+    """
+    if not MAGIC.search(path) and not BRACES.search(path):
+        return [path]
+    remote = address.parse(path)
+    if os.path.lexists(path) or (remote is not None and not _has_pattern(remote.key)):
+        return [path]
+    if remote is not None:
+        matches = [str(match) for match in _expand_remote(remote)]
+    else:
+        patterns = _alternatives(os.path.expanduser(path))
+        matches = sorted({path for pattern in patterns for path in glob.glob(pattern)})
+    if not matches:
+        raise CannotOpen(path, message("errors.pattern_matches_nothing"), kind="missing")
+    return matches
+
+
+def _has_pattern(text: str) -> bool:
+    return bool(MAGIC.search(text) or BRACES.search(text))
+
+
+def _expand_remote(remote: RemotePath) -> list[RemotePath]:
+    """What a store has of these names; each part of the key that is a pattern takes a listing."""
+    by_name: dict[str, RemotePath] = {}
+    for key in _alternatives(remote.key):
+        matches = [RemotePath(remote.store, "")]
+        for part in key.split("/"):
+            if MAGIC.search(part):
+                matches = [
+                    parent.child(entry.key)
+                    for parent in matches
+                    for entry in file_system.list_directory(parent, is_recursive=False)
+                    if fnmatchcase(entry.key, part) and not entry.key.startswith(".")
+                ]
+            else:
+                matches = [parent.child(part) for parent in matches]
+        by_name |= {str(match): match for match in matches}
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    """The patterns that braces stand for: /mnt/{1,2} is /mnt/1 and /mnt/2."""
+    match = BRACES.search(pattern)
+    if match is None:
+        yield pattern
+        return
+    for word in match[1].split(","):
+        yield from _alternatives(f"{pattern[: match.start()]}{word}{pattern[match.end() :]}")
+
+
+def _parse_paths(text: str) -> list[str]:
+    try:
+        paths = json.loads(text)
+    except (ValueError, RecursionError):
+        paths = None
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise BadOption(
+            message("option.takes_json", option="paths", examples=(PATHS_EXAMPLE,), value=text)
+        )
+    return paths
+
+
+def _local_path(directory: str) -> str:
+    """The path of a directory that may be named by a file: URI, or the address of a remote one.
+
+    Raises:
+        CannotOpen: for an address of no store that is read.
+    """
+    scheme, _, rest = directory.partition(":")
+    if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
+        return directory
+    if address.parse(directory):
+        return directory
+    return unquote(urlsplit(directory).path)

@@ -1,0 +1,120 @@
+"""Tables that CREATE TABLE ... USING has put into Spark's catalog, and what Spark gives a source of
+them.
+"""
+
+import json
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.pipeline import register
+from kafkaviz.pipeline.datasource import table_options
+from kafkaviz.pipeline.datasource.source import FilesSource, RecordsSource
+from kafkaviz.pipeline.datasource.source_schema import BadOption
+
+# what Spark 4.3.0 gave a source in Python for CREATE TABLE ... OPTIONS (topics 'nulls') LOCATION ...
+# COMMENT ... TBLPROPERTIES ('team' = 'data')
+PROPERTIES = {
+    "location": "file:/brokers/1",
+    "path": "file:/brokers/1",
+    "topics": "nulls",
+    "option.topics": "nulls",
+    "provider": "kafka_records",
+    "comment": "a test",
+    "owner": "root",
+    "external": "true",
+    "collation": "UTF8_LCASE",
+    "is_managed_location": "false",
+    "team": "data",
+    "serialization.format": "1",
+    "transient_lastDdlTime": "1790000000",
+}
+
+
+def test_properties_of_a_table_are_no_options():
+    """The options are what is left: those of OPTIONS, and the path."""
+    values = table_options.without_properties(PROPERTIES, RecordsSource.has_option)
+    assert values == {"path": "file:/brokers/1", "topics": "nulls"}
+    RecordsSource(PROPERTIES).schema()
+
+
+@pytest.mark.parametrize("name", ["topcs", "owner"])
+def test_a_mistyped_option_of_a_table_is_refused(name):
+    """One that stands in OPTIONS, whatever its name; of a load any."""
+    with pytest.raises(BadOption, match=f"there is no option {name}"):
+        RecordsSource({**PROPERTIES, name: "x", f"option.{name}": "x"}).schema()
+    with pytest.raises(BadOption, match=f"there is no option {name}"):
+        RecordsSource({"path": "/brokers/1", name: "x"}).schema()
+
+
+def test_a_query_of_a_table_has_its_options_from_the_columns(clean):
+    """Spark gives a SELECT nothing but the columns, and what stands in WITH."""
+    properties = {**PROPERTIES, "path": str(clean)}
+    schema = RecordsSource(properties).schema()
+    assert json.loads(schema.fields[0].metadata[table_options.METADATA_KEY]) == {
+        "path": str(clean),
+        "topics": "nulls",
+    }
+    counts = []
+    for options in ({}, {"topics": "orders", "partitions": "0", "offsets": "0-9"}):
+        reader = RecordsSource(options).reader(schema)
+        counts.append(
+            sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))
+        )
+    assert counts[0] > 10 and counts[1] == 10
+    with pytest.raises(CannotOpen, match="leave the columns out"):
+        RecordsSource({}).reader(RecordsSource({"path": "/brokers/1"}).schema())
+
+
+def test_a_load_does_not_take_the_options_of_a_table(clean):
+    """A schema that was taken from a table says nothing of another directory."""
+    schema = RecordsSource(PROPERTIES).schema()
+    reader = RecordsSource({"path": str(clean), "topics": "orders"}).reader(schema)
+    assert reader.options.topics == ("orders",)
+
+
+def test_columns_carry_no_password():
+    """Of a consumer's settings the one that has an effect goes along."""
+    values = {"subscribe": "t", "kafka.ssl.key.password": "p", "kafka.isolation.level": "x"}
+    schema = FilesSource({"path": "/brokers/1", "subscribe": "t"}).schema()
+    table_options.attach(schema, values)
+    assert table_options.attached(schema) == {"subscribe": "t", "kafka.isolation.level": "x"}
+
+
+@pytest.mark.slow
+def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
+    """Made and asked in SQL: the rows of a load, and a mistyped option in one line."""
+    register(spark)
+    spark.sql(f"CREATE DATABASE kafkaviz_tables LOCATION '{tmp_path}'")
+    try:
+        for name, options in (
+            ("kafka_records", {"topics": "nulls"}),
+            ("kafka_files", {"subscribe": "nulls"}),
+        ):
+            pairs = ", ".join(f"{key} '{value}'" for key, value in options.items())
+            spark.sql(
+                f"CREATE TABLE kafkaviz_tables.{name} USING {name} OPTIONS ({pairs}) "
+                f"LOCATION '{clean}' COMMENT 'nulls' TBLPROPERTIES ('team' = 'data')"
+            )
+            expected = spark.read.format(name).options(**options).load(str(clean))
+            table = spark.table(f"kafkaviz_tables.{name}")
+            assert table.columns == expected.columns
+            assert table.count() == expected.count() > 0
+        with pytest.raises(Exception) as refusal:
+            spark.sql(
+                f"CREATE TABLE kafkaviz_tables.wrong USING kafka_records OPTIONS (topcs 'nulls') "
+                f"LOCATION '{clean}'"
+            )
+        assert_one_line(str(refusal.value), "there is no option topcs; there are columns, topics")
+        with pytest.raises(Exception) as refusal:
+            spark.read.format("kafka_records").load("/nowhere/at-all").count()
+        assert_one_line(str(refusal.value), "/nowhere/at-all: is not there")
+    finally:
+        spark.sql("DROP DATABASE kafkaviz_tables CASCADE")
+
+
+def assert_one_line(text: str, words: str) -> None:
+    """The sentence stands in the first line of what Spark says, and no stack of Python follows."""
+    first, *rest = text.splitlines()
+    assert words in first, text
+    assert not [line for line in rest if "Traceback" in line or line.startswith("  File ")], text
