@@ -149,6 +149,11 @@ TIERED_COPY_STOPPED = _since(
 INDEXES_TRUSTED = _since(
     (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283"
 )
+ABORTED_TXN_RANGE = _since(
+    (4, 4),
+    "an entry of the .txnindex of any version but 0 is refused; before, one whose first byte is "
+    "from 1 to 127",
+)
 SWAPPED_INDEXES = _since(
     (3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew"
 )

@@ -7,6 +7,7 @@ from kafkaviz.format.batch import CORRUPT_RECORD
 KAFKA = "org.apache.kafka.common.KafkaException"
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"
 OUT_OF_MEMORY = "java.lang.OutOfMemoryError"
+INVALID_TXN_STATE = "org.apache.kafka.common.errors.InvalidTxnStateException"
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 OUT_OF_BOUNDS = "IndexOutOfBoundsException"
 

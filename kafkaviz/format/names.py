@@ -8,7 +8,7 @@ deleted topic orders.
 import re
 from dataclasses import dataclass
 
-from kafkaviz.format.java_numbers import parse_long
+from kafkaviz.format.java_numbers import parse_int, parse_long
 
 MAX_OFFSET = 2**63 - 1
 MAX_PARTITION = 2**31 - 1
@@ -69,7 +69,6 @@ _CHECKPOINT = re.compile(
     r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?"
 )
 _RENAMED_DIRECTORY = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)")
-_PARTITION = re.compile(r"(.+)-([0-9]+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -173,11 +172,8 @@ def parse_directory(name: str) -> PartitionName | None:
         if suffix_match is None:
             return None
         name, state = name[: name.rindex(".")], suffix_match[4]
-    match = _PARTITION.fullmatch(name)
-    if match is None:
+    topic, _, number = name.rpartition("-")
+    try:
+        return PartitionName(topic, parse_int(number), state) if topic else None
+    except ValueError:
         return None
-    digits = match[2].lstrip("0") or "0"
-    # Python refuses to read thousands of digits
-    if len(digits) > len(str(MAX_PARTITION)) or int(digits) > MAX_PARTITION:
-        return None
-    return PartitionName(match[1], int(digits), state)

@@ -5,7 +5,7 @@ much of their state. Producer 7 begins at offset 10, producer 8 at 20, and 7 abo
 (7, 10, 30, 20), since below 20 everything is decided.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
@@ -14,9 +14,9 @@ import numpy as np
 
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch, control, record, txn_index
+from kafkaviz.format import batch, control, names, record, txn_index
 from kafkaviz.format.control import ControlType
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_TXN_STATE
 
 TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, behind its version
 EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
@@ -99,20 +99,40 @@ class OpenTransactions:
         Args:
             read: without it any marker is a commit: what is open does not depend on its kind.
             batches: rows of format.batch.BATCH.
+            stem: the segment's path without its ending, where a load takes the batches: it ends
+                where a producer with an open transaction goes on without one.
 
         Raises:
             TransactionFault: Kafka's recovery ends at a batch.
         """
-        names = ("producer_id", "base_offset", "record_count")
-        producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in names)
-        for row, last_ms in transaction_rows(batches):
-            if last_ms is not None:
+        fields = ("producer_id", "base_offset", "record_count")
+        producer_ids, base_offsets, record_counts = (batches[name].tolist() for name in fields)
+        rows: Iterable[tuple[int, int | None]] = transaction_rows(batches)
+        plain_rows = self._plain_rows(batches) if stem else frozenset()
+        if plain_rows:
+            rows = sorted([*rows, *((row, None) for row in plain_rows)])
+        for row, last_ms in rows:
+            if row in plain_rows:
+                if producer_ids[row] in self._begins:
+                    raise _plain_fault(row, producer_ids[row], base_offsets[row], stem)
+            elif last_ms is not None:
                 self.begin(producer_ids[row], TransactionBegin(base_offsets[row]))
             elif record_counts[row]:
                 kind = ControlType.COMMIT if read is None else marker(read, batches[row], row).kind
                 self.take_marker(
                     producer_ids[row], base_offsets[row], kind, batch_number=row, stem=stem
                 )
+
+    def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
+        """The batches without a transaction of producers that have one, here or open before."""
+        has_producer = batches["producer_id"] >= 0
+        is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
+        if not is_plain.any():
+            return frozenset()
+        is_begun = has_producer & batch.is_transactional(batches)
+        suspects = [*self._begins, *np.unique(batches["producer_id"][is_begun]).tolist()]
+        is_plain &= np.isin(batches["producer_id"], suspects)
+        return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
         """Takes a transactional batch, a producer's first or a later one.
@@ -173,6 +193,17 @@ class OpenTransactions:
         if stable is None:
             stable = marker_offset + 1 if next_begin is None else next_begin
         self._aborted.append((txn_index.VERSION, producer_id, begin.offset, marker_offset, stable))
+
+
+def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> TransactionFault:
+    """What ProducerAppendInfo (4.3.1, 4.4.0) throws at a batch without its open transaction."""
+    directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
+    partition = f"{directory.topic}-{directory.partition}" if directory else stem
+    words = (
+        f"Expected transactional write from producer {producer_id} at offset (offset={offset}, "
+        f"segment=[-1:-1]) in partition {partition}"
+    )
+    return TransactionFault(row, INVALID_TXN_STATE, words)
 
 
 def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:

@@ -48,22 +48,29 @@ def build(entries: np.ndarray) -> bytes:
     return rows.tobytes()
 
 
-def ensure_readable(entries: np.ndarray) -> np.ndarray:
+def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.ndarray:
     """The same entries, once all can be read.
 
+    Args:
+        allows_negative: up to 4.3 the version is one signed byte, and a negative one passes; from
+            4.4 on it is both bytes and must be 0 (versions.ABORTED_TXN_RANGE).
+
     Raises:
-        CorruptBytes: Kafka 4.3.1 refuses to read the version of an entry.
+        CorruptBytes: Kafka refuses to read the version of an entry.
     """
-    # one signed byte: 1 to 127 are refused, 128 to 255 pass as negative
-    is_refused = entries["version"] >> 8 > VERSION
+    is_refused = entries["version"] != VERSION
+    supported = f"supported version range is {VERSION} to {VERSION}"
+    if allows_negative:
+        is_refused = entries["version"] >> 8 > VERSION
+        supported = f"current version is {VERSION}"
     if is_refused.any():
         slot = int(np.argmax(is_refused))
-        version = int(entries["version"][slot]) >> 8
+        version = int(entries["version"][slot])
+        if allows_negative:
+            version >>= 8
         raise CorruptBytes(
             slot * ENTRY.itemsize,
-            verbatim(
-                f"Unexpected aborted transaction version {version}, current version is {VERSION}"
-            ),
+            verbatim(f"Unexpected aborted transaction version {version}, {supported}"),
         )
     return entries
 

@@ -649,12 +649,14 @@ def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     """Reads the marker of a clean stop.
 
-    A broker looks only at whether it is there (LogManager, 4.3.1).
+    A broker looks only at whether it is there, also as a folder (LogManager, 4.3.1).
 
     Returns:
         Whether the marker is there, and its content.
     """
     path = root / CLEAN_SHUTDOWN
+    if path.is_dir():
+        return True, None
     try:
         return file.is_there(path), checkpoint.parse_clean_shutdown(
             file.read_text(path, MARKER_BYTES)

@@ -104,7 +104,7 @@ def test_a_name_comes_back_as_its_base_offset(base_offset):
         (f"orders-{'9' * 5000}", None),
         ("orders-x", None),
         ("orders-", None),
-        ("orders-٣", None),
+        ("orders-٣", PartitionName("orders", 3)),
         ("orders-0-delete", None),  # Kafka refuses it: the id is missing
         (f"orders.{UUID}-delete", None),
         (f"orders-a.{UUID}-stray", None),
@@ -166,3 +166,23 @@ def test_partitions_are_counted():
         "orders-10",
     ]
     assert sorted(names, key=natural_sort_key) == counted
+
+
+@pytest.mark.parametrize(
+    ("directory", "partition"),
+    [
+        ("t-+1", ("t", 1)),
+        ("t--1", ("t-", 1)),
+        ("t-\u0661", ("t", 1)),
+        ("t-0000000000000000000001", ("t", 1)),
+        ("t-+", None),
+        ("t-", None),
+        ("-1", None),
+        ("t-\U0001d7cf", None),
+        ("t-1 ", None),
+    ],
+)
+def test_the_number_of_a_partition_is_read_as_java_reads_it(directory, partition):
+    """LocalLog.parseTopicPartitionName of 4.3.1 splits at the last dash and calls parseInt."""
+    name = parse_directory(directory)
+    assert (name and (name.topic, name.partition)) == partition

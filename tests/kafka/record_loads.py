@@ -10,7 +10,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from kafkaviz.format import names
+import numpy as np
+
+from kafkaviz.format import names, producer_snapshot
+from kafkaviz.format import txn_index as format_txn_index
 from tests.kafka.harness import FOLDER, fetch_class_path
 
 RELEASES = ("4.3.1", "4.4.0")
@@ -158,6 +161,54 @@ def folder_changes() -> Iterator[dict]:
     yield {"write": every_log, "folders": [f"{FIRST}.log"]}
 
 
+def txn_index(*entries: tuple[int, int]) -> str:
+    """A .txnindex with these versions and last offsets."""
+    rows = [(version, 1, 20, last_offset, last_offset + 1) for version, last_offset in entries]
+    return np.array(rows, format_txn_index.ENTRY).tobytes().hex()
+
+
+def txn_index_changes() -> Iterator[dict]:
+    """Versions that one release reads and the other does not, before and after a wrong offset."""
+    for version in (0, 1, 0xFF, 0x100, 0x7F00, -0x8000, -1, -0x100, 0x1FF):
+        yield {"write": {f"{SECOND}.txnindex": txn_index((version, 23))}}
+    for entries in (
+        ((0, 5), (256, 23)),
+        ((256, 5), (0, 23)),
+        ((-1, 5), (-1, 23)),
+        ((0, 23), (256, 5)),
+    ):
+        yield {"write": {f"{SECOND}.txnindex": txn_index(*entries)}}
+    yield {"write": {f"{SECOND}.txnindex": txn_index((256, 23)), f"{SECOND}.index": None}}
+    yield {"write": {f"{SECOND}.txnindex": txn_index((256, 23))[:-2]}}
+
+
+def snapshot(*open_transactions: tuple[int, int]) -> str:
+    """A producer snapshot of producers with open transactions: the id and the first offset."""
+    rows = [(producer, 0, 4, 4, 0, 0, -1, first) for producer, first in open_transactions]
+    return producer_snapshot.build(np.array(rows, producer_snapshot.PRODUCER)).hex()
+
+
+def open_transaction_changes(source: dict[str, bytes]) -> Iterator[dict]:
+    """Snapshots with an open transaction, whose producer goes on without one, or that is nowhere."""
+    second = {f"{SECOND}.{kind}": None for kind in ("log", "index", "timeindex", "snapshot")}
+    one_segment = {**second, f"{END}.snapshot": None}
+    yield {"write": {**one_segment, f"{5:020}.snapshot": snapshot((0, 3))}}
+    yield {"write": {**one_segment, f"{5:020}.snapshot": snapshot((9, 3))}}
+    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 3))}}
+    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 23))}}
+    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 22))}}
+    yield {"write": {**one_segment, f"{23:020}.snapshot": snapshot((0, 99))}}
+    plain = (23).to_bytes(8, "big") + source[f"{FIRST}.log"][8:1572]  # of producer 0
+    for first in (3, 22):
+        yield {
+            "write": {
+                f"{SECOND}.log": plain.hex(),
+                f"{SECOND}.snapshot": snapshot((0, first)),
+                f"{END}.snapshot": None,
+            }
+        }
+
+
 class Loads:
     """A process that reads and loads with the classes of one release."""
 
@@ -237,7 +288,10 @@ def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
 def record_loads() -> Iterator[dict]:
     """What both releases make of each change, after a clean stop and after a kill."""
     source = read_source()
-    changes = [*name_changes(), *folder_changes()]
+    changes = [
+        *(*name_changes(), *folder_changes()),
+        *(*txn_index_changes(), *open_transaction_changes(source)),
+    ]
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
         for change in changes:
             for clean in (True, False):

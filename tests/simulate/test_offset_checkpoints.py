@@ -1,12 +1,15 @@
 """Damaged offset checkpoints, held against Kafka's CheckpointFile and against whole brokers."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.format import checkpoint, names
+from kafkaviz.simulate.config import release_behaviour
 from kafkaviz.simulate.startup import offset_checkpoints
+from kafkaviz.simulate.startup.own_files import OwnFiles, own_steps
 from tests.support.cases import all_cases
 
 RECORDED = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"
@@ -66,6 +69,16 @@ def test_what_a_damaged_checkpoint_does_to_a_start(name, ends_with_any):
     assert [step.takes_directory_offline for step in errors] == [False] * ends_with_any
     for harmless in (b"", b"0\r\n0\r\n", b"0" * 60):
         assert not list(offset_checkpoints.steps({name: harmless}, has_replicas=True))
+
+
+def test_a_marker_that_is_a_folder_is_a_clean_stop_unless_it_is_full():
+    """CleanShutdownFileHandler (4.3.1, 4.4.0) deletes it, which fails if the folder holds a file."""
+    files = OwnFiles(meta_properties=b"version=1\nnode.id=1\ncluster.id=abc\n")
+    assert own_steps(files, release_behaviour((4, 3, 1))) == ()
+    full = replace(files, is_marker_full=True)
+    (step,) = own_steps(full, release_behaviour((4, 3, 1)))
+    assert (step.cause, step.file) == ("folder", names.CLEAN_SHUTDOWN)
+    assert step.takes_directory_offline and "DirectoryNotEmptyException" in step.error
 
 
 def test_nothing_reads_the_high_watermarks_of_a_directory_without_replicas():

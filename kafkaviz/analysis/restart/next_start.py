@@ -168,7 +168,16 @@ def own_files(broker: Broker) -> OwnFiles:
             name: contents[name] for name in offset_checkpoints.WAY_OUTS if name in contents
         },
         has_replicas=has_replicas(broker),
+        is_marker_full=_is_full_folder(broker.path / names.CLEAN_SHUTDOWN),
     )
+
+
+def _is_full_folder(path: Path) -> bool:
+    """Whether a path is a folder that holds something."""
+    if not path.is_dir():
+        return False
+    with file.scan(path) as entries:
+        return any(True for _ in entries)
 
 
 def is_file(path: Path) -> bool:
@@ -305,14 +314,13 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 def misnamed_directories(root: Path) -> Iterator[str]:
     """Directories that LogManager takes for partitions though their names are none.
 
-    It refuses to start on them.
+    It refuses to start on them. The marker of a clean stop is deleted before it looks.
     """
+    passed_over = (*names.NO_PARTITIONS, names.CLEAN_SHUTDOWN)
     with file.translate_os_errors(root), os.scandir(root) as entries:
         directories = sorted(entry.name for entry in entries if file.is_directory(entry))
     yield from (
-        name
-        for name in directories
-        if name not in names.NO_PARTITIONS and not names.parse_directory(name)
+        name for name in directories if name not in passed_over and not names.parse_directory(name)
     )
 
 

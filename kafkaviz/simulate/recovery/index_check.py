@@ -11,6 +11,9 @@ reads.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, cast
 
+import numpy as np
+
+from kafkaviz import versions
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.messages import Message, message
@@ -68,15 +71,20 @@ def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrus
     """
     if not get("index"):
         return Distrust("index-missing", message("index_check.index_missing"))
-    fault = _txn_fault(get("txnindex"), base) or (
+    fault = _txn_fault(get("txnindex"), base, behaviour) or (
         _old_fault(get, behaviour) if behaviour.checks_indexes else None
     )
     return Distrust("index-corrupt", fault) if fault else None
 
 
-def _txn_fault(file: ReadableFile | None, base: int) -> Message | None:
+def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour) -> Message | None:
     entries = txn_index.parse(file.content() if file else b"")
-    txn_index.ensure_readable(entries)
+    # the check ends at the first entry below the base offset
+    is_below = entries["last_offset"] < base
+    if is_below.any():
+        entries = entries[: int(np.argmax(is_below)) + 1]
+    allows_negative = not versions.ABORTED_TXN_RANGE.applies_to(behaviour.release)
+    txn_index.ensure_readable(entries, allows_negative=allows_negative)
     try:
         txn_index.check(entries, base)
     except CorruptBytes as fault:

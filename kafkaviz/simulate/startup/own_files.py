@@ -14,7 +14,13 @@ from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes, NotRead
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.exception_names import INVALID_RECORD
-from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
+from kafkaviz.format.names import (
+    BOOTSTRAP,
+    CLEAN_SHUTDOWN,
+    META_PROPERTIES,
+    METADATA_TOPIC,
+    QUORUM_STATE,
+)
 from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
@@ -42,6 +48,7 @@ class OwnFiles:
         has_metadata_log: KRaft's own log lies in the directory.
         checkpoints: the offset checkpoints that are there, by name.
         has_replicas: the directory holds a replica in use.
+        is_marker_full: .kafka_cleanshutdown is a folder with something in it.
     """
 
     meta_properties: bytes | None
@@ -50,6 +57,7 @@ class OwnFiles:
     quorum_state: bytes | None = None
     checkpoints: Mapping[str, bytes] = field(default_factory=dict)
     has_replicas: bool = False
+    is_marker_full: bool = False
 
 
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
@@ -64,8 +72,22 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
         steps += _bootstrap(files.bootstrap)
     if files.has_metadata_log and files.quorum_state is not None:
         steps += _quorum(files.quorum_state)
+    if files.is_marker_full:
+        steps.append(_marker())
     steps += offset_checkpoints.steps(files.checkpoints, has_replicas=files.has_replicas)
     return tuple(steps)
+
+
+def _marker() -> StartupStep:
+    """The end of the directory's start at a marker that LogManager cannot delete."""
+    step = _fail(
+        "folder",
+        CLEAN_SHUTDOWN,
+        message("start.marker_is_full_folder", file=CLEAN_SHUTDOWN),
+        BrokerException("java.nio.file.DirectoryNotEmptyException", CLEAN_SHUTDOWN),
+        message("way_out.move_folder_out", file=CLEAN_SHUTDOWN),
+    )
+    return replace(step, takes_directory_offline=True)
 
 
 def properties_fault(data: bytes) -> Message | None:
