@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SETTLED_WITHIN_S = 10.0
 LEVELS = ("headers", "crc", "records")  # of format.deep_scan.CheckLevel, which takes long to import
 EPILOG = """\
---json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id};
+--json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id,
+log_directories: a list of {path, directory_id, has_metadata_log}};
 read, {segments, bytes of .log}; kept, {segments}: those that have not changed since the last run;
 rows, {table: number}; check, {level: headers|crc|records, unchecked_codes: those that it does not
 look for}; findings, {error, warning, info}: how many of each; both null with --no-findings;
@@ -52,7 +53,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         nargs="+",
         type=Path,
-        help="a broker directory, or a .tar, .tar.gz or .zip of one",
+        help="a log directory of a broker, a folder with all of them, or a .tar, .tar.gz or .zip "
+        "of either; several of one broker, by node.id and cluster.id, belong together",
     )
     parser.add_argument(
         "--catalog",
@@ -133,7 +135,7 @@ def _say_newer(info: "CatalogInfo") -> None:
         else:
             with suppress(KafkavizError):  # it may be gone by now
                 output.say_newer(
-                    assume_release(open_broker(source.path)).newer_than_known, source.broker
+                    assume_release(open_broker(*source.paths)).newer_than_known, source.broker
                 )
 
 
@@ -195,6 +197,14 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
                 "path": address.display(source.path),
                 "node_id": source.node_id,
                 "cluster_id": source.cluster_id,
+                "log_directories": [
+                    {
+                        "path": address.display(directory.path),
+                        "directory_id": directory.directory_id,
+                        "has_metadata_log": directory.has_metadata_log,
+                    }
+                    for directory in source.log_directories
+                ],
             }
             for source in info.sources
         ],

@@ -578,6 +578,8 @@ def _open_partition(
         remote_gaps = tiered_view.remote_gaps(path)
         if not remote_bases and not remote_gaps:
             return partition
+        # no start reads a store, so none of them hides what it does
+        problems += (Problem(gap.path, gap.what) for gap in remote_gaps)
         return replace(partition, remote_bases=remote_bases, remote_gaps=remote_gaps)
     except CannotOpen as fault:
         problems.append(Problem.from_fault(path, fault))

@@ -91,6 +91,7 @@ def _partition(name: str, partition: Partition) -> dict:
         )
         if newest
         else None,
+        "log_directory": str(partition.path.parent.resolve()),
     }
 
 

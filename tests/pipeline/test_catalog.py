@@ -19,6 +19,7 @@ from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogSource,
     RowRange,
     SourceCheck,
+    StoredLogDirectory,
     from_json,
     to_json,
 )
@@ -35,8 +36,8 @@ from tests.support.cases import all_cases
 
 VERDICT = SourceCheck(AssumedRelease((4, 3, 1), (message("release.given"),)), False, True)
 INFO = CatalogInfo(
-    "0.1.0",
-    (
+    kafkaviz="0.1.0",
+    sources=(
         CatalogSource(
             broker="b",
             path=Path("/data/b"),
@@ -45,12 +46,16 @@ INFO = CatalogInfo(
             cluster_id=None,
             directories=("t-0",),
             files={"meta.properties": (88, 17)},
+            log_directories=(
+                StoredLogDirectory(path=Path("/data/b"), directory_id="a", has_metadata_log=True),
+                StoredLogDirectory(path=Path("/data/c"), directory_id=None, has_metadata_log=False),
+            ),
             checked=VERDICT,
         ),
     ),
-    {table: {} for table in TABLES} | {"batches": {"batches-x.parquet": 3}},
-    (Problem(Path("/data/b/t-0"), verbatim("no")),),
-    {"deleted": 1},
+    tables={table: {} for table in TABLES} | {"batches": {"batches-x.parquet": 3}},
+    problems=(Problem(Path("/data/b/t-0"), verbatim("no")),),
+    suffixes={"deleted": 1},
 )
 STAMPS = (
     StoredDirectory("b", "t-0", {"t-0/leader-epoch-checkpoint": (1, 2)}),

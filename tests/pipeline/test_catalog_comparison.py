@@ -383,5 +383,5 @@ def write_catalog(folder: Path, log: Mapping[str, Any], batches: Sequence[Mappin
         files={},
     )
     tables = {name: files.get(name, {}) for name in TABLES}
-    info = catalog_info.CatalogInfo("test", (source,), tables)
+    info = catalog_info.CatalogInfo(kafkaviz="test", sources=(source,), tables=tables)
     (folder / NAME).write_text(json.dumps(catalog_info.to_json(info)))

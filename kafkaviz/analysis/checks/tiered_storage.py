@@ -30,13 +30,13 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
         for segment in partition.segments
         if segment.place is SegmentPlace.LOST
     }
-    for shown in plan.partitions:
-        for gap in shown.remote_gaps:
-            if (shown.directory, gap.first_offset) not in lost:  # check_partition tells those
-                yield _gap_finding(shown, gap, release)
-    for partition in state.partitions:
-        if plan.is_whole or partition.directory in directories:
-            yield from check_partition(partition, release)
+    for partition in plan.partitions:
+        for gap in partition.remote_gaps:
+            if (partition.directory, gap.first_offset) not in lost:  # check_partition tells those
+                yield _gap_finding(partition, gap, release)
+    for tiered_partition in state.partitions:
+        if plan.is_whole or tiered_partition.directory in directories:
+            yield from check_partition(tiered_partition, release)
 
 
 def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Finding:

@@ -105,12 +105,14 @@ class TieredPartition:
             faults: what is wrong with segments that should serve, by their ids.
         """
         broken = _broken_segments(self, folder, faults)
-        served = [segment for segment in self.serving_segments if segment.segment_id not in faults]
-        starts = [segment.start_offset for segment in (*broken, *served)]
+        readable = [
+            segment for segment in self.serving_segments if segment.segment_id not in faults
+        ]
+        starts = [segment.start_offset for segment in (*broken, *readable)]
         if not starts:
             return ()
         position, gaps = max(self.log_start, min(starts)), []
-        ends = [(segment.start_offset, segment.served_end_offset) for segment in served]
+        ends = [(segment.start_offset, segment.served_end_offset) for segment in readable]
         if self.local_log_start is not None:
             ends.append((self.local_log_start, None))
         for start, end in sorted(ends, key=lambda pair: pair[0]):
@@ -135,7 +137,7 @@ class TieredPartition:
         return sum(segment.place is place for segment in self.segments)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _BrokenSegment:
     """A remote segment that cannot be read.
 
@@ -177,12 +179,12 @@ def _broken_segments(
                 end_offset = min(later, default=None)
             broken.append(
                 _BrokenSegment(
-                    segment.start_offset,
-                    end_offset,
-                    fault.path,
-                    fault.what,
-                    getattr(fault, "kind", ""),
-                    is_complete,
+                    start_offset=segment.start_offset,
+                    end_offset=end_offset,
+                    path=fault.path,
+                    what=fault.what,
+                    kind=getattr(fault, "kind", ""),
+                    is_complete=is_complete,
                 )
             )
     return broken

@@ -126,16 +126,16 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     home = views_folder() / _identity(state.store, local)
     folder = home / (local or state.store).name
     folder.mkdir(parents=True, exist_ok=True)
-    shown = _sync(folder, state)
-    if local is None and not any(partition.remote for partition in shown.values()):
-        _raise_reason(shown.values())
+    views = _sync(folder, state)
+    if local is None and not any(partition.remote for partition in views.values()):
+        _raise_reason(views.values())
     description = {
         "store": os.fspath(state.store),
         "given_store": os.fspath(store),
         "local": local and os.fspath(local),
-        "partitions": {name: partition.remote for name, partition in shown.items()},
+        "partitions": {name: partition.remote for name, partition in views.items()},
         "gaps": {
-            name: [_gap_object(gap) for gap in partition.gaps] for name, partition in shown.items()
+            name: [_gap_object(gap) for gap in partition.gaps] for name, partition in views.items()
         },
         "offsets": {
             name: (partition.local_log_start, partition.latest_tiered)
@@ -147,11 +147,12 @@ def open_view(store: Path, local: Path | None = None) -> Path:
     return folder
 
 
-def _raise_reason(shown: Iterable["_ShownPartition"]) -> None:
+def _raise_reason(partitions: Iterable["_PartitionView"]) -> None:
     """Raises why nothing of a store can be shown where that is known: it is encrypted, say."""
-    for partition in shown:
+    for partition in partitions:
         for gap in partition.gaps:
-            raise CannotOpen(gap.path, gap.what, kind=gap.kind or "file")
+            next_step = message("tiered.decrypt_it") if gap.kind == "encrypted" else None
+            raise CannotOpen(gap.path, gap.what, next_step, kind=gap.kind or "file")
 
 
 def _gap_object(gap: RemoteGap) -> dict[str, Any]:
@@ -314,7 +315,7 @@ def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, i
 
 
 @dataclass(frozen=True)
-class _ShownPartition:
+class _PartitionView:
     """A partition as its view shows it.
 
     Attributes:
@@ -326,9 +327,9 @@ class _ShownPartition:
     gaps: tuple[RemoteGap, ...]
 
 
-def _sync(folder: Path, state: TieredState) -> dict[str, _ShownPartition]:
+def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
     """Makes the folder what it should be; says of each partition which segments are remote."""
-    shown: dict[str, _ShownPartition] = {}
+    views: dict[str, _PartitionView] = {}
     tiered_partitions = _shown_partitions(state)
     wanted_names = {*tiered_partitions}
     if state.local:
@@ -339,9 +340,9 @@ def _sync(folder: Path, state: TieredState) -> dict[str, _ShownPartition]:
             _link(folder / name, cast("Path", state.local) / name)
             continue
         local = state.local / name if state.local and (state.local / name).is_dir() else None
-        shown[name] = _sync_partition(folder / name, tiered_partitions[name], local)
+        views[name] = _sync_partition(folder / name, tiered_partitions[name], local)
     _remove_others(folder, wanted_names)
-    return shown
+    return views
 
 
 def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
@@ -377,9 +378,7 @@ def _newest_ns(partition: TieredPartition) -> int:
     return max((info.mtime_ns for files in stored for info in files.files.values()), default=0)
 
 
-def _sync_partition(
-    folder: Path, partition: TieredPartition, local: Path | None
-) -> _ShownPartition:
+def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None) -> _PartitionView:
     """Shows the files of a partition; a remote segment that cannot be read leaves a gap alone."""
     if folder.is_symlink():
         folder.unlink()
@@ -410,7 +409,7 @@ def _sync_partition(
     if local is None:
         expected |= _write_own_files(folder, partition.topic_id, last_stored)
     _remove_others(folder, expected)
-    return _ShownPartition(remote, partition.gaps(folder, faults))
+    return _PartitionView(remote, partition.gaps(folder, faults))
 
 
 def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:

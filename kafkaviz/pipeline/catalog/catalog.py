@@ -26,7 +26,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import message
-from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, from_json
+from kafkaviz.pipeline.catalog.catalog_info import FORMAT, READ_FORMATS, CatalogInfo, from_json
 from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.catalog.stamps import StampRow, StoredSegment, from_row, segments_of
 
@@ -213,7 +213,7 @@ def read_info(path: Path) -> CatalogInfo:
     """
     try:
         document = json.loads((path / NAME).read_bytes())
-        if document["format"] != FORMAT:
+        if document["format"] not in READ_FORMATS:
             raise CannotOpen(
                 path,
                 message(

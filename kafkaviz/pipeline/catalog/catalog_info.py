@@ -21,7 +21,8 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FORMAT = 11
+FORMAT = 12
+READ_FORMATS = (11, FORMAT)  # 11 has no log directories, and no column log_directory
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
@@ -39,18 +40,35 @@ class SourceCheck:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoredLogDirectory:
+    """One of a broker's log directories."""
+
+    path: Path
+    directory_id: str | None
+    has_metadata_log: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class CatalogSource:
-    """A broker directory as it was when it was read."""
+    """A broker as it was when it was read."""
 
     broker: str  # the name in the tables
-    path: Path
-    given: Path  # the same, or the archive it was unpacked from
+    path: Path  # of the log directory with the metadata log, else of the first one
+    given: Path  # the same, or the folder or archive that it is in
     node_id: str | None
     cluster_id: str | None
-    directories: tuple[str, ...]  # of its partitions
-    files: Mapping[str, Stamp]  # its own, beside the partitions; by path from the directory
+    # of its partitions; of two of one name with the folder, disk-b/orders-0
+    directories: tuple[str, ...]
+    # its own, beside the partitions; by path from the directory `path`
+    files: Mapping[str, Stamp]
+    log_directories: tuple[StoredLogDirectory, ...] = ()  # none up to format 11
     # None where the findings were left out
     checked: SourceCheck | None = field(default=None, compare=False)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of its log directories."""
+        return tuple(directory.path for directory in self.log_directories) or (self.path,)
 
 
 @dataclass(frozen=True)
@@ -62,7 +80,7 @@ class RowRange:
     rows: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CatalogInfo:
     """All that _catalog.json says."""
 
@@ -73,6 +91,7 @@ class CatalogInfo:
     problems: tuple[Problem, ...] = ()
     # how many segments are not in use, by the suffix of their files
     suffixes: Mapping[str, int] = field(default_factory=dict)
+    format: int = FORMAT  # of READ_FORMATS
 
     @property
     def rows(self) -> dict[str, int]:
@@ -105,14 +124,15 @@ def from_json(document: dict[str, Any]) -> CatalogInfo:
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
     sources = tuple(_parse_source(source) for source in document["sources"])
     return CatalogInfo(
-        ensure_type(str, document["kafkaviz"]),
-        sources,
-        tables,
-        parse_problems(document["problems"]),
-        {
+        kafkaviz=ensure_type(str, document["kafkaviz"]),
+        sources=sources,
+        tables=tables,
+        problems=parse_problems(document["problems"]),
+        suffixes={
             ensure_type(str, suffix): ensure_type(int, count)
             for suffix, count in document["suffixes"].items()
         },
+        format=document["format"],
     )
 
 
@@ -142,6 +162,10 @@ def _source_json(source: CatalogSource) -> dict:
     return vars(source) | {
         "path": address.display(source.path),
         "given": address.display(source.given),
+        "log_directories": [
+            vars(directory) | {"path": address.display(directory.path)}
+            for directory in source.log_directories
+        ],
         "checked": source.checked and _check_json(source.checked),
     }
 
@@ -152,6 +176,14 @@ def _parse_source(document: dict[str, Any]) -> CatalogSource:
     lists = {
         "directories": tuple(document["directories"]),
         "files": parse_stamps(document["files"]),
+        "log_directories": tuple(
+            StoredLogDirectory(
+                path=address.local_path(directory["path"]),
+                directory_id=ensure_type(str | None, directory["directory_id"]),
+                has_metadata_log=ensure_type(bool, directory["has_metadata_log"]),
+            )
+            for directory in document.get("log_directories", ())
+        ),
     }
     checked = {"checked": document["checked"] and _parse_source_check(document["checked"])}
     values: dict[str, Any] = document | paths | lists | checked

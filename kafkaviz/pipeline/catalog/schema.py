@@ -24,6 +24,8 @@ def _file_columns() -> list[tuple[str, pa.DataType]]:
     ]
 
 
+# the path of the log directory that it is in; null of a whole broker with several
+LOG_DIRECTORY = ("log_directory", STRING)
 PARTITIONS = pa.schema(
     [
         *PARTITION,
@@ -35,6 +37,7 @@ PARTITIONS = pa.schema(
         ("high_watermark", LONG),
         ("recovery_point", LONG),
         ("log_end_offset", LONG),
+        LOG_DIRECTORY,
     ]
 )
 CONTENT = [  # what reading the files of a segment says
@@ -132,6 +135,7 @@ FINDINGS = pa.schema(
         ("found_hex", STRING),
         ("expected_hex", STRING),
         ("json", STRING),  # the finding itself, for kafkaviz: findings.finding_codec
+        LOG_DIRECTORY,
     ]
 )
 # what each index.interval.bytes would cost a segment: analysis.sweep; a segment without a batch has
@@ -168,6 +172,7 @@ RESTART_STEPS = pa.schema(
         ("error", STRING),
         ("way_out", STRING),
         ("json", STRING),  # the step itself, for kafkaviz
+        LOG_DIRECTORY,
     ]
 )
 RETENTION = pa.schema(
@@ -194,6 +199,7 @@ RETENTION = pa.schema(
         ("retention_bytes_source", STRING),
         ("is_tiered", BOOL),
         ("limits_json", STRING),  # the limits and their sources, for kafkaviz
+        LOG_DIRECTORY,
     ]
 )
 CHECKED = pa.schema(

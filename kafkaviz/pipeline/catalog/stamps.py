@@ -84,7 +84,7 @@ def storable_name(directory: str) -> str:
 
 def owner_columns(broker: str, directory: str) -> dict[str, Any]:
     """The leading columns of a row of kafkaviz's own tables, and the directory."""
-    name = names.parse_directory(directory)
+    name = names.parse_directory(directory.rpartition("/")[2])
     partition = (
         {"topic": replace_surrogates(name.topic), "partition": name.partition} if name else {}
     )

@@ -1,8 +1,8 @@
 """Which of several replicas of a topic-partition is read, and why.
 
 The one that the others would follow: a replica that lost an election drops what it alone has when
-it is started again (analysis/comparison/leader_epochs.py), and those records are no part of the
-log any more.
+it is started again (analysis/comparison/leader_epochs.py), and those records are not part of
+the log any more.
 
     offers-0 of broker 1   epochs (0, 0) (2, 120) (3, 180), ends at 225
     offers-0 of broker 2   epochs (0, 0) (2, 120) (5, 180), ends at 180: elected last, is read
@@ -184,12 +184,12 @@ CRITERIA: dict[ReplicaReason, Callable[[_Replica, _Cluster], int]] = {
 def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Replica:
     """A replica with the epochs of its checkpoint.
 
-    Without one, or where the broker was not stopped cleanly, its last batches are read too.
+    Without one, or where its log directory was not left cleanly, its last batches are read too.
     """
     log_end = max(end_offset(partition), 0)
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()
-    if checkpointed is None or not broker.is_clean:
+    if checkpointed is None or not broker.directory_of(partition).is_clean:
         _take_last_batches(partition, log_end, epochs)
     history = EpochHistory(
         tuple(epochs.entries),

@@ -229,7 +229,13 @@ class CatalogTransaction:
                 files = self._new_files if is_new else old_files
                 files[table][source.path.name] = source.total_rows
         files = {table: old_files[table] | self._new_files[table] for table in TABLES}
-        info = CatalogInfo(version(), tuple(sources), files, tuple(problems), suffixes or {})
+        info = CatalogInfo(
+            kafkaviz=version(),
+            sources=tuple(sources),
+            tables=files,
+            problems=tuple(problems),
+            suffixes=suffixes or {},
+        )
         for table in TABLES:
             (self.run / table).mkdir(parents=True)
             for name in self._new_files[table]:

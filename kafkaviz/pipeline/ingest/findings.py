@@ -56,19 +56,23 @@ class StoredHealth(NamedTuple):
     retention: tuple[LogRetention, ...]
 
 
-def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
+def finding_row(broker: str, finding: Finding, log_directory: str | None) -> dict[str, Any]:
     """A finding about a broker, by its name in the tables."""
-    return _storable(_owner(broker, finding.partition) | finding_codec.to_row(finding))
+    owner = _owner(broker, finding.partition, log_directory)
+    return _storable(owner | finding_codec.to_row(finding))
 
 
-def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
+def step_row(broker: str, step: StartupStep, log_directory: str | None) -> dict[str, Any]:
     """A step of a broker's next start."""
-    return _storable(_owner(broker, step.partition) | finding_codec.step_to_row(step))
+    owner = _owner(broker, step.partition, log_directory)
+    return _storable(owner | finding_codec.step_to_row(step))
 
 
-def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
+def retention_rows(
+    broker: str, log: LogRetention, log_directory: str | None
+) -> list[dict[str, Any]]:
     """A row a segment of a log: what keeps it, and the settings of its log."""
-    owner = _owner(broker, log.partition)
+    owner = _owner(broker, log.partition, log_directory)
     return [_storable(owner | _retention_row(log, segment)) for segment in log.segments]
 
 
@@ -108,11 +112,12 @@ def stored_health(
     )
 
 
-def _owner(broker: str, directory: str | None) -> dict:
-    """The leading columns, and the directory."""
+def _owner(broker: str, directory: str | None, log_directory: str | None) -> dict:
+    """The leading columns, the directory, and the log directory around it."""
     name = names.parse_directory(directory) if directory else None
     partition = {"topic": name.topic, "partition": name.partition} if name else {}
-    return {"broker": broker, "directory": directory, **partition}
+    owner = {"broker": broker, "directory": directory, "log_directory": log_directory}
+    return {**owner, **partition}
 
 
 def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:

@@ -117,7 +117,7 @@ class IngestChecks:
 
         Those of the directory that was asked for last are kept.
         """
-        key = broker, partition.directory
+        key = broker, str(partition.path)
         if self._facts is None or self._facts[0] != key:
             self._facts, self._digests = (key, self.plans[broker].facts(partition)), {}
         return self._facts[1]
@@ -167,7 +167,8 @@ class IngestChecks:
         log = next(plan.logs([entries.partition]), None)
         if log is None:
             return None
-        return LogLoad(number, entries.broker, log, plan.is_clean, plan.assumed_release.release)
+        is_clean = plan.is_partition_clean(entries.partition)
+        return LogLoad(number, entries.broker, log, is_clean, plan.assumed_release.release)
 
 
 def is_read(entry: InventoryEntry) -> bool:

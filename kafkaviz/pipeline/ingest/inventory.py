@@ -4,11 +4,14 @@ Their segments by name, size and time, to be compared with what a catalog was re
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from heapq import merge
 from itertools import zip_longest
 from pathlib import Path
+from typing import cast
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
@@ -16,12 +19,17 @@ from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import SERVER_PROPERTIES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
-from kafkaviz.log.broker import OWN_FILES, Broker, Problem, open_root
+from kafkaviz.log.broker import OWN_FILES, Broker, Collect, Problem, open_root
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog.catalog import Catalog
-from kafkaviz.pipeline.catalog.catalog_info import CatalogSource, Stamp, version
+from kafkaviz.pipeline.catalog.catalog_info import (
+    CatalogSource,
+    Stamp,
+    StoredLogDirectory,
+    version,
+)
 from kafkaviz.pipeline.catalog.stamps import StampRow, StoredDirectory, StoredSegment
 from kafkaviz.units import replace_surrogates
 
@@ -82,10 +90,12 @@ class Inventory:
     @property
     def entries(self) -> Iterator[PartitionEntries]:
         """Each partition directory with its segments, numbered from 0."""
-        first = 0
-        for number, (name, partition) in enumerate(self.partitions):
-            yield _build_entries(number, first, name, partition)
-            first += len(partition.segments)
+        first = number = 0
+        for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
+            for key, partition in zip(source.directories, broker.partitions, strict=True):
+                yield _build_entries(number, first, name, key, partition)
+                first += len(partition.segments)
+                number += 1
 
     def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
         """Some of the partition directories.
@@ -94,11 +104,11 @@ class Inventory:
             first_segments: by the number of each, the number of its first segment.
         """
         first_number = 0
-        for name, broker in self.brokers:
-            for place in range(len(broker.partitions)):
+        for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
+            for place, key in enumerate(source.directories):
                 first = first_segments.get(number := first_number + place)
                 if first is not None:
-                    yield _build_entries(number, first, name, broker.partitions[place])
+                    yield _build_entries(number, first, name, key, broker.partitions[place])
             first_number += len(broker.partitions)
 
     @property
@@ -139,8 +149,11 @@ class Inventory:
 
 
 def inventory(brokers: Iterable[Broker]) -> Inventory:
-    """The partitions and segments of these directories."""
-    brokers = _merge_by_path(brokers)
+    """The partitions and segments of these brokers.
+
+    Directories of one broker that were opened one by one are that broker, see _join_directories.
+    """
+    brokers = _join_directories(_merge_by_path(brokers))
     broker_names = _names(brokers)
     named_brokers = tuple(zip(broker_names, brokers, strict=True))
     return Inventory(
@@ -155,19 +168,79 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 
     Partition directories given one by one become one broker with them all.
     """
-    by_path: dict[Path, Broker] = {}
+    by_path: dict[tuple[Path, ...], Broker] = {}
     for broker in brokers:
-        path = broker.path.resolve()
+        path = tuple(directory.path.resolve() for directory in broker.log_directories)
         if earlier := by_path.get(path):
             partitions = {
                 partition.directory: partition
                 for partition in (*earlier.partitions, *broker.partitions)
             }
-            broker = replace(
-                earlier, partitions=tuple(partitions[name] for name in sorted(partitions))
+            broker = (
+                replace(earlier, partitions=tuple(partitions[name] for name in sorted(partitions)))
+                if broker.is_lone
+                else earlier
             )
         by_path[path] = broker
     return [by_path[path] for path in sorted(by_path)]
+
+
+def _join_directories(brokers: list[Broker]) -> list[Broker]:
+    """The brokers, each with all its log directories.
+
+    Directories of one node.id and cluster.id are one broker's if they are different ones, by their
+    directory.id; before 3.7 there is none, and those are that have no partition in common. Two
+    copies of one directory stay two brokers, and so do two copies of a broker's directories: those
+    in one folder belong together.
+    """
+    by_node: dict[object, list[Broker]] = {}
+    for broker in brokers:
+        is_known = broker.node_id and broker.cluster_id and not broker.is_lone
+        key = (broker.cluster_id, broker.node_id) if is_known else (id(broker),)
+        by_node.setdefault(key, []).append(broker)
+    joined = []
+    for group in by_node.values():
+        by_folder: dict[Path, list[Broker]] = {}
+        for broker in group:
+            by_folder.setdefault(broker.path.parent, []).append(broker)
+        if _are_one_broker(group):
+            joined.append(_join(group))
+            continue
+        for folder_group in by_folder.values():
+            joined += [_join(folder_group)] if _are_one_broker(folder_group) else folder_group
+    return sorted(joined, key=lambda broker: broker.path.resolve())
+
+
+def _are_one_broker(brokers: Sequence[Broker]) -> bool:
+    """Whether no log directory of one node is there twice."""
+    if len(brokers) == 1:
+        return True
+    directories = [directory for broker in brokers for directory in broker.log_directories]
+    ids = {directory.directory_id for directory in directories}
+    if None not in ids:
+        return len(ids) == len(directories)
+    partition_names = Counter(
+        partition.directory for broker in brokers for partition in broker.partitions
+    )
+    return max(partition_names.values(), default=0) <= 1
+
+
+def _join(brokers: Sequence[Broker]) -> Broker:
+    """One broker of these log directories, its partitions in their order."""
+    if len(brokers) == 1:
+        return brokers[0]
+    partitions = merge(
+        *(broker.partitions for broker in brokers),
+        key=lambda partition: names.natural_sort_key(partition.directory),
+    )
+    collect = cast("Collect", type(brokers[0].partitions))
+    return Broker(
+        sources=tuple(source for broker in brokers for source in broker.sources),
+        log_directories=tuple(
+            directory for broker in brokers for directory in broker.log_directories
+        ),
+        partitions=collect(partitions),
+    )
 
 
 def _names(brokers: list[Broker]) -> list[str]:
@@ -178,10 +251,7 @@ def _names(brokers: list[Broker]) -> list[str]:
     As text that tables can hold, see units.replace_surrogates; where that alone no longer
     distinguishes two, bytes that are no UTF-8 are written out.
     """
-    paths = [
-        broker.source.with_name(archive.stem(broker.source)) if _is_packed(broker) else broker.path
-        for broker in brokers
-    ]
+    paths = list(map(_named_path, brokers))
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
         names = [replace_surrogates("/".join(path.parts[-length:])) for path in paths]
         if len(set(names)) == len(names):
@@ -189,8 +259,27 @@ def _names(brokers: list[Broker]) -> list[str]:
     return [str(path).encode("utf-8", "backslashreplace").decode() for path in paths]
 
 
-def _is_packed(broker: Broker) -> bool:
-    return archive.is_archive(broker.source) and broker.source.is_file()
+def _named_path(broker: Broker) -> Path:
+    """The path whose last folder names a broker: that of its main directory, or of all of them."""
+    if archive.is_archive(broker.source) and broker.source.is_file():
+        return broker.source.with_name(archive.stem(broker.source))
+    return broker.source if len(broker.log_directories) > len(broker.sources) else broker.path
+
+
+def _directory_keys(broker: Broker) -> Iterator[str]:
+    """What distinguishes each partition directory: its name, and its folder's for two of a name."""
+    if len(broker.log_directories) == 1:
+        yield from (partition.directory for partition in broker.partitions)
+        return
+    counts = Counter(partition.directory for partition in broker.partitions)
+    folders = {directory.path.name for directory in broker.log_directories}
+    for partition in broker.partitions:
+        if counts[partition.directory] == 1:
+            yield partition.directory
+        elif len(folders) == len(broker.log_directories):
+            yield f"{partition.path.parent.name}/{partition.directory}"
+        else:
+            yield str(partition.path)
 
 
 def _build_source(name: str, broker: Broker) -> CatalogSource:
@@ -200,58 +289,72 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
         given=broker.source,
         node_id=broker.node_id,
         cluster_id=broker.cluster_id,
-        directories=tuple(partition.directory for partition in broker.partitions),
+        directories=tuple(_directory_keys(broker)),
+        log_directories=tuple(
+            StoredLogDirectory(
+                path=directory.path.resolve(),
+                directory_id=directory.directory_id,
+                has_metadata_log=directory.has_metadata_log,
+            )
+            for directory in broker.log_directories
+        ),
         files=dict(_files(broker)),
     )
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Every file beside the partitions that findings may go by, by path from the directory.
+    """Every file beside the partitions that findings may go by.
 
-    Of directories there the name.
+    By path from the main directory, of another log directory by its whole path; of directories
+    there the name.
     """
-    yield from ((name, stamp) for name in SMALL_FILES if (stamp := _stamp_of(broker.path / name)))
-    properties_path = f"../{SERVER_PROPERTIES}"
-    yield from (
-        (properties_path, stamp) for stamp in [_stamp_of(broker.path / properties_path)] if stamp
-    )
-    # else partitions were opened, and whatever lies beside them may be anything
-    if broker.path == open_root(broker.source):
-        yield from _other_entries(broker)
+    for directory in broker.log_directories:
+        prefix = "" if directory is broker.main_directory else f"{directory.path}/"
+        for name in (*SMALL_FILES, f"../{SERVER_PROPERTIES}"):
+            if stamp := _stamp_of(directory.path / name):
+                yield prefix + name, stamp
+        # else partitions were opened, and whatever lies beside them may be anything
+        if len(broker.log_directories) > 1 or directory.path == open_root(broker.source):
+            for name, stamp in _other_entries(directory.path):
+                yield prefix + name, stamp
 
 
-def _other_entries(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """What else lies in a broker directory: a start does not like everything."""
+def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
+    """What else lies in a log directory: a start does not like everything."""
     with (
         suppress(CannotOpen),
-        file.translate_os_errors(broker.path),
-        os.scandir(broker.path) as entries,
+        file.translate_os_errors(path),
+        os.scandir(path) as entries,
     ):
         for entry in entries:
             if file.is_directory(entry):
                 yield from [] if names.parse_directory(entry.name) else [(f"{entry.name}/", (0, 0))]
-            elif entry.name not in SMALL_FILES and (stamp := _stamp_of(broker.path / entry.name)):
+            elif entry.name not in SMALL_FILES and (stamp := _stamp_of(path / entry.name)):
                 yield entry.name, stamp
 
 
-def _build_entries(number: int, first: int, name: str, partition: Partition) -> PartitionEntries:
+def _build_entries(
+    number: int, first: int, name: str, key: str, partition: Partition
+) -> PartitionEntries:
     segments = tuple(
-        _build_entry(first + place, name, partition, segment)
+        _build_entry(first + place, name, key, partition, segment)
         for place, segment in enumerate(partition.segments)
     )
     files = {
         f"{partition.directory}/{other.name}": _stamp(other) for other in partition.other_files
     }
-    stored = StoredDirectory(name, partition.directory, files)
+    stored = StoredDirectory(name, key, files)
     return PartitionEntries(number, name, partition, segments, stored)
 
 
-def _build_entry(number: int, name: str, partition: Partition, segment: Segment) -> InventoryEntry:
+def _build_entry(
+    number: int, name: str, key: str, partition: Partition, segment: Segment
+) -> InventoryEntry:
     suffix = "" if segment.is_in_use else segment.state
     files = {f"{partition.directory}/{file.name}": _stamp(file) for file in segment.files}
     stored = StoredSegment(
         broker=name,
-        directory=partition.directory,
+        directory=key,
         base_offset=segment.base_offset,
         suffix=suffix,
         files=files,

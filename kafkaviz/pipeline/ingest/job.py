@@ -88,8 +88,9 @@ def start_ingest(
     Ingest.wait raises whatever goes wrong.
 
     Args:
-        directories: broker directories or archives of them, or a sequence of the log directories
-            of one broker; the catalog will hold these and no others.
+        directories: log directories of brokers, folders with those of one broker, archives of
+            either, or a sequence of the log directories of one; the catalog will hold these and no
+            others. Several of one node.id and cluster.id are one broker.
         full: reads all of them again, not only what has changed since the last run.
         findings: checks them too, and predicts each broker's next start.
         level: how much of each batch the checks look at.
@@ -186,8 +187,11 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
     """
     inspected = [
         path
-        for source in disk_inventory.sources
-        for path in (source.path, *(source.path / name for name in source.directories))
+        for _, broker in disk_inventory.brokers
+        for path in (
+            *(directory.path for directory in broker.log_directories),
+            *(partition.path for partition in broker.partitions),
+        )
     ]
     for path in inspected:  # a partition directory may be a link to another disk
         if catalog_path.resolve().is_relative_to(path.resolve()):
@@ -342,7 +346,7 @@ def _find_changes(
     keep: Callable[[Spans], None] | None,
 ) -> None:
     """What must be read of a directory in which something may have changed."""
-    owner, checks = (entries.broker, entries.partition.directory), work.checks
+    owner, checks = (entries.broker, entries.stored.directory), work.checks
     old = stored.partition(*owner) if stored else NOTHING
     checked = stored.checked(*owner) if stored and checks else {}
     for entry in entries.segments:

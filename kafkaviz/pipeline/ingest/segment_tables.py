@@ -10,12 +10,15 @@ of its partitions, and is filled in at last.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
 
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log.file import FileInfo
+from kafkaviz.log.remote import address
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, SEGMENTS
@@ -211,7 +214,14 @@ def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
         "log_start_offset": partition.log_start_offset,
         "high_watermark": partition.high_watermark,
         "recovery_point": partition.recovery_point,
+        "log_directory": log_directory_text(partition.path.parent),
     }
+
+
+@cache
+def log_directory_text(path: Path) -> str:
+    """A log directory as the tables and _catalog.json name it."""
+    return replace_surrogates(address.display(path.resolve()))
 
 
 def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) -> Live:

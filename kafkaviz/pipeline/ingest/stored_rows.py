@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.catalog.catalog import Catalog
-from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, RowRange, version
+from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, RowRange, version
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
 from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row, storable_name
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, has_same_content
@@ -164,9 +164,11 @@ class StoredRows:
         lost = {table for table, _ in missing}
         if catalog.info.kafkaviz != version():
             lost |= {"stamps", "checked"}
-        paths = {source.broker: source.path for source in catalog.info.sources}
+        paths = {source.broker: source.paths for source in catalog.info.sources}
         self._brokers = {
-            source.broker for source in inventory.sources if paths.get(source.broker) == source.path
+            source.broker
+            for source in inventory.sources
+            if paths.get(source.broker) == source.paths
         }
         self._stamps = {} if lost & {"stamps", "segments"} else _places(catalog, "stamps")
         if self._stamps:
@@ -181,6 +183,8 @@ class StoredRows:
         self._can_copy = False
         self._compared_rows: list[TableRows] = []  # in the order of DirectoryTables
         self._copied_rows: list[TableRows] = []
+        if catalog.info.format != FORMAT:  # a column is missing
+            lost |= set(COPIED_TABLES)
         if self._stamps and self._checked_rows and not lost & {*COPIED_TABLES, "findings"}:
             self._compared_rows = [
                 TableRows(catalog, "partitions"),

@@ -79,10 +79,12 @@ class UnchangedDirectories:
         Returns:
             None of a directory that is looked at anew.
         """
-        directory = entries.partition.directory
+        directory = entries.stored.directory
         if (
             entries.broker not in self._brokers
+            or directory != entries.partition.directory  # two log directories have one
             or entries.partition.remote_bases
+            or entries.partition.remote_gaps
             or replace_surrogates(directory) != directory
             or storable_name(directory) != directory
         ):

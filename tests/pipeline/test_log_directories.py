@@ -1,0 +1,238 @@
+"""Several log directories of one broker in one read and in one catalog: those of a 4.4.0 broker."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.format import names
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
+from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.ingest.inventory import inventory
+from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
+from tests.conftest import DATA
+from tests.pipeline import whole_logs
+from tests.pipeline.catalog_rows import assert_catalog_holds
+from tests.pipeline.source_reading import read
+from tests.support.ingest import ingest_in_process, run_ingest, without_spark
+
+ARCHIVE = DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz"
+NAMES = ("disk-a", "disk-b", "disk-c")
+
+
+@pytest.fixture(scope="module")
+def ingested(disks, tmp_path_factory) -> catalog.Catalog:
+    """A catalog of the three, given by their folder."""
+    out = tmp_path_factory.mktemp("catalog") / "out"
+    ingest_in_process(disks, catalog=out)
+    return catalog.read(out)
+
+
+def load(name: str, *paths: Path, **options: str) -> list[dict]:
+    """The rows of several directories in one load."""
+    listed = json.dumps(list(map(str, paths)))
+    return read(name, paths[0], paths=listed, **options).to_pylist()
+
+
+def origins(rows: list[dict]) -> Counter:
+    """How many rows there are of each partition, by the names of their brokers."""
+    return Counter((row["broker"], row["topic"], row["partition"]) for row in rows)
+
+
+def test_one_load_of_a_folder_an_archive_or_the_directories(disks):
+    """One broker, each partition once, all records that its .log files have."""
+    options = {
+        "isolation": "read_uncommitted",
+        "mode": "DROPMALFORMED",
+        "columns": "broker,topic,partition,offset,replica_reason",
+    }
+    by_folder = load("kafka_records", disks, **options)
+    by_paths = load("kafka_records", *(disks / name for name in reversed(NAMES)), **options)
+    expected: Counter = Counter()
+    for partition in open_broker(disks).partitions:
+        if partition.state == "current":
+            for segment in partition.live:
+                with_records = segment.batches()
+                expected[partition.topic, partition.partition] += int(
+                    with_records["record_count"].sum()
+                )
+    for rows, broker in ((by_folder, disks.name), (by_paths, "disk-a")):
+        assert origins(rows) == {(broker, *key): count for key, count in expected.items() if count}
+        assert {row["replica_reason"] for row in rows} == {ReplicaReason.ONLY}
+    packed = load("kafka_segments", ARCHIVE, columns="broker,topic,partition")
+    assert {row["broker"] for row in packed} == {"kafka-4.4.0-jbod-killed-excerpt"}
+
+
+def test_what_belongs_together(disks, tmp_path):
+    """Directories of one node with other ids; two copies of them are two brokers, by their folders;
+    one directory and its copy are two.
+    """
+    copied = shutil.copytree(disks, tmp_path / "copy")
+    everything = [folder / name for folder in (disks, copied) for name in NAMES]
+    stock = inventory(map(open_broker, everything))
+    assert [len(broker.log_directories) for _, broker in stock.brokers] == [3, 3]
+    assert len(inventory(map(open_broker, (disks, copied))).brokers) == 2
+    pair = inventory(map(open_broker, (disks / "disk-b", copied / "disk-b")))
+    assert [len(broker.log_directories) for _, broker in pair.brokers] == [1, 1]
+    spooled = [open_broker(disks / name, collect=PartitionSpool) for name in NAMES]
+    (broker,) = (broker for _, broker in inventory(spooled).brokers)
+    assert isinstance(broker.partitions, PartitionSpool)
+    in_order = [partition.directory for partition in broker.partitions]
+    assert in_order == sorted(in_order, key=names.natural_sort_key) and len(in_order) > 10
+
+
+def test_directories_without_an_id_belong_together_unless_they_share_a_partition(tmp_path):
+    """Before 3.7 only what is in them tells two disks from a disk and its copy."""
+    for name, held in {"a": "t-0", "b": "t-1", "c": "t-0"}.items():
+        directory = whole_logs.broker(tmp_path / name / "data")
+        whole_logs.write(directory / held, [whole_logs.batch(0, [whole_logs.START_MS])])
+    paths = {name: tmp_path / name / "data" for name in "abc"}
+    assert len(inventory(map(open_broker, (paths["a"], paths["b"]))).brokers) == 1
+    assert len(inventory(map(open_broker, (paths["a"], paths["c"]))).brokers) == 2
+
+
+def test_a_partition_in_two_directories_is_read_once(disks, tmp_path):
+    """They are no replicas of two brokers; the files are rows of both."""
+    copied = Path(shutil.copytree(disks, tmp_path / "copy"))
+    twice = partition_of(disks / "disk-b")
+    shutil.copytree(copied / "disk-b" / twice, copied / "disk-c" / twice)
+    topic, number = twice.rsplit("-", 1)
+    options = {
+        "topics": topic,
+        "partitions": number,
+        "mode": "DROPMALFORMED",
+        "isolation": "read_uncommitted",
+    }
+    once = [row["offset"] for row in load("kafka_records", disks, **options)]
+    rows = load("kafka_records", copied, **options)
+    assert [row["offset"] for row in rows] == once and once
+    assert len(load("kafka_segments", copied, topics=topic, partitions=number)) == 2 * len(
+        load("kafka_segments", disks, topics=topic, partitions=number)
+    )
+
+
+def partition_of(directory: Path) -> str:
+    """The largest partition of a log directory."""
+    partitions = open_broker(directory).partitions
+    return max(partitions, key=lambda partition: partition.live_log_bytes).directory
+
+
+def test_a_partition_in_two_directories_is_in_the_catalog_twice(disks, tmp_path, monkeypatch):
+    """Each by its log directory; nothing of them is mixed up in the next run."""
+    without_spark(monkeypatch)
+    copied = Path(shutil.copytree(disks, tmp_path / "copy"))
+    twice = partition_of(disks / "disk-b")
+    shutil.copytree(copied / "disk-b" / twice, copied / "disk-c" / twice)
+    out = tmp_path / "out"
+    for content in (b"", b"\0" * 10):
+        with next((copied / "disk-c" / twice).glob("*.log")).open("ab") as file:
+            file.write(content)
+        run_ingest(copied, catalog=out, findings=True)
+        made = catalog.read(out)
+        rows = made.table("partitions").to_pylist()
+        both = [row["log_directory"] for row in rows if row["directory"] == twice]
+        assert both == [str(copied / "disk-b"), str(copied / "disk-c")]
+        in_source = [name for name in made.info.sources[0].directories if name.endswith(twice)]
+        assert in_source == [f"disk-b/{twice}", f"disk-c/{twice}"]
+        assert_catalog_holds(out, copied)
+    run = run_ingest(copied, catalog=out, findings=True)
+    assert run.state == "fresh"
+
+
+def test_one_catalog_of_one_broker(disks, ingested):
+    """Each directory is listed, each partition has its own, and the findings are those of a
+    check.
+    """
+    (source,) = ingested.info.sources
+    assert source.broker == disks.name and source.path == disks / "disk-a"
+    assert [
+        (directory.path.name, directory.has_metadata_log) for directory in source.log_directories
+    ] == [
+        ("disk-a", True),
+        ("disk-b", False),
+        ("disk-c", False),
+    ]
+    assert len({directory.directory_id for directory in source.log_directories}) == 3
+    rows = ingested.table("partitions").to_pylist()
+    assert {(row["log_directory"], row["directory"]) for row in rows} == {
+        (str(disks / name), path.name)
+        for name in NAMES
+        for path in (disks / name).iterdir()
+        if path.is_dir()
+    }
+    health = broker_health.check(open_broker(disks))
+    stored = ingested.health(source.broker)
+    assert stored.findings == health.findings and stored.restart == health.restart
+    by_name = {row["directory"]: row["log_directory"] for row in rows}
+    for table in ("findings", "restart_steps", "retention"):
+        found = [row for row in ingested.table(table).to_pylist() if row["directory"] in by_name]
+        assert {row["log_directory"] for row in found} > {str(disks / "disk-b")}
+        assert all(row["log_directory"] == by_name[row["directory"]] for row in found)
+
+
+def test_only_what_changed_is_read_again(disks, tmp_path, monkeypatch):
+    """In any of the directories, however they are given; then the catalog is fresh."""
+    without_spark(monkeypatch)
+    copied = Path(shutil.copytree(disks, tmp_path / "copy"))
+    out = tmp_path / "out"
+    run_ingest(copied, catalog=out, findings=True)
+    again = run_ingest(copied, catalog=out, findings=True)
+    assert again.state == "fresh"
+    log = next((copied / "disk-b" / partition_of(copied / "disk-b")).glob("*.log"))
+    with log.open("ab") as file:
+        file.write(b"\0" * 10)
+    changed = run_ingest(copied, catalog=out, findings=True)
+    assert changed.done is not None and changed.done.read_segments == 1
+    (copied / "disk-c" / "replication-offset-checkpoint").write_text("0\n0\n")
+    assert run_ingest(copied, catalog=out, findings=True).state == "done"
+    assert_catalog_holds(out, copied)
+    found = catalog.read(out).health(copied.name)
+    assert found.findings == broker_health.check(open_broker(copied)).findings
+
+
+def test_a_catalog_of_before_is_read(disks, tmp_path, monkeypatch):
+    """Of format 11: without log directories, and without their column; the next run adds them."""
+    without_spark(monkeypatch)
+    out = tmp_path / "out"
+    run_ingest(disks / "disk-b", catalog=out, findings=True)
+    before = catalog.read(out)
+    findings = before.table("findings").num_rows
+    document = json.loads((out / "_catalog.json").read_text())
+    document["format"] = 11
+    for source in document["sources"]:
+        del source["log_directories"]
+    (out / "_catalog.json").write_text(json.dumps(document))
+    drop_column(out, document)
+    old = catalog.read(out)
+    assert old.info.format == 11 and old.table("findings").num_rows == findings
+    assert old.table("partitions")["log_directory"].null_count == old.info.rows["partitions"]
+    assert old.health("disk-b").findings
+    run = run_ingest(disks / "disk-b", catalog=out, findings=True)
+    assert run.state == "done"
+    new = catalog.read(out)
+    assert new.table("partitions").equals(before.table("partitions"))
+
+
+def drop_column(out: Path, document: dict) -> None:
+    """Writes the tables as before they had the column."""
+    import pyarrow.parquet as pq
+
+    for table in ("partitions", "findings", "restart_steps", "retention"):
+        for name in document["tables"][table]["files"]:
+            path = (out / table / name).resolve()
+            rows = pq.read_table(path, partitioning=None).drop_columns(["log_directory"])
+            path.unlink()
+            pq.write_table(rows, path)
+
+
+def test_a_catalog_inside_one_of_the_directories_is_refused(disks):
+    """Nothing is written into any of them."""
+    from kafkaviz.errors import CannotOpen
+
+    with pytest.raises(CannotOpen, match="disk-c"):
+        job.start_ingest([disks], disks / "disk-c" / "catalog").wait()
