@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import offset_index, time_index
+from kafkaviz.format import checkpoint, offset_index, time_index
 from kafkaviz.format.batch import CRC_START, HEADER
+from kafkaviz.format.names import OFFSET_CHECKPOINTS
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovery.recovery import recover
@@ -39,6 +40,20 @@ class Lab:
                 shutil.copy2(path, into / path.name)
             elif path.name in partitions:
                 shutil.copytree(path, into / path.name, copy_function=_linked)
+        for name in OFFSET_CHECKPOINTS:
+            self._forget_others(into / name, partitions)
+
+    def _forget_others(self, path: Path, partitions: Sequence[str]) -> None:
+        """Takes what was not copied out of a checkpoint: else it counts as lost."""
+        if not path.exists():
+            return
+        offsets = checkpoint.parse_offsets(path.read_bytes())
+        copied = {
+            (topic, number): offset
+            for (topic, number), offset in offsets.items()
+            if f"{topic}-{number}" in partitions
+        }
+        self.write(path, checkpoint.build_offsets(copied))
 
     def files(self, partition: str, suffix: str) -> list[Path]:
         """The files of a partition that end so, by base offset."""

@@ -851,6 +851,16 @@ FAULTS = [
         ),
     ),
     Fault(
+        "high-watermark-beyond-end",
+        "clicks-none-0",
+        lambda lab: lab.checkpoint("replication-offset-checkpoint", "clicks-none", 0, 99_999_999),
+    ),
+    Fault(
+        "partition-missing",
+        "gone-0",
+        lambda lab: lab.checkpoint("replication-offset-checkpoint", "gone", 0, 7),
+    ),
+    Fault(
         "hanging-transaction",
         "payments-0/",
         unfinished,

@@ -1,5 +1,5 @@
 """python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
-SEED=0 on; and against a broker.
+SEED=0 on; and brokers, that read what it wrote, and that start on damaged directories.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.kafka import broker, checks
+from tests.kafka import broker, checks, starts
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
@@ -17,6 +17,8 @@ from tests.kafka.random_histories import history
 SHARE_OF_OLD = 4
 COUNTED = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
 SHOWN_DIFFERENCES = 10
+# of a second each, on a machine that has nothing else to do
+STARTS_PER_CONFIGURATION = 2
 
 
 def main() -> int:
@@ -38,6 +40,7 @@ def main() -> int:
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
         results = [future.result() for future in [*futures, pool.submit(_broker)]]
+    results.append(_starts(count * STARTS_PER_CONFIGURATION, seed))
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
@@ -100,6 +103,15 @@ def _broker() -> tuple[int, int]:
     differences, summary = broker.differences()
     for text in differences[:SHOWN_DIFFERENCES]:
         print(text, flush=True)
+    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
+    return int(not differences), int(bool(differences))
+
+
+def _starts(count: int, seed: int) -> tuple[int, int]:
+    started = time.monotonic()
+    differences, summary = starts.differences(count, seed)
+    for text in differences:
+        print(text[:1000], flush=True)
     print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
     return int(not differences), int(bool(differences))
 

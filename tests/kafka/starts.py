@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -240,15 +241,16 @@ def _is_same_cut(foretold: dict[tuple[str, int], int], found: dict[tuple[str, in
 
 @dataclass(frozen=True)
 class Case:
-    """A directory, and how it is damaged."""
+    """A directory, how it is damaged, and the release that starts on it."""
 
     archive: Path
     damage: str
-    seed: int
+    release: str
+    seed: int = 0
 
     @property
     def name(self) -> str:
-        return f"{self.archive.name.split('.')[0]} {self.damage} {self.seed}"
+        return f"{self.archive.name.split('.')[0]}, {self.damage}, seed {self.seed}"
 
     def prepare(self, folder: Path) -> list[Path]:
         """Unpacks and damages; the log directories."""
@@ -257,11 +259,49 @@ class Case:
         return disks
 
 
-def cases(seed: int = 0) -> Iterator[Case]:
-    """Every damage to the directory of a broker that was stopped cleanly, and to that of a killed one."""
-    for name in DAMAGES:
-        for base in ("one-clean", "one-killed"):
-            yield Case(BASES / f"{base}.tar.xz", name, seed)
+def cases(seed: int) -> list[Case]:
+    """Every damage to the directory of a broker that was stopped cleanly, and to that of a killed
+    one, by the two releases in turn; and the directories from the field that a start is asked of.
+    """
+    damaged = [
+        Case(BASES / f"{base}.tar.xz", name, RELEASES[(number + seed + place) % 2], seed)
+        for number, name in enumerate(DAMAGES)
+        for place, base in enumerate(("one-clean", "one-killed"))
+    ]
+    return [*field_cases(), *damaged]
+
+
+def field_cases() -> Iterator[Case]:
+    """Those of tests/data/field_cases whose start is asked for."""
+    for line in (FIELD_CASES / "cases.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        if "starts" in case["expect"] and case["kafka_version"] in RELEASES:
+            yield Case(FIELD_CASES / case["input"], "nothing", case["kafka_version"])
+
+
+def differences(count: int, seed: int) -> tuple[list[str], str]:
+    """What brokers and kafkaviz do not agree on, and a line of what was started.
+
+    Args:
+        count: how many of the cases; they are taken at even distances.
+    """
+    every_case = cases(seed)
+    count = min(count, len(every_case))
+    chosen = [every_case[place * len(every_case) // count] for place in range(count)]
+    with ThreadPoolExecutor(len(RELEASES)) as pool:
+        results = pool.map(
+            lambda release: _run([case for case in chosen if case.release == release], release),
+            RELEASES,
+        )
+        faults = [fault for part in results for fault in part]
+    return faults, f"brokers of {' and '.join(RELEASES)} started on {count} damaged directories"
+
+
+def _run(chosen: list[Case], release: str) -> list[str]:
+    with Starts(release) as starts:
+        return [
+            f"{release}, {case.name}: {fault}" for case in chosen for fault in run(starts, case)
+        ]
 
 
 def run(starts: Starts, case: Case) -> list[str]:

@@ -47,6 +47,9 @@ def check_partition(
     """The checkpointed offsets beside the log's end, and transactions without an end."""
     end = log_end(summaries)
     start, recovery_point = partition.checkpoints.log_start, partition.checkpoints.recovery_point
+    high_watermark = partition.checkpoints.high_watermark
+    if not partition.live and not partition.remote_bases:
+        end = start or 0  # the start makes an empty segment there
     if end is not None and start is not None and start > end:
         yield _beyond_finding(
             "log-start-beyond-end",
@@ -62,6 +65,15 @@ def check_partition(
             "recovery_point",
             message("finding.recovery_point"),
             offset=recovery_point,
+            end=end,
+            facts=facts,
+        )
+    elif end is not None and high_watermark is not None and high_watermark > end:
+        yield _beyond_finding(
+            "high-watermark-beyond-end",
+            "high_watermark",
+            message("finding.high_watermark"),
+            offset=high_watermark,
             end=end,
             facts=facts,
         )

@@ -631,7 +631,7 @@ _TABLE = (
     Code(
         name="recovery-point-beyond-end",
         family="state",
-        severity=WARNING,
+        severity=ERROR,
         title=message("finding_title.recovery_point_beyond_end"),
         consequence=message("consequence.recovery_point_beyond_end"),
         next_step=message("next_step.compare_with_replica"),
@@ -643,6 +643,22 @@ _TABLE = (
         title=message("finding_title.open_transaction"),
         consequence=message("consequence.hanging_transaction"),
         next_step=message("next_step.await_transaction"),
+    ),
+    Code(
+        name="high-watermark-beyond-end",
+        family="state",
+        severity=ERROR,
+        title=message("finding_title.high_watermark_beyond_end"),
+        consequence=message("consequence.high_watermark_beyond_end"),
+        next_step=message("next_step.compare_with_replica"),
+    ),
+    Code(
+        name="partition-missing",
+        family="state",
+        severity=ERROR,
+        title=message("finding_title.partition_missing"),
+        consequence=message("consequence.partition_missing"),
+        next_step=message("next_step.restore_directory"),
     ),
     Code(
         name="hanging-transaction",

@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafkaviz.analysis.checks import log_gaps, segment, settings, state, tiered_storage, time
+from kafkaviz.analysis.checks import (
+    log_gaps,
+    lost_records,
+    segment,
+    settings,
+    state,
+    tiered_storage,
+    time,
+)
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import broker_files, partition_files, unreadable_files
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
@@ -266,6 +274,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
         release = check_plan.assumed_release.release
         yield from broker_files.check_broker(check_plan.broker, release, check_plan.strange_names)
         yield from state.check_broker(check_plan.broker, release)
+        yield from lost_records.check_directories(check_plan)
         yield from settings.check_broker(check_plan.broker, release)
 
 

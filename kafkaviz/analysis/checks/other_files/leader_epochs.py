@@ -65,10 +65,8 @@ def _compare_with_log(
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
     starts = dict(epochs)
-    end = max(
-        (summary.last_offset + 1 for summary in summaries if summary.last_offset is not None),
-        default=0,
-    )
+    # an empty segment ends where it begins: retention leaves one, and the epoch begins with it
+    end = max((_end_offset(summary) for summary in summaries), default=0)
     for summary in summaries:
         for epoch, offset, position in summary.epochs:
             is_known = (
@@ -100,6 +98,12 @@ def _compare_with_log(
         yield _epoch_finding(
             text, Evidence(text, message("evidence.offset_up_to", offset=end)), facts
         )
+
+
+def _end_offset(summary: CheckSummary) -> int:
+    if summary.last_offset is None:
+        return summary.segment.base_offset
+    return summary.last_offset + 1
 
 
 def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:

@@ -58,6 +58,7 @@ public final class RecordBases {
         properties.put("listeners", "PLAINTEXT://localhost:" + PORT + ",CONTROLLER://localhost:39393");
         properties.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT");
         properties.put("log.cleaner.enable", "false");
+        properties.put("log.retention.ms", "-1");
         properties.put("transaction.state.log.num.partitions", "1");
         properties.put("transaction.state.log.replication.factor", "1");
         properties.put("transaction.state.log.min.isr", "1");

@@ -1,0 +1,142 @@
+"""Records that are gone without a word: a start makes what is missing anew, and empty.
+
+Of orders-0 no directory is left, and recovery-point-offset-checkpoint says "orders 0 15000":
+partition-missing. Of orders-1 the last .log is gone, and replication-offset-checkpoint says
+"orders 1 9000" where the log ends at 4000: high-watermark-beyond-end.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.findings.finding import WARNING, Evidence, Finding, finding
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint, names
+from kafkaviz.log import file
+from kafkaviz.log.broker import LogDirectory
+from kafkaviz.log.metadata_log import MetadataImage
+from kafkaviz.messages import Message, message
+from kafkaviz.versions import Release
+
+# both say that there were records; the other checkpoints say where a log starts, or was cleaned
+CHECKPOINTS = (names.HIGH_WATERMARK_CHECKPOINT, names.RECOVERY_POINT_CHECKPOINT)
+MAY_BE_OLD = message("evidence.checkpoint_while_running")
+Key = tuple[str, int]  # topic, partition
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a checkpoint says of a partition whose directory is not there."""
+
+    offset: int
+    checkpoint: str
+
+
+def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
+    """The partitions that should be in one of the broker's log directories, and are in none."""
+    broker, image = check_plan.broker, check_plan.settings.image
+    present_keys = {(partition.topic, partition.partition) for partition in broker.partitions}
+    present_keys |= {
+        (name.topic, name.partition)
+        for problem in broker.problems
+        if (name := names.parse_directory(problem.path.name))
+    }
+    for directory in broker.log_directories:
+        traces = {
+            key: trace
+            for key, trace in _read_traces(directory).items()
+            if trace.offset and key not in present_keys
+        }
+        release = check_plan.assumed_release.release
+        here = broker.partitions_in(directory)
+        if _is_unknown(image) and len(traces) > len(here):
+            yield _excerpt_finding(traces, len(here), release)
+            continue
+        for key in sorted(traces):
+            reason = _reason(directory, key, image)
+            if reason is not None:
+                yield _missing_finding(key, traces[key], reason, release)
+
+
+def _read_traces(directory: LogDirectory) -> Mapping[Key, Trace]:
+    """The largest offset that a checkpoint has of each partition."""
+    traces: dict[Key, Trace] = {}
+    for name in CHECKPOINTS:
+        try:
+            offsets = checkpoint.parse_offsets(
+                file.read(directory.path / name, limit_bytes=file.TEXT_BYTES)
+            )
+        except (CorruptBytes, KafkavizError):
+            continue  # it is not there, or a finding of its own
+        for key, offset in offsets.items():
+            if key not in traces or offset > traces[key].offset:
+                traces[key] = Trace(offset, name)
+    return traces
+
+
+def _is_unknown(image: MetadataImage) -> bool:
+    """Whether nothing says which replicas belong here."""
+    return not image.topic_ids or bool(image.problems)
+
+
+def _reason(directory: LogDirectory, key: Key, image: MetadataImage) -> Message | None:
+    """Why a partition that the checkpoints name should be in this directory.
+
+    Returns:
+        None where it need not be: its topic was deleted, or its replica is somewhere else by now.
+    """
+    topic, partition = key
+    if _is_unknown(image):
+        # LogManager and ReplicaManager write both files at a stop, of the logs that are there then
+        return message("evidence.checkpoint_of_stop") if directory.is_clean else MAY_BE_OLD
+    topic_id = image.topic_ids.get(topic)
+    replicas = image.replicas.get(topic_id or "", {}).get(partition, ())
+    node_id = directory.node_id or ""
+    if not topic_id or not node_id.isdecimal() or int(node_id) not in replicas:
+        return None
+    assigned_id = image.assigned_directory(topic_id, partition, int(node_id))
+    if assigned_id and directory.directory_id and assigned_id != directory.directory_id:
+        return None
+    return message("evidence.assigned_replica", node=node_id)
+
+
+def _missing_finding(key: Key, trace: Trace, reason: Message, release: Release) -> Finding:
+    name = f"{key[0]}-{key[1]}"
+    missing = finding(
+        "partition-missing",
+        message("finding.partition_missing", name=name, offset=trace.offset),
+        Evidence(
+            message(
+                "evidence.named_in_checkpoint",
+                file=trace.checkpoint,
+                offset=trace.offset,
+                because=reason,
+            ),
+            message("evidence.directory", name=name),
+        ),
+        partition=name,
+        file=name,
+        release=release,
+    )
+    return replace(missing, severity=WARNING) if reason is MAY_BE_OLD else missing
+
+
+def _excerpt_finding(traces: Mapping[Key, Trace], count: int, release: Release) -> Finding:
+    """Most are missing, and no metadata log is here: nearly always a copy of some directories."""
+    key, trace = max(traces.items(), key=lambda item: item[1].offset)
+    name = f"{key[0]}-{key[1]}"
+    missing = finding(
+        "partition-missing",
+        message("finding.most_partitions_missing", missing=len(traces), count=count),
+        Evidence(
+            message(
+                "evidence.named_in_checkpoint",
+                file=trace.checkpoint,
+                offset=trace.offset,
+                because=message("evidence.missing_directory", name=name),
+            )
+        ),
+        file=trace.checkpoint,
+        release=release,
+    )
+    return replace(missing, severity=WARNING)
