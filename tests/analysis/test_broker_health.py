@@ -190,6 +190,7 @@ def test_the_whole_killed_directory(shared):
     assert health.restart.starts
 
 
+EXCERPT = "partition-missing"  # most partitions were left out, which the metadata log assigns
 LOST_TRIMS = {  # made by hand in a directory of 4.4.0, in closed segments
     ("index-zero-tail", "tickets-any-0/00000000000000000000.index"),
     ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex"),
@@ -244,7 +245,9 @@ def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
     findings = [
         finding
         for finding in checked(restarted_4_4, "4.3.1").findings
-        if (finding.code, finding.file) not in LOST_TRIMS and finding.severity != "info"
+        if (finding.code, finding.file) not in LOST_TRIMS
+        and finding.severity != "info"
+        and finding.code != EXCERPT
     ]
     assert {(finding.code, finding.file) for finding in findings} == {
         (f"{kind}-zero-tail", f"__cluster_metadata-0/{0:020d}.{kind}")

@@ -26,7 +26,8 @@ ERRORS = frozenset(
     offset-below-base offset-overflow log-torn-tail log-zero-tail log-garbage-tail segment-overlap index-not-monotonic
     index-position-beyond-log index-position-not-batch-start index-offset-mismatch timeindex-missing timeindex-zero-tail
     timeindex-not-monotonic timeindex-offset-mismatch timeindex-timestamp-mismatch txnindex-mismatch txnindex-torn
-    log-start-beyond-end recovery-will-fail becomes-stray remote-segment-missing remote-segment-unreadable
+    log-start-beyond-end recovery-point-beyond-end high-watermark-beyond-end partition-missing
+    recovery-will-fail becomes-stray remote-segment-missing remote-segment-unreadable
 """.split()  # noqa: SIM905
 )
 INFOS = frozenset(
@@ -47,7 +48,7 @@ def test_every_code_has_its_severity():
         for code in CODES
     }
     assert {code: row.severity for code, row in CODES.items()} == expected
-    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 78
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 80
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():

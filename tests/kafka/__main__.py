@@ -17,8 +17,6 @@ from tests.kafka.random_histories import history
 SHARE_OF_OLD = 4
 COUNTED = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
 SHOWN_DIFFERENCES = 10
-# of a second each, on a machine that has nothing else to do
-STARTS_PER_CONFIGURATION = 2
 
 
 def main() -> int:
@@ -40,7 +38,7 @@ def main() -> int:
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
         results = [future.result() for future in [*futures, pool.submit(_broker)]]
-    results.append(_starts(count * STARTS_PER_CONFIGURATION, seed))
+    results.append(_starts(count, seed))
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

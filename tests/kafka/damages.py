@@ -205,11 +205,6 @@ def metadata_log_flipped_without_snapshots(disks: list[Path], pick: random.Rando
 
 
 @damage
-def metadata_directory_removed(disks: list[Path], pick: random.Random) -> None:
-    shutil.rmtree(disks[0] / METADATA)
-
-
-@damage
 def metadata_epochs_damaged(disks: list[Path], pick: random.Random) -> None:
     data = pick.choice([b"", b"junk", bytes(12), b"0\n9\n0 0\n"])
     (disks[0] / METADATA / "leader-epoch-checkpoint").write_bytes(data)

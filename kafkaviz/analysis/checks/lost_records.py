@@ -6,30 +6,22 @@ partition-missing. Of orders-1 the last .log is gone, and replication-offset-che
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kafkaviz.analysis.checks import state
 from kafkaviz.analysis.checks.plan import CheckPlan
-from kafkaviz.analysis.findings.finding import WARNING, Evidence, Finding, finding
+from kafkaviz.analysis.checks.state import PartitionKey, Trace
+from kafkaviz.analysis.findings.finding import WARNING, Finding
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log import file
 from kafkaviz.log.broker import LogDirectory
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.messages import Message, message
-from kafkaviz.versions import Release
 
 # both say that there were records; the other checkpoints say where a log starts, or was cleaned
 CHECKPOINTS = (names.HIGH_WATERMARK_CHECKPOINT, names.RECOVERY_POINT_CHECKPOINT)
 MAY_BE_OLD = message("evidence.checkpoint_while_running")
-Key = tuple[str, int]  # topic, partition
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What a checkpoint says of a partition whose directory is not there."""
-
-    offset: int
-    checkpoint: str
 
 
 def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
@@ -48,19 +40,21 @@ def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
             if trace.offset and key not in present_keys
         }
         release = check_plan.assumed_release.release
-        here = broker.partitions_in(directory)
-        if _is_unknown(image) and len(traces) > len(here):
-            yield _excerpt_finding(traces, len(here), release)
+        partitions = broker.partitions_in(directory)
+        if _is_unknown(image) and len(traces) > len(partitions):
+            largest = max(traces.items(), key=lambda item: item[1].offset)
+            yield state.excerpt_finding(len(traces), len(partitions), *largest, release)
             continue
         for key in sorted(traces):
             reason = _reason(directory, key, image)
             if reason is not None:
-                yield _missing_finding(key, traces[key], reason, release)
+                missing = state.missing_finding(key, traces[key], reason, release)
+                yield replace(missing, severity=WARNING) if reason is MAY_BE_OLD else missing
 
 
-def _read_traces(directory: LogDirectory) -> Mapping[Key, Trace]:
+def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
     """The largest offset that a checkpoint has of each partition."""
-    traces: dict[Key, Trace] = {}
+    traces: dict[PartitionKey, Trace] = {}
     for name in CHECKPOINTS:
         try:
             offsets = checkpoint.parse_offsets(
@@ -79,7 +73,7 @@ def _is_unknown(image: MetadataImage) -> bool:
     return not image.topic_ids or bool(image.problems)
 
 
-def _reason(directory: LogDirectory, key: Key, image: MetadataImage) -> Message | None:
+def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) -> Message | None:
     """Why a partition that the checkpoints name should be in this directory.
 
     Returns:
@@ -98,45 +92,3 @@ def _reason(directory: LogDirectory, key: Key, image: MetadataImage) -> Message 
     if assigned_id and directory.directory_id and assigned_id != directory.directory_id:
         return None
     return message("evidence.assigned_replica", node=node_id)
-
-
-def _missing_finding(key: Key, trace: Trace, reason: Message, release: Release) -> Finding:
-    name = f"{key[0]}-{key[1]}"
-    missing = finding(
-        "partition-missing",
-        message("finding.partition_missing", name=name, offset=trace.offset),
-        Evidence(
-            message(
-                "evidence.named_in_checkpoint",
-                file=trace.checkpoint,
-                offset=trace.offset,
-                because=reason,
-            ),
-            message("evidence.directory", name=name),
-        ),
-        partition=name,
-        file=name,
-        release=release,
-    )
-    return replace(missing, severity=WARNING) if reason is MAY_BE_OLD else missing
-
-
-def _excerpt_finding(traces: Mapping[Key, Trace], count: int, release: Release) -> Finding:
-    """Most are missing, and no metadata log is here: nearly always a copy of some directories."""
-    key, trace = max(traces.items(), key=lambda item: item[1].offset)
-    name = f"{key[0]}-{key[1]}"
-    missing = finding(
-        "partition-missing",
-        message("finding.most_partitions_missing", missing=len(traces), count=count),
-        Evidence(
-            message(
-                "evidence.named_in_checkpoint",
-                file=trace.checkpoint,
-                offset=trace.offset,
-                because=message("evidence.missing_directory", name=name),
-            )
-        ),
-        file=trace.checkpoint,
-        release=release,
-    )
-    return replace(missing, severity=WARNING)

@@ -6,11 +6,13 @@ flushed are gone
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import (
     UNCHECKED_CODES,
+    WARNING,
     Evidence,
     Finding,
     Release,
@@ -34,8 +36,17 @@ RESTART_CODES = (
     "recovery-will-delete",
     "recovery-will-rebuild",
 )
+PartitionKey = tuple[str, int]  # topic, partition
 # causes that codes of their own report
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a checkpoint says of a partition whose directory is not there."""
+
+    offset: int
+    checkpoint: str  # its file's name
 
 
 def check_partition(
@@ -294,4 +305,42 @@ def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
         partition=steps[0].partition,
         file=file,
         release=release,
+    )
+
+
+def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: Release) -> Finding:
+    """Of a partition that should be in a directory, and is not."""
+    name = f"{key[0]}-{key[1]}"
+    text = message("finding.partition_missing", name=name, offset=trace.offset)
+    evidence = Evidence(_named(trace, reason), message("evidence.directory", name=name))
+    return finding("partition-missing", text, evidence, partition=name, file=name, release=release)
+
+
+def excerpt_finding(
+    missing: int, count: int, key: PartitionKey, trace: Trace, release: Release
+) -> Finding:
+    """Of a directory without a metadata log that lacks most partitions of its checkpoints.
+
+    It is nearly always a copy of some partitions.
+
+    Args:
+        key: one that is missing.
+    """
+    because = message("evidence.missing_directory", name=f"{key[0]}-{key[1]}")
+    missing_partitions = finding(
+        "partition-missing",
+        message("finding.most_partitions_missing", missing=missing, count=count),
+        Evidence(_named(trace, because)),
+        file=trace.checkpoint,
+        release=release,
+    )
+    return replace(missing_partitions, severity=WARNING)
+
+
+def _named(trace: Trace, because: Message) -> Message:
+    return message(
+        "evidence.named_in_checkpoint",
+        file=trace.checkpoint,
+        offset=trace.offset,
+        because=because,
     )

@@ -154,7 +154,6 @@ public final class Starts {
         if (question.hasNonNull("metadata_dir")) properties.put("metadata.log.dir", question.get("metadata_dir").asText());
         properties.put("offsets.topic.replication.factor", "1");
         properties.put("offsets.topic.num.partitions", "1");
-        properties.put("log.cleaner.enable", "false");
         properties.put("log.retention.ms", "-1"); // the records' times are not those of today
         properties.put("background.threads", "2");
         properties.put("num.network.threads", "1");
@@ -162,6 +161,8 @@ public final class Starts {
         properties.put("socket.listen.backlog.size", "10");
         properties.put("controlled.shutdown.enable", "false");
         properties.put("broker.heartbeat.interval.ms", "200");
+        properties.put("broker.session.timeout.ms", "2000"); // after a kill the old registration holds for that long
+        properties.put("log.cleaner.dedupe.buffer.size", "4194304");
         properties.put("controller.quorum.request.timeout.ms", "1000");
         question.path("settings").fields().forEachRemaining(item -> properties.put(item.getKey(), item.getValue().asText()));
         return properties;
