@@ -37,7 +37,7 @@ nightly: $(INSTALLED_DEV) ## all that is long or random: every test, an hour of 
 	@$(MAKE) soak
 	@$(MAKE) test-kafka CONFIGURATIONS=200 SEED=$(or $(SEED),$$(date +%j))
 
-test-kafka: $(INSTALLED) $(COMPILED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
+test-kafka: $(INSTALLED) $(COMPILED) ## hold the writer, loads and dumps to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka
 
 lint: $(INSTALLED_DEV) ## check the code and its form with ruff, its types with ty; the JavaScript with biome and tsc, where npm is

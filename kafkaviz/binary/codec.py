@@ -47,7 +47,7 @@ _ZSTD_STEP_BYTES = 16
 _snappy_into: Callable[..., int] = cramjam.snappy.decompress_raw_into
 _lz4_into: Callable[..., int] = cramjam.lz4.decompress_block_into
 _XERIAL = struct.Struct(">8sii")  # magic, version, the oldest version that can read it
-_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_BLOCK_BYTES = 32 * 1024
 _LZ4_HEADER_BYTES = 7
 _LZ4_MAGIC = struct.pack("<I", 0x184D2204)
@@ -300,14 +300,14 @@ def _to_snappy(data: bytes) -> bytes:
         bytes(cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES]))
         for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
     ]
-    return _XERIAL.pack(_XERIAL_MAGIC, 1, 1) + b"".join(
+    return _XERIAL.pack(XERIAL_MAGIC, 1, 1) + b"".join(
         _INT.pack(len(block)) + block for block in blocks
     )
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
     """The blocks of a xerial stream, or the bare block; as SnappyInputStream 1.1.10 reads them."""
-    if len(data) < _XERIAL.size or data[:8] != _XERIAL_MAGIC:
+    if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
     position = _XERIAL.size
@@ -338,9 +338,7 @@ def _is_xerial(header: memoryview) -> bool:
     Of these alone snappy-java looks at the version.
     """
     return (
-        len(header) == _XERIAL.size
-        and header[:8] == _XERIAL_MAGIC
-        and _XERIAL.unpack(header)[1] > 0
+        len(header) == _XERIAL.size and header[:8] == XERIAL_MAGIC and _XERIAL.unpack(header)[1] > 0
     )
 
 

@@ -1,5 +1,6 @@
 """python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from
-SEED=0 on; and brokers, that read what it wrote, and that start on damaged directories.
+SEED=0 on; brokers, that read what it wrote, and that start on damaged directories; and what a load
+and a dump make of damage.
 """
 
 import os
@@ -9,7 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.kafka import broker, checks, starts
+from tests.kafka import broker, checks, mutations, starts
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
@@ -38,7 +39,7 @@ def main() -> int:
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
         results = [future.result() for future in [*futures, pool.submit(_broker)]]
-    results.append(_starts(count, seed))
+    results += [_starts(count, seed), _damaged(count, seed)]
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
@@ -81,6 +82,20 @@ def _configuration(
     differences += checks.check_recovery(kafka, log, line)
     differences += checks.loaded(kafka, log, line, folder)
     return differences + (checks.dumped(kafka, line, folder) if checks.is_per_batch(line) else [])
+
+
+def _damaged(count: int, seed: int) -> tuple[int, int]:
+    """Directories with random damage that Kafka dumps and loads as foretold, and that it does
+    not.
+    """
+    started, failed = time.monotonic(), 0
+    for number, differences in mutations.differences_of(range(seed, seed + count)):
+        failed += bool(differences)
+        for text in differences[:SHOWN_DIFFERENCES]:
+            print(f"SEED={number} of the damaged directories: {text[:1000]}", flush=True)
+    seconds = time.monotonic() - started
+    print(f"{count} damaged directories, {failed} differ; {seconds:.0f} s", flush=True)
+    return count - failed, failed
 
 
 def _count(line: dict, counted: Counter) -> None:

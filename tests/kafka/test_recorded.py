@@ -5,11 +5,12 @@ without Java.
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from kafkaviz.format import batch
-from tests.kafka import checks
+from tests.kafka import checks, mutations
 from tests.kafka.harness import content, unzipped
 from tests.simulate.replay_vectors import histories, incoming
 
@@ -106,3 +107,40 @@ def test_without_java_or_maven_one_line_says_so(tmp_path):
     assert done.stdout.splitlines() == [
         "make test-kafka was skipped: it needs java, javac and mvn, and there is no mvn here."
     ]
+
+
+class ConstantDump:
+    """Stands for Kafka's dump tool with one answer."""
+
+    def __init__(self, answer: dict) -> None:
+        self.answer = answer
+
+    def dump(self, *_: str) -> dict:
+        return self.answer
+
+
+def test_a_damaged_directory_that_kafka_treats_otherwise_is_noticed(tmp_path):
+    """Each of a load's answers, and both of a dump's; the same damage comes from the same seed."""
+    drawn = [mutations.draw_directory(Random(5)) for _ in range(2)]
+    assert drawn[0] == drawn[1] and drawn[0] != mutations.draw_directory(Random(6))
+    question = {"clean": True, "recovery_point": 0, "log_start": 0}
+    log = f"{0:020}.log"
+    sizes = {log: 0, f"{0:020}.index": 0, f"{0:020}.timeindex": 0}
+    answer = {"log_end": 0, "files": sizes}
+    assert list(mutations._load({log: b""}, question, answer)) == []
+    for changed in (
+        {"log_end": 7},
+        {"files": sizes | {log: 1}},
+        {"files": sizes | {"x": 1}},
+        {"files": sizes | {f"{7:020}.snapshot": 1}},
+        {"error": {"class": "java.lang.Error", "message": None}},
+    ):
+        assert list(mutations._load({log: b""}, question, answer | changed))
+    (tmp_path / log).write_bytes(b"")
+    output = f"Dumping {log}\nLog starting offset: 0\n"
+    for kafka, count in (
+        ({"out": output}, 0),
+        ({"out": ""}, 1),
+        ({"out": output, "error": {"class": "java.lang.Error", "message": "x"}}, 1),
+    ):
+        assert len(list(mutations._dump(tmp_path, log, ConstantDump(kafka)))) == count

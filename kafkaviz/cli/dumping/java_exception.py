@@ -17,7 +17,10 @@ _CODEC_CAUSES = (
     ("incorrect length check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
     ("gzip: the compressed data ends", "java.io.EOFException: Unexpected end of ZLIB input stream"),
     ("gzip: ", "java.util.zip.ZipException: "),
-    ("snappy: Corrupt", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
+    ("snappy: corrupt input", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
+    ("snappy: a block of", "java.io.IOException: failed to read chunk"),
+    ("snappy: the bytes end within", "java.io.IOException: PARSING_ERROR(2)"),
+    ("snappy: Varint is too long", "java.io.IOException: PARSING_ERROR(2)"),
     ("zstd: ", "com.github.luben.zstd.ZstdIOException: "),
 )
 _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
@@ -69,22 +72,23 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
     return JavaException(KAFKA, cause, (cause,), fault=fault)
 
 
-def from_records(
-    what: str, *, is_legacy: bool = False, position: int | None = None
-) -> JavaException:
+def from_records(what: str, *, at_open: bool = False, position: int | None = None) -> JavaException:
     """What iterating over damaged records throws, by the words of the fault.
 
     Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
     records before it was noticed.
+
+    Args:
+        at_open: compressed data is read when its stream is opened, as of messages of magic 0 and 1.
     """
     words = exception_names.java_words(what)
     if exception_names.is_codec_fault(words):
-        return _from_codec(words, is_legacy=is_legacy, position=position)
+        return _from_codec(words, at_open=at_open, position=position)
     message = None if words == exception_names.OUT_OF_BOUNDS else words
     return JavaException(exception_names.of_records(words), message, position=position)
 
 
-def _from_codec(words: str, *, is_legacy: bool, position: int | None) -> JavaException:
+def _from_codec(words: str, *, at_open: bool, position: int | None) -> JavaException:
     """Data that cannot be decompressed.
 
     Noticed when the stream is opened, or while its records are read.
@@ -95,7 +99,7 @@ def _from_codec(words: str, *, is_legacy: bool, position: int | None) -> JavaExc
     )
     if cause.endswith(": "):
         cause += words.rpartition(": ")[2]
-    is_immediate = is_legacy or any(text in cause for text in _AT_ONCE)
+    is_immediate = at_open or any(text in cause for text in _AT_ONCE)
     return JavaException(
         KAFKA, cause if is_immediate else "Failed to decompress record stream", (cause,), position
     )

@@ -37,6 +37,7 @@ from kafkaviz.format.exception_names import INVALID_RECORD
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 
 _GZIP_HEADER_BYTES = 10  # of a member without a name, as Java writes it
+EMPTY_SNAPPY = "org.xerial.snappy.SnappyIOException: [EMPTY_INPUT] Cannot decompress empty stream"
 _TRAILER = "java.util.zip.ZipException: Corrupt GZIP trailer"
 _CHECKSUM_FAULTS = tuple(
     f"gzip: Error -3 while decompressing data: incorrect {part} check"
@@ -310,9 +311,22 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
         if is_legacy
         else exception_of(fault, data[HEADER_BYTES:], int(row["record_count"]), position)
     )
+    body = data[HEADER_BYTES:]
+    at_open = is_legacy or _is_bare_block(row, body)
+    if at_open and not is_legacy and not body:
+        return JavaException(java_exception.KAFKA, EMPTY_SNAPPY, (EMPTY_SNAPPY,), position)
     return gzip_exception or java_exception.from_records(
-        str(fault.what), is_legacy=is_legacy, position=position
+        str(fault.what), at_open=at_open, position=position
     )
+
+
+def _is_bare_block(row: np.void, body: bytes) -> bool:
+    """Whether a batch holds a snappy block without the stream around it.
+
+    SnappyInputStream 1.1.10 then reads all of it when it is opened.
+    """
+    codec_id = int(batch.codec(row.reshape(1))[0])
+    return codec.name(codec_id) == "snappy" and not body.startswith(codec.XERIAL_MAGIC)
 
 
 def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:

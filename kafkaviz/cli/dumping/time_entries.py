@@ -180,7 +180,7 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
         return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
     except CorruptBytes as fault:
         raise java_exception.from_records(
-            str(fault.what), is_legacy=row["magic"] < MAGIC_2, position=position + fault.position
+            str(fault.what), at_open=row["magic"] < MAGIC_2, position=position + fault.position
         ) from None
 
 
