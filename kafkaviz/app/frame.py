@@ -244,7 +244,7 @@ def _link_address(
 
 
 def _foot(location: Location) -> None:
-    directory = escape_controls(location.directory_text)
+    directory = escape_controls(page_location.short_directory_text(location.directory))
     with st.container(key="kv_foot"):
         directory_html = elements.mono(
             elements.cut_middle(directory, FOOT_CHARACTERS) or say("frame.nothing_open")
@@ -340,7 +340,8 @@ def _directories(page: Page, location: Location) -> None:
     max_characters = (
         BESIDE_CHARACTERS if page.depth > 1 and location.partition else CRUMB_CHARACTERS
     )
-    label = elements.cut_middle(location.directory_text, max_characters)
+    text = page_location.short_directory_text(location.directory)
+    label = elements.cut_middle(text, max_characters)
     directories = {
         page_location.directory_text(directory): directory
         for directory in go_to.directories(location)

@@ -230,6 +230,16 @@ class Broker:
     def _directory_by_path(self) -> dict[Path, LogDirectory]:
         return {directory.path: directory for directory in self.log_directories}
 
+    @cached_property
+    def directory_names(self) -> Mapping[Path, str]:
+        """Names that tell its log directories apart: the least of each path's end that does."""
+        paths = [directory.path for directory in self.log_directories]
+        for depth in range(1, max(len(path.parts) for path in paths)):
+            ends = ["/".join(path.parts[-depth:]) for path in paths]
+            if len(set(ends)) == len(ends):
+                return dict(zip(paths, ends, strict=True))
+        return {path: str(path) for path in paths}
+
     def directory_of(self, partition: Partition) -> LogDirectory:
         """The log directory that a partition is in."""
         return self._directory_by_path.get(partition.path.parent, self.main_directory)

@@ -2,16 +2,19 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz import units
 from kafkaviz.__main__ import main
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.errors import CannotOpen
-from tests.support.pages import open_page, page_html
+from kafkaviz.figures.broker import broker_map
+from tests.support.pages import open_page, page_html, query_value
 
 NAMES = ("disk-a", "disk-b", "disk-c")
 PAGES = ("broker", "segment", "lookup", "health", "tuning", "rolls", "page_cache", "explore")
@@ -27,9 +30,65 @@ def opened(name: str, disks: Path, names=NAMES, **query: object) -> AppTest:
 def test_every_page_opens_all_of_them(disks, name):
     """And its address keeps them, each by itself."""
     at = opened(name, disks)
-    html = page_html(at)
-    assert all(directory in html for directory in NAMES) or name != "broker"
     assert at.query_params[page_state.DIRECTORY] == [str(disks / name) for name in NAMES]
+
+
+@pytest.mark.usefixtures("starts")
+def test_the_map_has_a_group_a_directory(disks):
+    """Its name, topic-partitions and bytes; each is to the letter what a plain listing says."""
+    directory = page_state.join_directories(disks / name for name in NAMES)
+    overview = broker_cache.overview(broker_cache.open_snapshot(directory))
+    view = broker_map.view(overview)
+    headings = {row.name: row.heading for row in view.rows if row.heading}
+    for name in NAMES:
+        folders = [path for path in (disks / name).iterdir() if path.is_dir()]
+        size = sum(log.stat().st_size for path in folders for log in path.glob("*.log"))
+        start = f"{len(folders)} topic-partitions, {units.size(size)} of log, "
+        assert headings[name].startswith(start)
+    assert [row.name for row in view.rows if row.heading] == list(NAMES)
+    for bar in view.bars:
+        above = [row.name for row in view.rows[: bar.row] if row.heading]
+        assert (disks / above[-1] / bar.directory).is_dir()
+
+
+@pytest.mark.usefixtures("starts")
+def test_the_table_tells_the_directory(disks):
+    """Where there are several; the title says how many."""
+    at = opened("broker", disks)
+    (table,) = [frame.value for frame in at.dataframe if "Log directory" in frame.value]
+    for name, directory in zip(table["Topic-partition"], table["Log directory"], strict=True):
+        assert [*(disks / directory).glob(f"{name.removesuffix(' (deleted)')}*")]
+    assert "in 3 log directories" in page_html(at)
+    one = opened("broker", disks, ("disk-a",))
+    assert not [frame for frame in one.dataframe if "Log directory" in frame.value]
+    assert "log directories" not in page_html(one)
+
+
+@pytest.mark.usefixtures("starts")
+def test_a_directory_of_several_says_so(disks):
+    """Away from the metadata log; with it nothing is missing that a page would show."""
+    words = "one of several log directories, without the metadata log"
+    assert words in page_html(opened("broker", disks, ("disk-b",)))
+    assert words not in page_html(opened("broker", disks, ("disk-a",)))
+
+
+@pytest.mark.usefixtures("starts")
+def test_a_partition_in_two_directories_is_told_apart(disks, tmp_path):
+    """By the picker, by its address, and by the place that the address leads to."""
+    copy = Path(shutil.copytree(disks, tmp_path / "copy"))
+    shutil.copytree(copy / "disk-b" / "audit-1", copy / "disk-c" / "audit-1")
+    for directory in ("disk-b", "disk-c"):
+        for name in ("segment", "lookup", "rolls", "tuning"):
+            at = opened(name, copy, tp=f"{directory}/audit-1")
+            assert query_value(at, "tp") == f"{directory}/audit-1"
+        location = page_location.PartitionLocation(
+            "x",
+            broker_cache.open_snapshot(page_state.join_directories(copy / name for name in NAMES)),
+            None,
+        )
+        partition = location.broker.partition(f"{directory}/audit-1")
+        assert location.broker.partition_name(partition) == f"{directory}/audit-1"
+        assert partition.path.parent.name == directory
 
 
 def test_an_address_names_each_directory():
@@ -49,6 +108,7 @@ def test_directories_are_typed_as_log_dirs_has_them(tmp_path):
     assert page_state.split_directories(several) == [f"{tmp_path}/a", f"{tmp_path}/b"]
     assert page_location.clean_path(f"{tmp_path}/a,b") == f"{tmp_path}/a,b"
     assert page_location.directory_text(several) == f"{tmp_path}/a, {tmp_path}/b"
+    assert page_location.short_directory_text(several) == f"{tmp_path}/{{a,b}}"
 
 
 def test_each_directory_has_to_be_allowed(disks, monkeypatch):

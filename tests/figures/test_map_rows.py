@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkaviz.analysis.broker.overview import PartitionRow
 from kafkaviz.figures.broker import broker_map, map_rows
 
 
@@ -19,7 +20,7 @@ def test_orders_have_their_names():
 def test_pages_of_sixty(count, pages):
     """One where there is nothing to turn."""
     assert map_rows.page_count(count) == pages
-    rows = [None] * count
+    rows = [PartitionRow] * count
     map_rows.ORDERS["as it is"] = lambda row: 0
     try:
         places = [

@@ -127,6 +127,8 @@ class PartitionRow:
     last_offset: int | None = None
     codecs: tuple[str, ...] | None = None
     remote_bases: frozenset[int] = frozenset()  # of segments that lie in tiered storage alone
+    log_directory: str = ""  # the name of its log directory, where the broker has several
+    address_name: str = ""  # as an address names it: disk-b/orders-0 where it is in two of them
 
     @property
     def is_internal(self) -> bool:
@@ -182,7 +184,22 @@ class BrokerOverview:
             last_offset=int(known_offsets.max()) if len(known_offsets) else None,
             codecs=None if self.codecs is None else self.codecs.get(partition.directory, ()),
             remote_bases=partition.remote_bases,
+            log_directory=self._log_directory(partition),
+            address_name=escape_controls(self.broker.partition_name(partition)),
         )
+
+    def _log_directory(self, partition: Partition) -> str:
+        names = self.broker.directory_names
+        return escape_controls(names.get(partition.path.parent, "")) if len(names) > 1 else ""
+
+    def directory_sums(self, log_directory: str) -> Sums:
+        """What one of several log directories holds, by its name."""
+        numbers = [
+            number
+            for number, row in enumerate(self.partitions)
+            if row.log_directory == log_directory
+        ]
+        return _sums(self.segments[np.isin(self.segments["partition"], numbers)])
 
     @cached_property
     def total(self) -> Sums:
@@ -226,7 +243,7 @@ def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
     if not len(candidates):
         return None
     smallest = candidates[candidates["log_bytes"].argmin()]
-    return overview.partitions[smallest["partition"]].directory, int(smallest["base_offset"])
+    return overview.partitions[smallest["partition"]].address_name, int(smallest["base_offset"])
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
@@ -238,7 +255,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
     if not len(overview.segments):
         return None
     longest = overview.segments[overview.segments["log_bytes"].argmax()]
-    return overview.partitions[longest["partition"]].directory, int(longest["base_offset"])
+    return overview.partitions[longest["partition"]].address_name, int(longest["base_offset"])
 
 
 def inventory(broker: Broker) -> BrokerOverview:

@@ -83,6 +83,23 @@ def open_source(
     )
 
 
+def open_broker_source(
+    broker: Broker,
+    topic: str | None = None,
+    version: str | None = None,
+    on_progress: MeasureProgress = lambda _name, _share: None,
+) -> TuningSource:
+    """The same of an open broker, or of one topic in all its log directories."""
+    return _open_broker(
+        broker,
+        topic,
+        version,
+        overrides={},
+        on_progress=on_progress,
+        on_sizes=lambda _sizes: None,
+    )
+
+
 def _split_topic(path: Path) -> tuple[Path, str | None]:
     """Splits BROKER/TOPIC, which is no directory itself.
 

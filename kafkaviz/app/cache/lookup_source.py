@@ -184,7 +184,7 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         KafkavizError: as reading it does.
     """
     partition, open_segment = location.partition, location.segment
-    snapshot, directory = location.snapshot, os.fsencode(partition.directory)
+    snapshot, directory = location.snapshot, os.fsencode(location.partition_name)
     log = _log_view(snapshot, directory)
     rows = _rows(partition, log, open_segment.base_offset)
     segment_view = next(
@@ -197,7 +197,7 @@ def open_partition(location: SegmentLocation) -> LookupSource:
     )
     low_ms, high_ms = rows.known_ms or (0, segment_view.largest_timestamp_ms)
     return LookupSource(
-        key=f"{snapshot.key}|{partition.directory!r}|{segment_cache.key(open_segment)}",
+        key=f"{snapshot.key}|{location.partition_name!r}|{segment_cache.key(open_segment)}",
         title=_title(location, log, segment_view),
         note=_note(location, log),
         log=log,
@@ -313,7 +313,7 @@ def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], Ba
         )
 
     def times(base_offset: int) -> BatchTable | None:
-        batches = _all_batches(location.snapshot, os.fsencode(partition.directory))
+        batches = _all_batches(location.snapshot, os.fsencode(location.partition_name))
         rows = batches.get(base_offset)
         return None if rows is None else rows.until(_end_position(log, base_offset))
 

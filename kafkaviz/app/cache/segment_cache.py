@@ -136,7 +136,9 @@ def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> F
 
     Worked out once for as long as nothing changes.
     """
-    return _facts(snapshot, os.fsencode(partition.directory), anatomy, language())
+    return _facts(
+        snapshot, os.fsencode(snapshot.broker.partition_name(partition)), anatomy, language()
+    )
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
@@ -179,7 +181,9 @@ def roll_reason(
         None for one that was not.
     """
     return (
-        _roll_reason(snapshot, os.fsencode(partition.directory), segment.base_offset)
+        _roll_reason(
+            snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset
+        )
         if segment.state == "closed"
         else None
     )

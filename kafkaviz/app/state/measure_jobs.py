@@ -11,10 +11,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, JobRegistry, ReadProgress
+from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
 
 MAX_JOBS = 12  # that are kept, the newest
@@ -26,6 +27,8 @@ class MeasureRequest:
 
     Attributes:
         path_or_text: as tuning.source.open_source takes it, or the text of a workload.
+        log_directories: of the broker, where it has several; then `topic` is what is measured of
+            it, "" for all.
         sizes: bytes by .log.
     """
 
@@ -35,6 +38,8 @@ class MeasureRequest:
     sizes: tuple[tuple[str, int], ...] = ()
     is_text: bool = False
     version: str | None = None
+    log_directories: tuple[Path, ...] = ()
+    topic: str = ""
 
     @property
     def total_bytes(self) -> int:
@@ -72,6 +77,9 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
         read_bytes = done_bytes + int(share * sizes.get(name, 0))
         report(ReadProgress(read_bytes, request.total_bytes, name))
 
+    if request.log_directories:
+        broker = open_broker(*request.log_directories)
+        return open_broker_source(broker, request.topic or None, request.version, report_share)
     if not request.is_text:
         return open_source(request.path_or_text, request.version, on_progress=report_share)
     with tempfile.TemporaryDirectory() as folder:

@@ -224,6 +224,16 @@ def directory_text(directory: str) -> str:
     return access.TIERED.join(str(archive.display_path(path)) for path in paths if path)
 
 
+def short_directory_text(directory: str) -> str:
+    """The same in less room: several directories of one folder as /data/{a,b}."""
+    paths = [directory_text(part) for part in page_state.split_directories(directory)]
+    parents = {path.rpartition("/")[0] for path in paths}
+    if len(paths) == 1 or len(parents) > 1:
+        return directory_text(directory)
+    names = BETWEEN.join(path.rpartition("/")[2] for path in paths)
+    return f"{parents.pop()}/{{{names}}}"
+
+
 def clean_path(text: str | None) -> str:
     """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
 

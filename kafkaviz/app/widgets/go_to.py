@@ -10,7 +10,7 @@ back.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import streamlit as st
 
@@ -22,6 +22,7 @@ from kafkaviz.app.state import access, page_location, page_state, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
 from kafkaviz.app.widgets import elements
+from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -153,12 +154,10 @@ def find_entries(
         topic_entries = (
             []
             if name
-            else _partition_entries(
-                location.directory, _match_partitions(location.broker, words[0])
-            )
+            else _partition_entries(location, _match_partitions(location.broker, words[0]))
         )
         return [*_offset_entries(location, nearest, offset, pages), *topic_entries]
-    partition_entries = list(_partition_entries(location.directory, partitions))
+    partition_entries = list(_partition_entries(location, partitions))
     if not name:
         return [
             *_visit_entries(location, visits, pages),
@@ -168,7 +167,7 @@ def find_entries(
         ]
     return [
         *partition_entries,
-        *_best_match_entries(location.directory, partitions[:1], pages),
+        *_best_match_entries(location, partitions[:1], pages),
         *page_entries,
         *workshop_entries,
         *directory_entries,
@@ -287,34 +286,43 @@ def _offset_entries(
     for partition in candidates:
         segment = page_location.find_segment(partition, offset)
         address = page_state.address(
-            location.directory, partition.directory, segment.base_offset, offset
+            location.directory, _name(location, partition), segment.base_offset, offset
         )
         words = say("go_to.offset_in", offset=number, partition=partition.directory)
         yield GoToEntry(say("common.offsets"), words, _size(segment), SEGMENT_PAGE, address)
     for partition in candidates if "Lookup" in pages else []:
-        address = page_state.address(location.directory, partition.directory) | {
+        address = page_state.address(location.directory, _name(location, partition)) | {
             page_state.TARGET: str(offset)
         }
         words = say("go_to.lookup_offset", offset=number, partition=partition.directory)
         yield GoToEntry(say("go_to.lookups"), words, "", "Lookup", address)
 
 
-def _partition_entries(directory: str, partitions: list[Partition]) -> Iterator[GoToEntry]:
+def _partition_entries(location: Location, partitions: list[Partition]) -> Iterator[GoToEntry]:
+    broker = cast(Broker, location.broker)
+    names = broker.directory_names
     for partition in islice(
         (partition for partition in partitions if partition.segments), MAX_ENTRIES
     ):
-        address = page_state.address(directory, partition.directory)
+        address = page_state.address(location.directory, broker.partition_name(partition))
+        aside = [units.size(partition.log_bytes)]
+        if len(names) > 1:
+            aside.insert(0, names[partition.path.parent])
         yield GoToEntry(
             say("common.topic_partitions"),
             partition.directory,
-            units.size(partition.log_bytes),
+            join_comma(aside),
             SEGMENT_PAGE,
             address,
         )
 
 
+def _name(location: Location, partition: Partition) -> str:
+    return cast(Broker, location.broker).partition_name(partition)
+
+
 def _best_match_entries(
-    directory: str, partitions: list[Partition], pages: Mapping[str, object]
+    location: Location, partitions: list[Partition], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
     """The segments of the topic-partition that fits best, and the other pages about it.
 
@@ -322,7 +330,9 @@ def _best_match_entries(
     """
     for partition in partitions:
         for segment in islice(reversed(partition.live), MAX_ENTRIES):
-            address = page_state.address(directory, partition.directory, segment.base_offset)
+            address = page_state.address(
+                location.directory, _name(location, partition), segment.base_offset
+            )
             yield GoToEntry(
                 say("common.segments"),
                 f"{partition.directory} › {segment.name}",
@@ -332,7 +342,7 @@ def _best_match_entries(
             )
         for page, key in PARTITION_PAGES.items() if partition.live else ():
             if page in pages:
-                address = page_state.address(directory, partition.directory)
+                address = page_state.address(location.directory, _name(location, partition))
                 yield GoToEntry(
                     say("frame.pages"), say(key, partition=partition.directory), "", page, address
                 )

@@ -89,6 +89,7 @@ class MapRow:
     badge: RowBadge | None = None  # the worst that was found
     # where the segments end that are torn, counted from the row's first byte
     torn_ends: tuple[int, ...] = ()
+    heading: str = ""  # the row has no segments: a log directory and what is in it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,8 @@ class BrokerMapView:
 
         Its title, how many rows, and what is marked.
         """
-        map_text = say("broker.map_alt", title=self.title, count=len(self.rows))
+        count = sum(not row.heading for row in self.rows)
+        map_text = say("broker.map_alt", title=self.title, count=count)
         badge_texts = [
             say("broker.mark_of", name=row.name, words=row.badge.text)
             for row in self.rows
@@ -136,18 +138,29 @@ def view(
             and base offset.
         badges: what was found, by directory.
     """
-    indexes, badges = map_rows.find_page_rows(overview.partitions, order, page), badges or {}
+    badges = badges or {}
+    page_rows = map_rows.find_page_rows(overview.partitions, order, page)
+    indexes = _with_headings(overview.partitions, page_rows)
     rows = tuple(
-        _row(overview.partitions[index], overview.segment_rows(index), tails or {}, badges)
+        _heading_row(overview, index)
+        if isinstance(index, str)
+        else _row(overview.partitions[index], overview.segment_rows(index), tails or {}, badges)
         for index in indexes
     )
     longest_bytes = max((row.log_bytes for row in rows), default=0)
-    is_detailed = _choose_detailed([overview.partitions[index].sums.segments for index in indexes])
+    is_detailed = dict(
+        zip(
+            page_rows,
+            _choose_detailed([overview.partitions[index].sums.segments for index in page_rows]),
+            strict=True,
+        )
+    )
     bars = tuple(
         bar
         for row_number, index in enumerate(indexes)
+        if not isinstance(index, str)
         for bar in _segment_bars(
-            overview, index, row_number, is_detailed=is_detailed[row_number], badges=badges
+            overview, index, row_number, is_detailed=is_detailed[index], badges=badges
         )
     )
     axis_bytes = _axis_length(rows, longest_bytes)
@@ -159,6 +172,39 @@ def view(
         bars=bars,
         axis_bytes=axis_bytes,
         strip=strips,
+    )
+
+
+def _with_headings(partitions: Sequence[PartitionRow], indexes: Sequence[int]) -> list[int | str]:
+    """The rows, and in front of those of each of several log directories its name."""
+    rows: list[int | str] = []
+    last_directory = ""
+    for index in indexes:
+        directory = partitions[index].log_directory
+        if directory != last_directory:
+            rows.append(directory)
+            last_directory = directory
+        rows.append(index)
+    return rows
+
+
+def _heading_row(overview: BrokerOverview, log_directory: str) -> MapRow:
+    """A log directory: its name, its topic-partitions and their bytes."""
+    sums = overview.directory_sums(log_directory)
+    count = sum(row.log_directory == log_directory for row in overview.partitions)
+    heading = say(
+        "broker.directory_heading",
+        partitions=say_count("common.n_topic_partitions", count),
+        log=units.size(sums.log_bytes),
+        index=units.size(sums.index_bytes),
+    )
+    return MapRow(
+        name=log_directory,
+        is_quiet=False,
+        log_bytes=0,
+        gap="",
+        is_dense=False,
+        heading=heading,
     )
 
 
@@ -262,7 +308,7 @@ def _segment_bar(
         start_byte=start_byte,
         size_bytes=size_bytes,
         kind=REMOTE if is_remote else KINDS[segment["kind"]],
-        directory=partition.directory,
+        directory=partition.address_name or partition.directory,
         base_offset=base_offset,
         hover=_hover(segment, partition.label, badges, is_remote=is_remote),
         severity=severity,
@@ -281,7 +327,7 @@ def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> Segment
         start_byte=0,
         size_bytes=log_bytes,
         kind="many",
-        directory=partition.directory,
+        directory=partition.address_name or partition.directory,
         base_offset=int(largest["base_offset"]),
         hover=hover,
     )
@@ -319,12 +365,15 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
 
 
 def _density_strips(
-    overview: BrokerOverview, indexes: Sequence[int], longest_bytes: int, axis_bytes: float
+    overview: BrokerOverview, indexes: Sequence[int | str], longest_bytes: int, axis_bytes: float
 ) -> np.ndarray:
-    """The density strip of each row."""
+    """The density strip of each row; a heading has none."""
     gap_bytes = axis_bytes * GAP_SHARE
+    no_strip = np.full(CELLS, np.nan, np.float32)
     strips = [
-        build_strip(
+        no_strip
+        if isinstance(index, str)
+        else build_strip(
             overview.segment_rows(index), _positions(overview, index), longest_bytes, gap_bytes
         )
         for index in indexes
@@ -640,6 +689,11 @@ def _row_annotations(
 ) -> list[dict]:
     """The row's name on the left, its gap on the right, and a word where there is no bar to see."""
     y = _row_middle(number)
+    if row.heading:
+        heading = _annotation("", y, 12.5, colours["ink_2"], "left")
+        name_html = f"<b>{escape(row.name, quote=False)}</b>"
+        heading["text"] = f"{name_html}  {escape(row.heading, quote=False)}"
+        return [heading | {"xref": "paper", "x": 0, "xshift": -LEFT_PX}]
     name = _annotation(
         _short(row.name), y, 13, colours["ink_3" if row.is_quiet else "ink"], "left"
     ) | {

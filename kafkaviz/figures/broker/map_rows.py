@@ -23,8 +23,19 @@ TEXT_KEYS = {LARGEST: "broker.by_size", NARROWEST: "broker.by_gap", BY_NAME: "br
 
 
 def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:
-    """The places in `rows` of those that a page shows, in one of ORDERS; pages count from 0."""
-    ordered = sorted(range(len(rows)), key=lambda index: ORDERS[order](rows[index]))
+    """The places in `rows` of those that a page shows, in one of ORDERS; pages count from 0.
+
+    The rows of a log directory are together, in the order in which the directories come.
+    """
+    directories = list(dict.fromkeys(row.log_directory for row in rows))
+    directories.sort(key=natural_sort_key)
+    ordered = sorted(
+        range(len(rows)),
+        key=lambda index: (
+            directories.index(rows[index].log_directory),
+            ORDERS[order](rows[index]),
+        ),
+    )
     return ordered[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
 
 

@@ -42,6 +42,9 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
         if is_unread
         else say("broker.title", **values, index=units.size(total.index_bytes))
     )
+    directories = len(snapshot.broker.log_directories)
+    if directories > 1:
+        title = say("broker.title_directories", title=title, n=directories)
     elements.title(
         say("broker.title_simulated", title=title) if snapshot.broker.is_simulated else title,
         gap=12,
@@ -131,10 +134,14 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
                 warning + say_count("broker.not_read", unread_count),
             )
         )
+    if broker.lacks_metadata_log:
+        chips.append(("warning", warning + say("broker.lacks_metadata_log")))
     chips.append(("", elements.escape(version_text.describe_writer(writer_traces))))
     if broker.node_id:
         chips.append(("", say("broker.node", id=elements.escape(broker.node_id))))
-    ids = (("broker.cluster", broker.cluster_id), ("broker.directory", broker.directory_id))
+    ids = [("broker.cluster", broker.cluster_id)]
+    if len(broker.log_directories) == 1:
+        ids.append(("broker.directory", broker.directory_id))
     chips += [("", say(key, id=elements.mono(value))) for key, value in ids if value]
     reason = writer_traces.reason
     elements.chips(chips, note=render(reason) if reason else "")

@@ -26,12 +26,14 @@ from kafkaviz.messages import language, say, say_count
 ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
 COLUMNS = {  # by their names in FORMATTERS
     "name": st.column_config.TextColumn(width=158),
+    "log_directory": st.column_config.TextColumn(width=110),
     "offsets": st.column_config.TextColumn(alignment="right", width=110),
     "codec": st.column_config.TextColumn(width=150),
     "newest": st.column_config.NumberColumn(alignment="left", width=150),
 }
 FORMATTERS = {  # how a value of a column reads; the value itself is what the column is sorted by
     "name": str,
+    "log_directory": str,  # where there are several
     "segments": units.group,
     "offsets": str,
     "log": units.size,
@@ -42,7 +44,7 @@ FORMATTERS = {  # how a value of a column reads; the value itself is what the co
     "codec": str,
     "newest": lambda ms: units.moment(int(ms), fraction=False),
 }
-TEXT_COLUMNS = ("name", "offsets", "codec")
+TEXT_COLUMNS = ("name", "log_directory", "offsets", "codec")
 CSV_COLUMNS = (
     "directory",
     "state",
@@ -59,6 +61,7 @@ CSV_COLUMNS = (
     "torn_bytes",
     "codecs",
     "newest_record_ms",
+    "log_directory",
 )
 
 
@@ -78,7 +81,7 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
     if selected_row is not None:
         st.switch_page(
             pages()["Segment"].script,
-            query_params=page_state.address(location.directory, selected_row.directory),
+            query_params=page_state.address(location.directory, selected_row.address_name),
         )
 
 
@@ -99,7 +102,11 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
             or ""
         ).strip()
         rows = _sort_by_log_size(
-            [row for row in overview.partitions if filter_text.lower() in row.directory.lower()]
+            [
+                row
+                for row in overview.partitions
+                if filter_text.lower() in f"{row.log_directory}/{row.directory}".lower()
+            ]
         )
         download_options: dict[str, Any] = {
             "data": lambda: csv(rows),
@@ -113,8 +120,9 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
 def _render_paper_table(rows: list[PartitionRow]) -> None:
     """The rows once more as a plain table: what scrolls on the screen is whole on paper."""
     with st.container(key="kv_paper_rows"):
-        heads = [_heading(column) for column in FORMATTERS]
-        tables.table(heads, _cells(rows[:PAPER_ROWS]), "lrrrrrrrll")
+        heads = [_heading(column) for column in _columns(rows)]
+        alignment = "l" * (len(heads) - 9) + "rrrrrrrll"
+        tables.table(heads, _cells(rows[:PAPER_ROWS]), alignment)
         elements.hidden_count("common.n_more", len(rows) - PAPER_ROWS)
 
 
@@ -176,45 +184,53 @@ def _sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
     return sorted(rows, key=lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)))
 
 
+def _columns(rows: Sequence[PartitionRow]) -> list[str]:
+    """The columns of these rows: the log directory where there are several."""
+    has_directories = any(row.log_directory for row in rows)
+    return [column for column in FORMATTERS if has_directories or column != "log_directory"]
+
+
 def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
     """The rows as they come; a value that is not known is missing."""
+    columns = _columns(rows)
     table = pd.DataFrame(
-        [_values(row) for row in rows],
+        [[_values(row)[column] for column in columns] for row in rows],
         # ty: ignore[invalid-argument-type] - pandas' type of a sequence admits no list
-        columns=[_heading(column) for column in FORMATTERS],
+        columns=[_heading(column) for column in columns],
     )
-    numbers = [_heading(column) for column in FORMATTERS if column not in TEXT_COLUMNS]
+    numbers = [_heading(column) for column in columns if column not in TEXT_COLUMNS]
     # NaN where a number is missing; exact up to 2**53
     return table.astype(dict.fromkeys(numbers, "float64"))
 
 
 def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
     """The rows as they read, for a table of plain text."""
-    formatters = list(FORMATTERS.values())
+    columns = _columns(rows)
     return [
         [
-            units.MISSING if value is None else formatter(value)
-            for formatter, value in zip(formatters, _values(row), strict=True)
+            units.MISSING if (value := values[column]) is None else FORMATTERS[column](value)
+            for column in columns
         ]
-        for row in rows
+        for values in map(_values, rows)
     ]
 
 
-def _values(row: PartitionRow) -> list:
+def _values(row: PartitionRow) -> dict[str, Any]:
+    """What stands in each column of FORMATTERS."""
     sums = row.sums
-    codecs = join_comma(row.codecs) if row.codecs else None
-    return [
-        _name(row),
-        sums.segments,
-        _offsets(row),
-        sums.log_bytes,
-        sums.index_bytes,
-        sums.index_share,
-        sums.offset_entries,
-        sums.bytes_an_entry,
-        codecs,
-        sums.newest_ms,
-    ]
+    return {
+        "name": _name(row),
+        "log_directory": row.log_directory,
+        "segments": sums.segments,
+        "offsets": _offsets(row),
+        "log": sums.log_bytes,
+        "index": sums.index_bytes,
+        "share": sums.index_share,
+        "entries": sums.offset_entries,
+        "gap": sums.bytes_an_entry,
+        "codec": join_comma(row.codecs) if row.codecs else None,
+        "newest": sums.newest_ms,
+    }
 
 
 def _name(row: PartitionRow) -> str:
@@ -241,6 +257,7 @@ def style_table(table: pd.DataFrame) -> Styler:
     formatters_by_heading: dict[Any, Any] = {
         _heading(column): _format_whole_floats(formatters_by_heading)
         for column, formatters_by_heading in FORMATTERS.items()
+        if _heading(column) in table.columns
     }
     return cast(
         Styler, table.style.format(formatters_by_heading, na_rep=units.MISSING)
@@ -285,4 +302,5 @@ def _csv_row(row: PartitionRow) -> dict:
         "torn_bytes": sums.torn_bytes,
         "codecs": " ".join(row.codecs) if row.codecs else None,
         "newest_record_ms": sums.newest_ms,
+        "log_directory": tables.escape_formula(row.log_directory),
     }

@@ -105,7 +105,9 @@ def _render_indexes(
     """
     try:
         with st.spinner(say("health.recovering")):
-            rebuilt_files = _rebuild(snapshot, os.fsencode(partition.directory), version)
+            rebuilt_files = _rebuild(
+                snapshot, os.fsencode(snapshot.broker.partition_name(partition)), version
+            )
     except KafkavizError as fault:
         with elements.state(
             "rebuild",

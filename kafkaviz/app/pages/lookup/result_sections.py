@@ -48,7 +48,7 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
         "lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position
     )
     address = page_state.address(
-        location.directory, location.partition.directory, record.segment, record.offset
+        location.directory, location.partition_name, record.segment, record.offset
     )
     st.space(8)
     with st.container(key="kv_onward"):

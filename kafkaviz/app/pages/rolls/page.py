@@ -87,7 +87,7 @@ def _render_partition(location: Location) -> None:
     """The rolls of the open topic-partition."""
     location = page_location.require_partition(location)
     try:
-        log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition.directory)
+        log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
     except KafkavizError as fault:
         with elements.state(
             "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)

@@ -117,7 +117,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
                 st.switch_page(
                     "pages/segment.py",
                     query_params=page_state.address(
-                        location.directory, partition.directory, segment.base_offset
+                        location.directory, location.partition_name, segment.base_offset
                     ),
                 )
 

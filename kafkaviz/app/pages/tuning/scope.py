@@ -313,6 +313,10 @@ def directory_request(
         kind=kind,
         sizes=sizes,
         version=version,
+        log_directories=()
+        if kind == "partition" or len(broker.log_directories) == 1
+        else tuple(directory.path for directory in broker.log_directories),
+        topic=name,
     )
 
 
