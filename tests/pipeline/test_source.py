@@ -27,7 +27,7 @@ from kafkaviz.format import offset_index, producer_snapshot, time_index
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource import python_probe
-from kafkaviz.pipeline.datasource.source import RecordsSource, directories, register
+from kafkaviz.pipeline.datasource.source import SOURCES, RecordsSource, directories, register
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
 from tests.pipeline import whole_logs
@@ -786,3 +786,39 @@ def test_spark_gives_the_same_rows(spark, clean, big):
     both = spark.read.format("kafka_batches").option("topics", "nulls,clicks")
     both = both.load([str(clean), str(big)])
     assert both.select("broker").distinct().count() == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["kafka_records", "kafka_batches", "kafka_segments", "kafka_files"]
+)
+@pytest.mark.parametrize("position", [7, "a batch"])
+def test_a_log_that_is_cut_after_the_plan_is_lost_data(tmp_path, name, position):
+    """At a batch or within one, closed or active, as a file that is gone is; it is no end that was
+    set ahead.
+    """
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(offset, [whole_logs.START_MS]) for offset in range(40)]
+    whole_logs.write(directory / "t-0", batches[:20])
+    whole_logs.write(directory / "t-0", batches[20:], 20)
+    options = {"subscribe": "t"} if name == "kafka_files" else {}
+    for base, task_bytes in ((0, "16384"), (20, "134217728")):
+        log = directory / "t-0" / f"{base:020}.log"
+        data = log.read_bytes()
+        for mode in ("FAILFAST", "PERMISSIVE", "DROPMALFORMED"):
+            (source,) = (source for source in SOURCES if source.name() == name)
+            planned = source(
+                {"path": str(directory), "mode": mode, "task_bytes": task_bytes, **options}
+            )
+            reader = planned.reader(planned.schema())
+            tasks = reader.partitions()
+            cut = len(batches[0]) * 3 if position == "a batch" else position
+            log.write_bytes(data[:cut])
+            if mode == "PERMISSIVE":
+                rows = [
+                    row for task in tasks for part in reader.read(task) for row in part.to_pylist()
+                ]
+                assert any("when the query was planned" in (row["problem"] or "") for row in rows)
+            else:
+                with pytest.raises(Malformed, match=f"{log.name}: the file has {cut} bytes now"):
+                    [part for task in tasks for part in reader.read(task)]
+            log.write_bytes(data)

@@ -113,6 +113,7 @@ class SourceReader:
                 ),
             )
             try:
+                yield from self._refuse_cut(split)
                 yield from readers.get(self._name, self._entries)(split)
             except Malformed:
                 raise
@@ -120,6 +121,17 @@ class SourceReader:
                 yield from self._problem(
                     split.segment_task, str(fault), is_unread=isinstance(fault, CannotOpen)
                 )
+
+    def _refuse_cut(self, split: SourceSplit) -> Rows:
+        """A .log that is shorter than when the query was planned: what it lacks is lost."""
+        log = split.segment_task.segment.log
+        if log is None or not reads_log(self._name, self._schema):
+            return
+        size_bytes = file.info(log.path).size_bytes
+        if size_bytes < log.size_bytes:
+            cut = message("errors.log_cut", size=size_bytes, expected=log.size_bytes)
+            what = message("errors.of_path", path=log.path, problem=cut)
+            yield from self._problem(split.segment_task, str(what), is_unread=True)
 
     # ---- one format each
 
