@@ -53,9 +53,7 @@ class Scope:
 def current_scope(location: Location) -> Scope:
     """What the address names; else the open topic-partition."""
     choices = _scope_choices(location.broker, location.partition)
-    own_directory = (
-        units.escape_controls(location.partition.directory) if location.partition else ""
-    )
+    own_directory = units.escape_controls(location.partition_name)
     label = next(
         (
             name
@@ -89,10 +87,8 @@ def _scope_choices(
         partitions = sorted(
             [own_partition, *rivals[: RIVALS - has_several]], key=by_size, reverse=True
         )
-        choices |= {
-            units.escape_controls(partition.directory): ("partition", partition.directory)
-            for partition in partitions
-        }
+        names = map(broker.partition_name, partitions)
+        choices |= {units.escape_controls(name): ("partition", name) for name in names}
         if has_several:
             choices[f"{ALL_OF}{units.escape_controls(own_partition.topic)}"] = (
                 "topic",
@@ -295,7 +291,7 @@ def directory_request(
     partitions = [
         partition
         for partition in broker.partitions
-        if partition.state == "current" and _is_in_scope(partition, kind, name)
+        if partition.state == "current" and _is_in_scope(broker, partition, kind, name)
     ]
     sizes = tuple(
         (f"{partition.directory}/{segment.name}.log", segment.log.size_bytes)
@@ -320,10 +316,10 @@ def directory_request(
     )
 
 
-def _is_in_scope(partition: Partition, kind: str, name: str) -> bool:
-    return kind == "broker" or name == (
-        partition.directory if kind == "partition" else partition.topic
-    )
+def _is_in_scope(broker: Broker, partition: Partition, kind: str, name: str) -> bool:
+    if kind == "partition":
+        return name == broker.partition_name(partition)
+    return kind == "broker" or name == partition.topic
 
 
 def _workload_request(name: str, text: str, version: str | None) -> MeasureRequest:
