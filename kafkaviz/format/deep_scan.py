@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.binary import codec
+from kafkaviz.binary import codec, varint
 from kafkaviz.binary.crc32c import checksum_range
 from kafkaviz.binary.decoders.output import SLACK_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
@@ -60,8 +60,12 @@ CHECKED_BATCH: np.dtype = np.dtype(
         ("records_bytes", "i8"),  # the records, decompressed; of a fault in them, up to it
         ("key_bytes", "i8"),  # the sum of the keys that were read
         ("value_bytes", "i8"),
+        ("oddities", "u1"),  # of readable records: MESSAGE_CRC, TIMES and OFFSETS, added up
     ]
 )
+# a message in a wrapper fails its checksum; the largest timestamp is not that of the header, where
+# producers set it; offsets do not increase, or leave the range of the header
+MESSAGE_CRC, TIMES, OFFSETS = 1, 2, 4
 RECORD: np.dtype = np.dtype(
     [  # one record or message
         ("batch_position", "i8"),  # a byte of the .log
@@ -507,12 +511,18 @@ def _read_records(
     """
     position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
     key_bytes, value_bytes = np.int64(0), np.int64(0)
+    newest_delta_ms, is_unordered = np.int64(-(2**63)), False
+    one, two, next_offset = np.uint64(1), np.uint64(2), np.uint64(0)  # of folded offset deltas
     while count < batch.record_count:
         if not keep:
-            next_position, key_size, value_size = take_sizes(data, position, end)
+            next_position, key_size, value_size, timestamp, offset = take_sizes(data, position, end)
             if next_position > 0:
                 key_bytes += key_size
                 value_bytes += value_size
+                newest_delta_ms = max(newest_delta_ms, varint.unfold64(timestamp))
+                # folded numbers from 0 on are even and keep their order
+                is_unordered |= (offset < next_offset) | (offset & one != 0)
+                next_offset = offset + two
                 position, count = next_position, count + 1
                 continue
         code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
@@ -524,6 +534,10 @@ def _read_records(
             row_count += 1
         key_bytes += max(row.key_size_bytes, 0)
         value_bytes += max(row.value_size_bytes, 0)
+        newest_delta_ms = max(newest_delta_ms, row.timestamp_delta_ms)
+        offset = np.uint64(row.offset_delta) << one
+        is_unordered |= (offset < next_offset) | (row.offset_delta < 0)
+        next_offset = offset + two
         position, count = next_position, count + 1
     if fault == NONE and count > 0 and position < end:
         fault = RECORD_COUNT
@@ -536,6 +550,16 @@ def _read_records(
         key_bytes,
         value_bytes,
     )
+    if fault == NONE and count > 0:
+        last_delta = batch.last_offset - batch.base_offset
+        is_unordered |= next_offset > np.uint64(max(last_delta, 0) + 1) << one
+        oddities = OFFSETS if is_unordered else 0
+        is_append_time = batch.attributes & LOG_APPEND_TIME != 0
+        if not is_append_time and (
+            batch.base_timestamp_ms + newest_delta_ms != batch.max_timestamp_ms
+        ):
+            oddities |= TIMES
+        batch.oddities = oddities
     return row_count
 
 
@@ -610,9 +634,20 @@ def _read_messages(
             len(messages.rows),
             messages.rows["size_bytes"].sum(),
         )
+        if len(messages.rows) and int(batch["attributes"]) & CODEC_MASK:
+            batch["oddities"] = _wrapper_oddities(batch, messages)
         for name in ("key", "value"):
             batch[f"{name}_bytes"] = np.clip(messages.rows[f"{name}_size_bytes"], 0, None).sum()
         yield _message_rows(batch, messages.rows)
+
+
+def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int:
+    """What is odd about the messages of a wrapper that can be read."""
+    oddities = 0 if legacy_messages.are_crcs_valid(messages).all() else MESSAGE_CRC
+    newest_ms = int(messages.rows["timestamp_ms"].max())
+    if messages.fault is None and batch["magic"] == 1 and newest_ms != batch["max_timestamp_ms"]:
+        oddities |= TIMES
+    return oddities
 
 
 def _message_rows(batch: np.void, messages: np.ndarray) -> np.ndarray:

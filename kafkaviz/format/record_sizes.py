@@ -1,7 +1,7 @@
-"""The sizes of a record's key and value, and nothing else of it: what a check counts.
+"""The sizes of a record's key and value and its two deltas: what a check looks at.
 
 record.take_record fills a row and names every fault. Of a check's records nearly all are sound and
-small, and only their sizes count; those are read here, several fields in one word. A record that is
+small, and only these count; they are read here, several fields in one word. A record that is
 damaged, or larger than three bytes of a size say, is left to take_record.
 """
 
@@ -11,12 +11,15 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import load_8, load_32, load_64, trailing_zeros
 
 SLACK_BYTES = 16  # what may be read behind the records
+NOTHING = np.uint64(0)
 _LAST_BYTES = np.uint64(0x8080808080808080)  # the bit that the last byte of a varint lacks
 _LONGEST_DELTA_BITS = 5 * 8  # of the offset
 
 
 @njit(cache=True)
-def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, int]:
+def take_sizes(
+    data: np.ndarray, position: int, end: int
+) -> tuple[int, int, int, np.uint64, np.uint64]:
     """Reads the record at a byte, for other compiled functions.
 
     Args:
@@ -24,13 +27,13 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, int
         end: the byte before which the records of the batch lie.
 
     Returns:
-        The byte behind the record, and the sizes of key and value, 0 for null; 0, 0, 0 where
-        take_record is to read it.
+        The byte behind the record, the sizes of key and value, 0 for null, and the deltas of
+        timestamp and offset, not yet unfolded; zeros where take_record is to read it.
     """
     size, body = _small_size(data, position)
     record_end = body + size
     if size <= 0 or record_end > end:
-        return 0, 0, 0
+        return 0, 0, 0, NOTHING, NOTHING
     # behind the attributes: timestamp delta, offset delta, size of the key
     word = load_64(data, body + 1)
     bits = ~word & _LAST_BYTES
@@ -39,26 +42,51 @@ def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, int
     offset_end = trailing_zeros(bits) + 1
     bits &= bits - np.uint64(1)
     if bits == 0 or offset_end - timestamp_end > _LONGEST_DELTA_BITS:
-        return 0, 0, 0
+        return 0, 0, 0, NOTHING, NOTHING
     key_size, key = _small_size(data, body + 1 + (offset_end >> 3))
     key_size = max(key_size, 0)
     if key == 0 or key_size > record_end - key:
-        return 0, 0, 0
+        return 0, 0, 0, NOTHING, NOTHING
     value_size, value = _small_size(data, key + key_size)
     value_size = max(value_size, 0)
     if value == 0 or value_size > record_end - value:
-        return 0, 0, 0
+        return 0, 0, 0, NOTHING, NOTHING
     header_count, header_end = _small_size(data, value + value_size)
     if header_count < 0 or header_end == 0:
-        return 0, 0, 0
+        return 0, 0, 0, NOTHING, NOTHING
     for _ in range(2 * header_count):
         size, start = _small_size(data, header_end)
         if size < 0 or start == 0 or size > record_end - start:
-            return 0, 0, 0
+            return 0, 0, 0, NOTHING, NOTHING
         header_end = start + size
     if header_end != record_end:
-        return 0, 0, 0
-    return record_end, key_size, value_size
+        return 0, 0, 0, NOTHING, NOTHING
+    timestamp = _join_sevens(word, timestamp_end)
+    offset = _join_sevens(word >> np.uint64(timestamp_end), offset_end - timestamp_end)
+    return record_end, key_size, value_size, timestamp, offset
+
+
+@njit(cache=True)
+def _join_sevens(word: np.uint64, bits: int) -> np.uint64:
+    """The number in the lowest bytes of a word, seven bits of each, the lowest first.
+
+    Args:
+        bits: of those bytes, 8 to 64.
+    """
+    if bits == 8:
+        return word & np.uint64(0x7F)
+    if bits == 16:
+        return word & np.uint64(0x7F) | word >> np.uint64(1) & np.uint64(0x3F80)
+    word &= np.uint64(0x7F7F7F7F7F7F7F7F) >> np.uint64(64 - bits)
+    word = (word & np.uint64(0x007F007F007F007F)) | (
+        (word & np.uint64(0x7F007F007F007F00)) >> np.uint64(1)
+    )
+    word = (word & np.uint64(0x00003FFF00003FFF)) | (
+        (word & np.uint64(0x3FFF00003FFF0000)) >> np.uint64(2)
+    )
+    return (word & np.uint64(0x000000000FFFFFFF)) | (
+        (word & np.uint64(0x0FFFFFFF00000000)) >> np.uint64(4)
+    )
 
 
 @njit(cache=True)

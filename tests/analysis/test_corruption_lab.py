@@ -13,8 +13,10 @@ import pytest
 from kafkaviz.analysis.checks import settings
 from kafkaviz.analysis.findings.finding import CODES, UNCHECKED_CODES
 from kafkaviz.analysis.health.broker_health import Health, check
+from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import txn_index
+from kafkaviz.binary.varint import read_varint, read_varlong
+from kafkaviz.format import legacy_messages, txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.walk import walk
@@ -102,6 +104,51 @@ def malformed(lab: Lab) -> None:
         ).to_bytes(4, "big")
 
     lab.change(path, change)
+
+
+def wrapped(lab: Lab) -> None:
+    """A wrapper of magic 1 in place of a batch; its second message fails its checksum."""
+    path = log(lab)
+    row = rows(path)[5]
+    first, last = int(row["base_offset"]), int(row["last_offset"])
+    times_ms = {"timestamp_ms": int(row["max_timestamp_ms"])}
+    messages = [
+        legacy_messages.build(1, place, b"k", b"v", **times_ms) for place in range(last - first + 1)
+    ]
+    broken = bytearray(messages[1])
+    broken[-1] ^= 1
+    messages[1] = bytes(broken)
+    content = codec.compress("gzip", b"".join(messages))
+    empty = legacy_messages.build(1, last, None, b"", attributes=1, **times_ms)
+    # what lies behind the gzip member is left unread
+    content += bytes(int(row["size_bytes"]) - len(empty) - len(content))
+    wrapper = legacy_messages.build(1, last, None, content, attributes=1, **times_ms)
+    start = int(row["position"])
+    lab.change(path, lambda data: data.__setitem__(slice(start, start + len(wrapper)), wrapper))
+
+
+def repeated_offset(lab: Lab) -> None:
+    """The second record of a batch has the offset of the first."""
+    path = log(lab)
+    row = rows(path)[5]
+    start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
+
+    def change(data: bytearray) -> None:
+        record_bytes, record_start = read_varint(data, start + HEADER_BYTES)
+        _, second = read_varint(data, record_start + record_bytes)
+        _, offset_at = read_varlong(data, second + 1)
+        assert data[offset_at] == 2  # the varint of 1
+        data[offset_at] = 0
+        data[start + CRC_AT : start + CRC_START] = crc32c(
+            bytes(data[start + CRC_START : end])
+        ).to_bytes(4, "big")
+
+    lab.change(path, change)
+
+
+def producer(lab: Lab, number: int, epoch: int, sequence: int) -> None:
+    """A batch that says that producer 7 wrote it."""
+    lab.batch(log(lab), number, producer_id=7, producer_epoch=epoch, base_sequence=sequence)
 
 
 def garbled(lab: Lab) -> None:
@@ -331,7 +378,8 @@ def timed(lab: Lab, change: Callable[[np.void], int], segment: int = 0) -> None:
 
     def fields(row: np.void) -> dict[str, int]:
         newest = change(row)
-        return {"max_timestamp_ms": newest, "base_timestamp_ms": newest}
+        span_ms = int(row["max_timestamp_ms"]) - int(row["base_timestamp_ms"])
+        return {"max_timestamp_ms": newest, "base_timestamp_ms": newest - span_ms}
 
     lab.batches(path, fields)
     lab.reindex(path)
@@ -464,6 +512,38 @@ FAULTS = [
         "batch-record-count",
         "clicks-none-0/00000000000000000000.log",
         lambda lab: lab.batch(log(lab), 5, record_count=-1),
+    ),
+    Fault("message-crc-mismatch", "clicks-none-0/00000000000000000000.log", wrapped),
+    # all records are earlier than the header says
+    Fault(
+        "batch-timestamp-mismatch",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(
+            log(lab), 5, base_timestamp_ms=int(rows(log(lab))["base_timestamp_ms"][5]) - 1
+        ),
+    ),
+    # or one is later
+    Fault(
+        "batch-timestamp-mismatch",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: lab.batch(
+            log(lab), 5, base_timestamp_ms=int(rows(log(lab))["base_timestamp_ms"][5]) + 1
+        ),
+    ),
+    Fault(
+        "record-offsets-not-increasing",
+        "clicks-none-0/00000000000000000000.log",
+        repeated_offset,
+    ),
+    Fault(
+        "producer-out-of-order",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: (producer(lab, 5, 1, 500), producer(lab, 7, 1, 490)),
+    ),
+    Fault(
+        "producer-out-of-order",
+        "clicks-none-0/00000000000000000000.log",
+        lambda lab: (producer(lab, 5, 1, 0), producer(lab, 7, 0, 0)),
     ),
     Fault("record-malformed", "clicks-none-0/00000000000000000000.log", malformed),
     Fault("decompress-failed", "orders-0/00000000000000000000.log", garbled),

@@ -19,13 +19,15 @@ from kafkaviz.analysis.checks.facts import (
     with_more_places,
 )
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
+from kafkaviz.analysis.checks.producer_order import SEQUENCES, ProducerOrder
 from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
+from kafkaviz.format import batch_records, legacy_messages
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2
 from kafkaviz.format.batch_observer import BatchObserver
-from kafkaviz.format.deep_scan import FAULTS
+from kafkaviz.format.deep_scan import FAULTS, MESSAGE_CRC, OFFSETS, TIMES
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
@@ -57,7 +59,11 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             "count": [],
             "fault": [],
             "overflow": [],
+            "messages": [],
+            "times": [],
+            "offsets": [],
         }
+        self._producers = ProducerOrder()
         self._counts = dict.fromkeys(self._rows, 0)
 
     def observe(self, batches: np.ndarray) -> None:
@@ -76,7 +82,12 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         is_overflow = batches["is_sound"] & (
             batches["last_offset"] - self._segment.base_offset > MAX_RELATIVE_OFFSET
         )
+        self._producers.observe(batches)
+        oddities = np.where(has_valid_crc & is_known_magic, batches["oddities"], 0)
         masks = {
+            "messages": oddities & MESSAGE_CRC != 0,
+            "times": oddities & TIMES != 0,
+            "offsets": oddities & OFFSETS != 0,
             "magic": ~is_known_magic,
             "crc": ~has_valid_crc & is_known_magic,
             "count": has_wrong_count & is_known_magic,
@@ -101,6 +112,14 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         yield from (
             self._overflow_finding(row, more) for row, more in self._first_with_more("overflow")
         )
+        yield from (
+            self._message_finding(row, more) for row, more in self._rows_with_more("messages")
+        )
+        yield from (self._times_finding(row, more) for row, more in self._rows_with_more("times"))
+        yield from (
+            self._offsets_finding(row, more) for row, more in self._rows_with_more("offsets")
+        )
+        yield from self._producer_findings()
         yield from map(self._order_finding, self._scan_state.misplaced_batches[:MAX_RUNS])
         yield from map(self._unread_finding, self._scan_state.unread_ranges[:MAX_RUNS])
         if self._scan_state.tail is not None:
@@ -226,6 +245,85 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             evidence,
             more,
         )
+
+    def _message_finding(self, row: np.void, more: int) -> Finding:
+        """A message in a wrapper of magic 0 or 1 whose own checksum is wrong."""
+        messages = legacy_messages.read(self._segment.batch_bytes(int(row["position"])))
+        wrong_rows = messages.rows[~legacy_messages.are_crcs_valid(messages)]
+        offset, crc = int(wrong_rows["offset"][0]), int(wrong_rows["crc"][0])
+        start = int(wrong_rows["position"][0]) + LEGACY_CRC_START
+        end = int(wrong_rows["position"][0] + wrong_rows["size_bytes"][0])
+        computed_crc = zlib.crc32(memoryview(messages.data)[start:end])
+        evidence = Evidence(
+            message("evidence.message_checksum", crc=crc, offset=offset),
+            message("evidence.computed_checksum", crc=computed_crc),
+            f"{crc:08x}",
+            f"{computed_crc:08x}",
+        )
+        text = message("finding.message_crc_mismatch", offset=offset)
+        if len(wrong_rows) > 1:
+            text = message("finding.message_crc_mismatches", n=len(wrong_rows), offset=offset)
+        return self._batch_finding("message-crc-mismatch", row, text, evidence, more)
+
+    def _times_finding(self, row: np.void, more: int) -> Finding:
+        found_ms = int(row["max_timestamp_ms"])
+        data = self._segment.batch_bytes(int(row["position"]))
+        expected_ms = max(head.timestamp_ms for head in batch_records.heads(data))
+        evidence = Evidence(
+            message("evidence.largest_timestamp", timestamp=found_ms),
+            message("evidence.largest_timestamp", timestamp=expected_ms),
+            f"{found_ms & (2**64 - 1):016x}",
+            f"{expected_ms & (2**64 - 1):016x}",
+        )
+        key = "batch_timestamp_low" if found_ms < expected_ms else "batch_timestamp_high"
+        text = message(f"finding.{key}", timestamp=found_ms, expected=expected_ms)
+        return self._batch_finding("batch-timestamp-mismatch", row, text, evidence, more)
+
+    def _offsets_finding(self, row: np.void, more: int) -> Finding:
+        """The first record whose offset is not above the one before, or is beyond the batch."""
+        previous, offset = -1, int(row["base_offset"]) - 1
+        for head in batch_records.heads(self._segment.batch_bytes(int(row["position"]))):
+            previous = offset
+            offset = head.offset
+            if offset <= previous or offset > row["last_offset"]:
+                break
+        last = int(row["last_offset"])
+        if offset <= previous:
+            text = message("finding.record_offsets", offset=offset, previous=previous)
+            expected = message("evidence.offset_after", offset=previous)
+        else:
+            text = message("finding.record_offsets_beyond", offset=offset, last=last)
+            expected = message("evidence.offset_to", offset=last)
+        evidence = Evidence(message("evidence.record_offset", offset=offset), expected)
+        return self._batch_finding("record-offsets-not-increasing", row, text, evidence, more)
+
+    def _producer_findings(self) -> Iterator[Finding]:
+        steps = self._producers.steps
+        for number, step in enumerate(steps):
+            row, producer = step.row, int(step.row["producer_id"])
+            if step.previous_sequence < 0:
+                epoch, previous = int(row["producer_epoch"]), step.previous_epoch
+                text = message(
+                    "finding.producer_epoch_back",
+                    epoch=epoch,
+                    producer=producer,
+                    expected=previous,
+                )
+                found_text = message("evidence.producer_epoch", epoch=epoch)
+                expected = message("evidence.producer_epoch_at_least", epoch=previous)
+            else:
+                sequence, previous = int(row["base_sequence"]), step.previous_sequence
+                text = message(
+                    "finding.producer_sequence_back",
+                    sequence=sequence,
+                    producer=producer,
+                    previous=previous,
+                )
+                found_text = message("evidence.sequence", sequence=sequence)
+                expected = message("evidence.sequence", sequence=(previous + 1) % SEQUENCES)
+            more = self._producers.count - len(steps) if number == len(steps) - 1 else 0
+            evidence = Evidence(found_text, expected)
+            yield self._batch_finding("producer-out-of-order", row, text, evidence, more)
 
     def _order_finding(self, misplaced: MisplacedBatch) -> Finding:
         row, base = misplaced.row, self._segment.base_offset

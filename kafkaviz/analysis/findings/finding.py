@@ -127,6 +127,38 @@ _RECOVERY_CUTS = message("consequence.recovery_cuts")
 _TABLE = (
     # ---- the .log
     Code(
+        name="message-crc-mismatch",
+        family="log",
+        severity=ERROR,
+        title=message("finding_title.message_crc_mismatch"),
+        consequence=message("consequence.message_crc_mismatch"),
+        next_step=_RESTORE,
+    ),
+    Code(
+        name="batch-timestamp-mismatch",
+        family="log",
+        severity=ERROR,
+        title=message("finding_title.batch_timestamp_mismatch"),
+        consequence=message("consequence.batch_timestamp_mismatch"),
+        next_step=_RESTORE,
+    ),
+    Code(
+        name="record-offsets-not-increasing",
+        family="log",
+        severity=ERROR,
+        title=message("finding_title.record_offsets_not_increasing"),
+        consequence=message("consequence.record_offsets_not_increasing"),
+        next_step=_RESTORE,
+    ),
+    Code(
+        name="producer-out-of-order",
+        family="log",
+        severity=WARNING,
+        title=message("finding_title.producer_out_of_order"),
+        consequence=message("consequence.producer_out_of_order"),
+        next_step=_RESTORE,
+    ),
+    Code(
         name="batch-crc-mismatch",
         family="log",
         severity=ERROR,
@@ -823,7 +855,14 @@ _TABLE = (
 CODES: dict[str, Code] = {code.name: code for code in _TABLE}
 # what a level of checking does not look for, or not everywhere: records are counted by the offsets
 # of their batch, and a checksum where a header leads nowhere
-_OF_RECORDS = ("batch-record-count", "record-malformed", "decompress-failed")
+_OF_RECORDS = (
+    "batch-record-count",
+    "record-malformed",
+    "decompress-failed",
+    "message-crc-mismatch",
+    "batch-timestamp-mismatch",
+    "record-offsets-not-increasing",
+)
 UNCHECKED_CODES = {
     CheckLevel.HEADERS: ("batch-crc-mismatch", *_OF_RECORDS),
     CheckLevel.CRC: _OF_RECORDS,

@@ -1,0 +1,102 @@
+"""Batches whose producer goes back: a smaller epoch, or a sequence that was there before.
+
+ProducerAppendInfo of Kafka 4.3.1 refuses both on a leader, as long as it knows the producer. It
+forgets one that was silent for producer.id.expiration.ms, and a producer may begin at sequence 0
+again; neither is reported. Behind sequence 2147483647 follows 0. Producers are followed within one
+segment.
+
+    producer 7, epoch 3   sequences 0 to 9, then 5 to 8     sequence goes back
+    producer 7, epoch 2   behind a batch of epoch 3         epoch goes back
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.format.batch import MAGIC_2
+
+SEQUENCES = 2**31
+MOST_KEPT = 10
+
+
+class StepBack(NamedTuple):
+    """A batch whose producer goes back.
+
+    Attributes:
+        row: of the batch.
+        previous_epoch: of the producer's batch before.
+        previous_sequence: the last of that batch, -1 where the epoch is what goes back.
+    """
+
+    row: np.void
+    previous_epoch: int
+    previous_sequence: int
+
+
+class ProducerOrder:
+    """Follows every producer through the batches of a segment.
+
+    Attributes:
+        steps: the first steps back.
+        count: of all steps back.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[StepBack] = []
+        self.count = 0
+        self._last_rows = np.empty(0)
+
+    def observe(self, batches: np.ndarray) -> None:
+        """Takes the next batches: log_scan.VALIDATED_BATCH."""
+        is_producers = batches["crc_valid"] & (batches["magic"] >= MAGIC_2)
+        is_producers &= batches["producer_id"] >= 0
+        if not is_producers.any():
+            return
+        rows = batches[is_producers]
+        if len(self._last_rows):
+            rows = np.concatenate((self._last_rows, rows))
+        rows = rows[np.argsort(rows["producer_id"], kind="stable")]
+        has_sequence = rows["base_sequence"] >= 0
+        self._find_epochs(rows)
+        self._find_sequences(rows[has_sequence])
+        # of each producer the last batch, and the last one that has sequences
+        is_last = _is_last(rows)
+        is_last[np.flatnonzero(has_sequence)[_is_last(rows[has_sequence])]] = True
+        self._last_rows = rows[is_last]
+
+    def _find_epochs(self, rows: np.ndarray) -> None:
+        is_back = _is_followed(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
+        for place in np.flatnonzero(is_back).tolist():
+            self._keep(StepBack(rows[place + 1], int(rows["producer_epoch"][place]), -1))
+
+    def _find_sequences(self, rows: np.ndarray) -> None:
+        if len(rows) < 2:
+            return
+        base = rows["base_sequence"].astype(np.int64)
+        last = (base + rows["last_offset"] - rows["base_offset"]) % SEQUENCES
+        distance = (base[1:] - last[:-1]) % SEQUENCES
+        is_back = _is_followed(rows) & (base[1:] != 0)
+        is_back &= rows["producer_epoch"][1:] == rows["producer_epoch"][:-1]
+        is_back &= (distance == 0) | (distance > SEQUENCES // 2)
+        for place in np.flatnonzero(is_back).tolist():
+            previous_epoch = int(rows["producer_epoch"][place])
+            self._keep(StepBack(rows[place + 1], previous_epoch, int(last[place])))
+
+    def _keep(self, step: StepBack) -> None:
+        self.count += 1
+        if len(self.steps) < MOST_KEPT:
+            self.steps.append(step)
+
+
+def _is_followed(rows: np.ndarray) -> np.ndarray:
+    """Which rows are followed by one of the same producer, before Kafka forgets it."""
+    waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
+    return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (waited_ms < DAY_MS)
+
+
+def _is_last(rows: np.ndarray) -> np.ndarray:
+    """Which rows are the last of their producer, in rows that are sorted by producer."""
+    is_last = np.ones(len(rows), bool)
+    is_last[:-1] = rows["producer_id"][1:] != rows["producer_id"][:-1]
+    return is_last
