@@ -140,7 +140,7 @@ class Partition:
 
     def without_remote(self) -> "Partition":
         """What of it lies in the local directory, which is all that a start of a broker reads."""
-        if not self.remote_bases:
+        if not self.remote_bases and not self.remote_gaps:
             return self
         segments = tuple(
             segment for segment in self.segments if segment.base_offset not in self.remote_bases
@@ -151,7 +151,13 @@ class Partition:
             for info in self.other_files
             if not ((name := names.parse_file(info.name)) and name.base_offset < first)
         )
-        return replace(self, segments=segments, other_files=other_files, remote_bases=frozenset())
+        return replace(
+            self,
+            segments=segments,
+            other_files=other_files,
+            remote_bases=frozenset(),
+            remote_gaps=(),
+        )
 
     @property
     def active(self) -> LogSegment | None:

@@ -183,9 +183,9 @@ def test_a_bad_object_is_its_segments_alone(recorded, tmp_path, kind):
     rows = read("kafka_records", logs, tiered=str(bucket), topics="orders", mode="PERMISSIVE")
     (problem,) = (row["problem"] for row in rows.to_pylist() if row["problem"])
     assert path.name in problem and "offsets 41 to 64" in problem
+    health, whole = check(join_tiered(logs, bucket)), check(join_tiered(logs, store))
+    assert health.restart == whole.restart
     (finding,) = (
-        finding
-        for finding in check(join_tiered(logs, bucket)).findings
-        if finding.code == "remote-segment-unreadable"
+        finding for finding in health.findings if finding.code == "remote-segment-unreadable"
     )
     assert finding.partition == "orders-0" and path.name in str(finding.evidence.found)
