@@ -1,5 +1,6 @@
 """python -m tests.kafka.record_loads: lets Kafka 4.3.1 and 4.4.0 read damaged checkpoints and load
-damaged partition directories, and writes tests/data/checkpoint_faults.jsonl and load_faults.jsonl.
+damaged partition directories, and writes tests/data/checkpoint_faults.jsonl, load_faults.jsonl and
+random_loads.jsonl.
 """
 
 import json
@@ -15,10 +16,13 @@ import numpy as np
 from kafkaviz.format import names, producer_snapshot
 from kafkaviz.format import txn_index as format_txn_index
 from tests.kafka.harness import FOLDER, fetch_class_path
+from tests.search import damaged_logs
 
 RELEASES = ("4.3.1", "4.4.0")
 DATA = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"
 LOADS = DATA.with_name("load_faults.jsonl")
+RANDOM = DATA.with_name("random_loads.jsonl")
+RANDOM_LOGS = 120
 # two segments, a transaction that is open at the end, producer snapshots
 SOURCE = DATA.parent / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
 PARTITION = "broker/orders-0"
@@ -312,9 +316,28 @@ def _load(kafka: Loads, source: dict[str, bytes], change: dict, question: dict) 
         return kafka.ask({"dir": str(directory), **question})
 
 
+def record_random_logs() -> Iterator[dict]:
+    """How the loads of random damaged logs end after a kill, the same in both releases."""
+    with Loads("4.3.1") as older, Loads("4.4.0") as newer:
+        for seed in range(RANDOM_LOGS):
+            answers = []
+            for kafka in (older, newer):
+                with tempfile.TemporaryDirectory() as folder:
+                    directory = Path(folder) / "t-0"
+                    damaged_logs.make_log(seed, directory)
+                    answer = kafka.ask({"dir": str(directory), "clean": False})
+                answers.append(answer.get("error", {}).get("class") or answer["log_end"])
+            assert answers[0] == answers[1], (seed, answers)
+            yield {"seed": seed, "end": answers[0]}
+
+
 def main() -> int:
     """Asks Kafka of everything."""
-    for path, lines in ((DATA, record_checkpoints()), (LOADS, record_loads())):
+    for path, lines in (
+        (DATA, record_checkpoints()),
+        (LOADS, record_loads()),
+        (RANDOM, record_random_logs()),
+    ):
         recorded = [json.dumps(line) for line in lines]
         path.write_text("".join(f"{line}\n" for line in recorded))
         print(f"{len(recorded)} lines of {path.name}")

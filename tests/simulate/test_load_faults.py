@@ -13,10 +13,12 @@ from kafkaviz.format import names
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.stored_log import StoredLog
+from tests.search.damaged_logs import make_log
 from tests.support.cases import all_cases
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = [json.loads(line) for line in (DATA / "load_faults.jsonl").read_text().splitlines()]
+RANDOM = [json.loads(line) for line in (DATA / "random_loads.jsonl").read_text().splitlines()]
 SOURCE = DATA / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
 PARTITION = "broker/orders-0"
 IO_ERRORS = ("KafkaStorageException", "FileSystemException", "FileNotFoundException")
@@ -76,6 +78,18 @@ def test_a_load_does_what_kafka_did(line):
         assert {name: size for name, size in files.items() if name.endswith(".log")} == {
             name: size for name, size in found.items() if name.endswith(".log")
         }
+
+
+@all_cases("line", RANDOM, ids=lambda line: str(line["seed"]))
+def test_a_random_damaged_log_ends_a_load_as_in_kafka(line, tmp_path):
+    """After a kill, by the same class of exception, or with the same end of the log."""
+    directory = tmp_path / str(line["seed"]) / "t-0"
+    make_log(line["seed"], directory)
+    files = [in_memory(path.name, path.read_bytes()) for path in directory.iterdir()]
+    log = StoredLog(directory="t-0", files=tuple(files), config=IndexConfig())
+    loader = LogLoader(log, clean=False, behaviour=release_behaviour((4, 3, 1)))
+    failures = [step.error.split(": ")[0] for step in loader.run() if step.action == "fail"]
+    assert (failures or [loader.log_end_offset()]) == [line["end"]]
 
 
 def test_the_recorded_loads_end_in_every_way():

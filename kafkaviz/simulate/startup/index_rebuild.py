@@ -125,7 +125,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
     )
     bases = sorted(offset for offset, kind, _ in named_files if kind == "log")
 
-    def replay(start: int, segment: int, transactions: OpenTransactions) -> None:
+    def replay(start: int, segment: int, transactions: OpenTransactions, _end: int | None) -> None:
         log_file = directory.require_file(segment, "log")
         with log_file.open_reader() as read:
             for batches in Walk(read, 0, log_file.size_bytes):

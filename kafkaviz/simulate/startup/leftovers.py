@@ -54,7 +54,9 @@ def swap_in_segments(
         name = f"{file_stem(base)}.log.swap"
         directory.files.setdefault(name, in_memory(name, b""))
     if logs:
-        _delete_replaced(directory, min(logs), max(_swap_end(directory, base) for base in logs))
+        _delete_replaced(
+            directory, min(logs), max(_swap_end(directory, base, behaviour) for base in logs)
+        )
     for base in logs:
         _blank_index(directory, base, config, behaviour)
     for name, base in directory.files_with_suffix("swap"):
@@ -81,13 +83,14 @@ def _delete_replaced(directory: LoadedDirectory, low: int, high: int) -> None:
             )
 
 
-def _swap_end(directory: LoadedDirectory, base: int) -> int:
+def _swap_end(directory: LoadedDirectory, base: int, behaviour: ReleaseBehaviour) -> int:
     stem = file_stem(base)
     return find_end_offset(
         directory,
         directory.files[f"{stem}.log.swap"],
         directory.files.get(f"{stem}.index.swap"),
         base,
+        behaviour,
     )
 
 

@@ -4,20 +4,30 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kafkaviz import versions
 from kafkaviz.binary.file_view import FileView
+from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index
-from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END
+from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END, MAGIC_2, MAGIC_END
+from kafkaviz.format.exception_names import java_words
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.walk import Walk, WalkEnd
-from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.search.scan import LogReader, find_offset
+from kafkaviz.simulate.config import ReleaseBehaviour
+from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
 from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
+from kafkaviz.versions import BASE_OFFSET
 
 LENGTH_BYTES = 4
 
 
 def find_end_offset(
-    directory: LoadedDirectory, log: FileView, index: FileView | None, base: int
+    directory: LoadedDirectory,
+    log: FileView,
+    index: FileView | None,
+    base: int,
+    behaviour: ReleaseBehaviour = NEWEST,
 ) -> int:
     """One past the last offset of a .log (LogSegment.readNextOffset, 4.3.1).
 
@@ -25,6 +35,7 @@ def find_end_offset(
     left before it.
     """
     relative_offset, position = _last_slot(index)
+    refuse_unreadable_head(directory, log, index, base, behaviour)
     with log.open_reader() as read:
         walks = []
 
@@ -35,6 +46,65 @@ def find_end_offset(
         end = find_log_end(last_offsets, base, (base + relative_offset, position))
     refuse_corrupt(directory, base, log, walks[-1].end)
     return base if end is None else end
+
+
+def refuse_unreadable_head(
+    directory: LoadedDirectory,
+    log: FileView,
+    index: FileView | None,
+    base: int,
+    behaviour: ReleaseBehaviour,
+) -> None:
+    """Ends the load where looking up the last index entry comes to a damaged legacy message."""
+    target = base + _last_slot(index)[0]
+    refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
+
+
+def refuse_unreadable(
+    directory: LoadedDirectory,
+    log: FileView,
+    index: FileView | None,
+    base: int,
+    *,
+    target: int,
+    behaviour: ReleaseBehaviour,
+) -> None:
+    """Ends the load where looking up an offset comes to a damaged message of magic 0 or 1.
+
+    From 4.1 on a search compares first offsets, and that of a compressed message is inside of it
+    (FileRecords.searchForOffsetFromPosition, 4.3.1 and 4.4.0).
+    """
+    if not versions.BASE_OFFSET_SCAN.applies_to(behaviour.release):
+        return
+    with log.open_reader() as read:
+        magic = np.full(1, MAGIC_2, np.int8)
+        read(MAGIC_END - 1, magic)
+        if magic[0] >= MAGIC_2:  # later batches have no older format
+            return
+        reader = LogReader(read, log.size_bytes, f"{directory.name}/{log.name}")
+        position = _position_below(index, target - base)
+        try:
+            fault = find_offset(reader, base, target, position, BASE_OFFSET).fault
+        except CorruptFile:  # too much to decompress here
+            return
+    # a length that cannot be is refused by refuse_corrupt, with the file's name
+    if fault is None or str(fault.what).startswith("Found record size"):
+        return
+    directory.fail(
+        base,
+        "log-corrupt",
+        BrokerException(fault.class_name, java_words(str(fault.what))),
+        name=log.name,
+        way_out=way_outs.UNREADABLE_MESSAGE,
+    )
+
+
+def _position_below(index: FileView | None, relative_offset: int) -> int:
+    """The position of the last index entry at or below an offset."""
+    entries = offset_index.parse(index.content() if index else b"")
+    entries = entries[: offset_index.count_entries(entries)]
+    below = np.flatnonzero(entries["relative_offset"] <= relative_offset)
+    return max(0, int(entries["position"][below[-1]])) if len(below) else 0
 
 
 def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: WalkEnd) -> None:

@@ -25,7 +25,12 @@ from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
 from kafkaviz.simulate.startup import file_records, small_files, way_outs
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
-from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
+from kafkaviz.simulate.startup.log_end import (
+    find_end_offset,
+    refuse_corrupt,
+    refuse_unreadable,
+    refuse_unreadable_head,
+)
 from kafkaviz.simulate.startup.partition_directory import (
     INDEXES,
     KINDS,
@@ -160,8 +165,18 @@ class LogLoader:
                 self._directory.require_file(base, "log"),
                 self._directory.get(base, "index"),
                 base,
+                self._behaviour,
             )
         return self._next_offsets[base]
+
+    def _read_log_end(self) -> int:
+        """The same, read from the files as Kafka reads it, which can end the load."""
+        base = self._bases[-1]
+        if base in self._next_offsets:  # of a recovery, which reads other parts of the .log
+            log = self._directory.require_file(base, "log")
+            index = self._directory.get(base, "index")
+            refuse_unreadable_head(self._directory, log, index, base, self._behaviour)
+        return self.log_end_offset()
 
     # ---- the small files
 
@@ -460,9 +475,21 @@ class LogLoader:
             **step_values,
         )
 
-    def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
+    def _replay(
+        self, start: int, base: int, transactions: OpenTransactions, end: int | None
+    ) -> None:
         """Takes the batches of a segment from an offset on into the state of the producers."""
         log = self._directory.require_file(base, "log")
+        for target in (end, start):  # both are looked up
+            if target is not None:
+                refuse_unreadable(
+                    self._directory,
+                    log,
+                    self._directory.get(base, "index"),
+                    base,
+                    target=target,
+                    behaviour=self._behaviour,
+                )
         with log.open_reader() as read:
             walk = Walk(read, 0, log.size_bytes)
             try:
@@ -491,7 +518,7 @@ class LogLoader:
 
     def _start_anew_if_needed(self, state: ProducerState) -> None:
         start = self._log.log_start_offset
-        if self._bases and self.log_end_offset() < start:
+        if self._bases and self._read_log_end() < start:
             why = message("start.log_ends_below_start", end=self.log_end_offset(), start=start)
             for base in self._bases:
                 self._directory.delete_segment(base, "log-start-beyond-end", why)

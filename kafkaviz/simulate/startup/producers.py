@@ -15,7 +15,7 @@ from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.messages import Message, message
 
 OpenOffsets = dict[int, int]  # of each producer with an open transaction, its first offset
-Replay = Callable[[int, int, OpenTransactions], None]
+Replay = Callable[[int, int, OpenTransactions, int | None], None]
 
 
 class UnwritableSnapshot(Exception):
@@ -94,8 +94,8 @@ class ProducerState:
             bases: the base offsets of the log.
             clean: after a clean stop, a directory without any file gets empty ones and no batch is
                 read.
-            replay: replay(from offset, base offset, transactions) takes the batches of a segment
-                from an offset on.
+            replay: replay(from offset, base offset, transactions, end) takes the batches of a
+                segment from an offset on; end is the offset to which, in the last segment.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -110,7 +110,8 @@ class ProducerState:
                 self._end_offset = max(base, self._end_offset, log_start)
                 if base in snapshot_at:
                     self._take()
-                replay(self._end_offset, base, self.transactions)
+                is_last = base == max((other for other in bases if other <= offset), default=None)
+                replay(self._end_offset, base, self.transactions, offset if is_last else None)
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:

@@ -31,7 +31,7 @@ def split(
     """
     log = directory.require_file(base, "log")
     if (
-        find_end_offset(directory, log, directory.get(base, "index"), base) - 1 - base
+        find_end_offset(directory, log, directory.get(base, "index"), base, behaviour) - 1 - base
         <= MAX_RELATIVE_OFFSET
     ):
         words = (

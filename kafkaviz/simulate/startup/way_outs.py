@@ -21,6 +21,7 @@ CLUSTER_SNAPSHOT = message("way_out.fetch_cluster_metadata_again")
 TXN_INDEX = message("way_out.move_txnindex_and_index_away")
 BAD_OFFSET = message("way_out.impossible_base_offset")
 LOG_TOO_LARGE = message("way_out.log_too_large")
+UNREADABLE_MESSAGE = message("way_out.restore_unreadable_message")
 CORRUPT_LOG = message("way_out.recover_corrupt_log")
 
 PRODUCERS = message("way_out.put_snapshots_back")
