@@ -11,7 +11,7 @@ from kafkaviz.cli.common.options import (
     add_json_option,
     add_setting_option,
     add_tiered_option,
-    join_tiered,
+    join_tiered_paths,
 )
 from kafkaviz.cli.common.progress import ByteProgress
 
@@ -21,16 +21,18 @@ EPILOG = """\
 Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
 be read.
 
---json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code,
-severity, partition, file, position, length, message, evidence: {found, expected, found_hex,
-expected_hex}, consequence, next_step, reference}, the worst first; restart, {clean, starts, steps:
-[{partition, segment, file, action: truncate|rebuild|delete|keep|fail, cause, from_position, bytes,
-why, error, way_out}]}, null where a file that a start reads may not be read; counts, {error,
-warning, info}; retention, a list of {partition, now_ms, deletes, retention_ms, retention_bytes,
-tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
+--json prints one object: directory; kafka_version, {assumed, because}; log_directories, a list of
+{path, directory_id, has_metadata_log, partitions, log_bytes}; findings, a list of {code, severity,
+partition, file, position, length, message, evidence: {found, expected, found_hex, expected_hex},
+consequence, next_step, reference, log_directory}, the worst first; restart, {clean, starts,
+offline_directories, steps: [{log_directory, partition, segment, file, action:
+truncate|rebuild|delete|keep|fail, cause, from_position, bytes, why, error, way_out}]}, null where a
+file that a start reads may not be read; counts, {error, warning, info}; retention, a list of
+{partition, log_directory, now_ms, deletes, retention_ms, retention_bytes, tiered, log_bytes,
+over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
 the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
-index_bytes}, the largest first, by the lengths of the files here. file is relative to the broker
+index_bytes}, the largest first, by the lengths of the files here. file is relative to its log
 directory; error, what Kafka throws, and way_out are null but for "fail". state says what a pass of
 retention at now_ms does: log-start, size and time delete the segment; until, behind (an older
 segment), bytes, unlimited, compacted, high-watermark, empty and unknown keep it.
@@ -38,7 +40,13 @@ segment), bytes, unlimited, compacted, high-watermark, empty and unknown keep it
 --set takes names of topic settings, which then count for every topic; or the broker's log... names,
 which count as in a server.properties: for topics that have no value of their own.
 
-Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
+A broker is all its log directories: give them together, in any order. Settings, release and
+assignments come from the one with __cluster_metadata-0. Without it each setting that was not typed
+is {"value": null, "source": "unknown: ..."}. starts is true where the broker comes up without its
+offline_directories.
+
+Examples: kafkaviz check /var/lib/kafka/data --fail-on warning
+          kafkaviz check /data/a /data/b /data/c"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -54,9 +62,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     what = (
         "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
-        "partition in one"
+        "partition in one; of a broker with several log directories all of them, or the folder "
+        "that holds them"
     )
-    parser.add_argument("path", metavar="PATH", type=Path, help=what)
+    parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
     parser.add_argument(
         "--kafka-version",
         metavar="V",
@@ -85,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log.broker import open_broker
     from kafkaviz.log.settings import open_settings
 
-    broker = open_broker(join_tiered(args.path, args.tiered))
+    broker = open_broker(*join_tiered_paths(args.paths, args.tiered))
     settings = (
         open_settings(
             broker, assume_release(broker, args.kafka_version).release, dict(args.overrides)

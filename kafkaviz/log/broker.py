@@ -84,6 +84,11 @@ class LogDirectory:
         return self.properties.get("directory.id")
 
     @property
+    def text(self) -> str:
+        """The path as a person knows it: of a packed one the archive's, and the path in it."""
+        return str(archive.display_path(self.path))
+
+    @property
     def is_kraft(self) -> bool:
         """Whether a KRaft node wrote its meta.properties; ZooKeeper's brokers write version 0."""
         return self.properties.get("version") == "1"
@@ -143,6 +148,11 @@ class Broker:
     def source(self) -> Path:
         """What the person gave: the only path, or the one that leads to the main directory."""
         return self.main_directory.source
+
+    @property
+    def sources_text(self) -> str:
+        """What the person gave, as they know it: one path, or several with commas."""
+        return ", ".join(map(archive.display_text, self.sources))
 
     @property
     def properties(self) -> Mapping[str, str]:
@@ -251,6 +261,16 @@ class Broker:
         return [
             partition for partition in self.partitions if partition.path.parent == directory.path
         ]
+
+    @property
+    def single_directories(self) -> tuple["Broker", ...]:
+        """Each log directory as a broker of its own, with its partitions."""
+        if len(self.log_directories) == 1:
+            return (self,)
+        return tuple(
+            replace(self, log_directories=(directory,), partitions=self.partitions_in(directory))
+            for directory in self.log_directories
+        )
 
     def partition_name(self, partition: Partition) -> str:
         """The name by which `partition` finds it: orders-0, or disk-b/orders-0 of two such."""

@@ -26,6 +26,8 @@ class StartupStep:
             rebuild, of a full index an entry; None where nothing is known.
         error: what Kafka throws, "class: message"; for "fail" alone.
         way_out: what a person can do; for "fail" alone.
+        log_directory: the path of the log directory; None of a partition without one around it, and
+            of what concerns all of them.
         takes_directory_offline: whether a "fail" takes only its log directory offline, as an
             IOException does in LogManager (4.3.1); the process then goes on as long as another log
             directory is left. Any other exception ends the process. False for other actions.
@@ -42,6 +44,7 @@ class StartupStep:
     error: str | None = None
     way_out: Message | None = None
     takes_directory_offline: bool = False
+    log_directory: str | None = None
 
     @property
     def is_expected(self) -> bool:
@@ -99,6 +102,7 @@ CAUSES = {
     "partition-metadata-bad": message("cause.partition_metadata_unreadable"),
     "meta-properties": message("cause.meta_properties_unusable"),
     "checkpoint-bad": message("cause.checkpoint_unreadable"),
+    "metadata-log-elsewhere": message("cause.metadata_log_elsewhere"),
     "bootstrap": message("cause.bootstrap_unreadable"),
     "quorum-state-bad": message("cause.quorum_state_unreadable"),
     "snapshot-corrupt": message("cause.cluster_snapshot_unreadable"),

@@ -1181,10 +1181,12 @@ def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
 
 def test_the_list_is_complete():
     """Every code has its fault; what may not be read takes a system that refuses, see
-    test_unreadable, what lies in tiered storage a store, see test_tiered_storage, and what was not
-    looked at a level, see above.
+    test_unreadable, what lies in tiered storage a store, see test_tiered_storage, several log
+    directories a broker with them, see test_log_directory_checks, and what was not looked at a
+    level, see above.
     """
-    of_a_store = {code.name for code in CODES.values() if code.family == "tiered-storage"}
+    elsewhere = ("tiered-storage", "log-directories")
+    of_a_store = {code.name for code in CODES.values() if code.family in elsewhere}
     assert (
         set(CODES) - {fault.code for fault in FAULTS}
         == {

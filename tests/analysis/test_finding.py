@@ -29,12 +29,14 @@ ERRORS = frozenset(
     timeindex-not-monotonic timeindex-offset-mismatch timeindex-timestamp-mismatch txnindex-mismatch txnindex-torn
     log-start-beyond-end recovery-point-beyond-end high-watermark-beyond-end partition-missing
     recovery-will-fail becomes-stray remote-segment-missing remote-segment-unreadable
+    partition-in-two-directories future-replica-alone log-directory-lost
 """.split()  # noqa: SIM905
 )
 INFOS = frozenset(
     """
     offset-gap-explained index-coarse index-first-offset-keys index-unwritten-slots timeindex-deep-offset timeindex-empty
     leftover-deleted retention-by-mtime interval-without-effect remote-copy-unfinished checks-partial open-transaction
+    other-log-directories future-replica
 """.split()  # noqa: SIM905
 )
 NOTHING = Evidence(message("evidence.no_file"))
@@ -49,7 +51,7 @@ def test_every_code_has_its_severity():
         for code in CODES
     }
     assert {code: row.severity for code, row in CODES.items()} == expected
-    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 84
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 92
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():

@@ -22,6 +22,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "schema",
         "directory",
         "kafka_version",
+        "log_directories",
         "findings",
         "restart",
         "counts",
@@ -44,6 +45,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "consequence",
         "next_step",
         "reference",
+        "log_directory",
     ]
     assert list(report["findings"][0]["evidence"]) == [
         "found",
@@ -63,6 +65,7 @@ def test_the_json_is_as_documented(damaged, capsys):
         "from_position",
         "bytes",
         "why",
+        "log_directory",
         "error",
         "way_out",
     ]
@@ -76,6 +79,7 @@ def test_the_json_is_as_documented(damaged, capsys):
     assert report["counts"]["error"] == 5
     assert list(report["retention"][0]) == [
         "partition",
+        "log_directory",
         "now_ms",
         "deletes",
         "retention_ms",

@@ -224,6 +224,7 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
     own_files = {
         "checkpoint-bad",
         "meta-properties",
+        "metadata-log-elsewhere",
         "bootstrap",
         "quorum-state-bad",
         "snapshot-corrupt",

@@ -30,6 +30,7 @@ class PartitionFacts:
         metadata_log: it is KRaft's own log, whose control batches are no transaction markers.
         expires: segments are deleted once older than retention_ms (-1: never).
         level: how much of each batch is looked at.
+        log_directory: as of a finding.
     """
 
     partition: str
@@ -42,6 +43,7 @@ class PartitionFacts:
     expires: bool = True
     retention_ms: int = RETENTION_MS
     level: CheckLevel = CheckLevel.RECORDS
+    log_directory: str | None = None
 
     @property
     def active_is_untrimmed(self) -> bool:
@@ -98,6 +100,7 @@ class PartitionFacts:
             release=self.release,
             consequence=consequence,
             next_step=next_step,
+            log_directory=self.log_directory,
         )
 
 

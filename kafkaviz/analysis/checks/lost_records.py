@@ -43,12 +43,14 @@ def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
         partitions = broker.partitions_in(directory)
         if _is_unknown(image) and len(traces) > len(partitions):
             largest = max(traces.items(), key=lambda item: item[1].offset)
-            yield state.excerpt_finding(len(traces), len(partitions), *largest, release)
+            excerpt = state.excerpt_finding(len(traces), len(partitions), *largest, release)
+            yield replace(excerpt, log_directory=directory.text)
             continue
         for key in sorted(traces):
             reason = _reason(directory, key, image)
             if reason is not None:
                 missing = state.missing_finding(key, traces[key], reason, release)
+                missing = replace(missing, log_directory=directory.text)
                 yield replace(missing, severity=WARNING) if reason is MAY_BE_OLD else missing
 
 

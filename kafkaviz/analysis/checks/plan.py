@@ -20,6 +20,7 @@ from kafkaviz.analysis.restart.next_start import (
     all_logs,
     config_lookup,
     join_steps,
+    metadata_directory,
     misnamed_directories,
     own_file_steps,
 )
@@ -52,7 +53,7 @@ class CheckPlan:
         has_broker: there is one, be its meta.properties missing; only around a partition that was
             opened by itself there may be none.
         compacted_logs: topic-partitions that were compacted once.
-        strange_names: directories that no start accepts.
+        strange_names: the paths of directories that no start accepts.
         level: how much of each batch is looked at.
     """
 
@@ -104,7 +105,12 @@ class CheckPlan:
             and not (was_compacted and policy == ["delete"]),
             retention_ms=-1 if retention_ms is None else int(retention_ms),
             level=self.level,
+            log_directory=self.log_directory(partition),
         )
+
+    def log_directory(self, partition: Partition) -> str | None:
+        """The path of a partition's log directory; None where there is none around it."""
+        return self.broker.directory_of(partition).text if self.has_broker else None
 
     def limits(self, partition: Partition) -> RetentionLimits:
         """What its segments are kept by.
@@ -187,7 +193,7 @@ class CheckPlan:
         )
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """The start, from the steps of each of these logs: (directory, next_start.restart_steps).
+        """The start, from the steps of each of these logs: (RestartLog.path, restart_steps).
 
         A file that may not be read here may be readable to the broker.
 
@@ -200,17 +206,30 @@ class CheckPlan:
         ):
             return None
         try:
-            directory_steps = (
-                own_file_steps(self.broker, self.assumed_release.release) if self.is_whole else ()
-            )
+            directory_steps = self.own_steps() if self.is_whole else ()
         except KafkavizError:
             return None
+        properties = self.settings.properties
+        directories = self.broker.log_directories if self.is_whole else ()
         return join_steps(
             log_steps,
             clean=self.is_clean,
             strange_names=self.strange_names,
             own_steps=directory_steps,
+            log_directories=[directory.text for directory in directories],
+            metadata_directory=metadata_directory(self.broker, properties)
+            if self.is_whole
+            else None,
         )
+
+    def own_steps(self) -> tuple[StartupStep, ...]:
+        """What the own files of the log directories bring about at a start.
+
+        Raises:
+            CannotOpen: something that must be read cannot be.
+        """
+        release = self.assumed_release.release
+        return own_file_steps(self.broker, release, self.settings.properties)
 
 
 def plan_check(
@@ -235,7 +254,7 @@ def plan_check(
         settings=settings or open_settings(broker, assumed_release.release),
         oldest_writer=formatting_release(broker) or (),
         compacted_logs=compacted_partitions(broker),
-        strange_names=tuple(misnamed_directories(broker.path)) if is_whole else (),
+        strange_names=tuple(misnamed_directories(broker)) if is_whole else (),
         level=level,
     )
 

@@ -38,6 +38,8 @@ RESTART_CODES = (
 )
 PartitionKey = tuple[str, int]  # topic, partition
 # causes that codes of their own report
+# of a failure where another log directory is left
+OFFLINE = message("consequence.starts_without_directory")
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 
@@ -210,10 +212,12 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
     """What a start will do, where it is more than what every start does."""
-    rebuild_steps: dict[str | None, list[StartupStep]] = defaultdict(list)
+    rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
     # other_files.unknown_files tells of the file that such a segment comes from
     named_segments = {
-        (step.partition, step.segment) for step in restart.steps if step.cause == "segment-by-name"
+        (step.log_directory, step.partition, step.segment)
+        for step in restart.steps
+        if step.cause == "segment-by-name"
     }
     for step in restart.steps:
         if step.action == "fail":
@@ -226,6 +230,7 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
                 else step.why,
                 message=step.why,
                 next_step=step.way_out,
+                consequence=OFFLINE if restart.starts else None,
             )
         elif step.cause == "becomes-stray":
             yield _step_finding(
@@ -252,10 +257,10 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
                     "finding.will_be_deleted", name=step.file or step.partition, why=step.why
                 ),
             )
-        elif (step.partition, step.segment) in named_segments:
+        elif (step.log_directory, step.partition, step.segment) in named_segments:
             continue
         elif step.action == "rebuild" and not step.is_expected and step.cause not in COVERED_CAUSES:
-            rebuild_steps[step.partition].append(step)
+            rebuild_steps[step.log_directory, step.partition].append(step)
     for steps in rebuild_steps.values():
         yield _rebuild_finding(steps, release)
 
@@ -268,6 +273,7 @@ def _step_finding(
     found_text: Message,
     message: Message,
     next_step: Message | None = None,
+    consequence: Message | None = None,
 ) -> Finding:
     return finding(
         code,
@@ -279,6 +285,8 @@ def _step_finding(
         length=step.size_bytes if step.from_position is not None else None,
         release=release,
         next_step=next_step,
+        consequence=consequence,
+        log_directory=step.log_directory,
     )
 
 
@@ -305,6 +313,7 @@ def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
         partition=steps[0].partition,
         file=file,
         release=release,
+        log_directory=steps[0].log_directory,
     )
 
 

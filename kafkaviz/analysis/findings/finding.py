@@ -24,6 +24,7 @@ FAMILIES = (
     "offset-index",
     "time-index",
     "other-files",
+    "log-directories",
     "state",
     "tiered-storage",
     "time",
@@ -66,8 +67,8 @@ class Finding:
 
     code: str
     severity: str
-    partition: str | None  # the directory's name; None for the broker directory itself
-    file: str | None  # relative to the broker directory
+    partition: str | None  # the directory's name; None for the log directory itself
+    file: str | None  # relative to the log directory
     position: int | None
     length: int | None
     message: Message
@@ -75,6 +76,8 @@ class Finding:
     consequence: Message  # what Kafka does with it, in the version that was assumed
     next_step: Message
     reference: str | None = None  # a JIRA or a KIP
+    # the path of the log directory; None where a partition is not in one, or a broker is meant
+    log_directory: str | None = None
 
     @property
     def family(self) -> str:
@@ -540,6 +543,71 @@ _TABLE = (
         consequence=message("consequence.meta_properties_bad"),
         next_step=message("next_step.rewrite_meta_properties"),
     ),
+    # ---- the log directories of a broker
+    Code(
+        name="other-log-directories",
+        family="log-directories",
+        severity=INFO,
+        title=message("finding_title.other_log_directories"),
+        consequence=message("consequence.other_log_directories"),
+        next_step=message("next_step.other_log_directories"),
+    ),
+    Code(
+        name="partition-in-two-directories",
+        family="log-directories",
+        severity=ERROR,
+        title=message("finding_title.partition_in_two_directories"),
+        consequence=message("consequence.partition_in_two_directories"),
+        next_step=message("next_step.keep_one_replica"),
+    ),
+    Code(
+        name="future-replica",
+        family="log-directories",
+        severity=INFO,
+        title=message("finding_title.future_replica"),
+        consequence=message("consequence.future_replica"),
+        next_step=message("next_step.future_replica"),
+    ),
+    Code(
+        name="future-replica-alone",
+        family="log-directories",
+        severity=ERROR,
+        title=message("finding_title.future_replica_alone"),
+        consequence=message("consequence.future_replica_alone"),
+        next_step=message("next_step.future_replica_alone"),
+    ),
+    Code(
+        name="log-directory-missing",
+        family="log-directories",
+        severity=WARNING,
+        title=message("finding_title.log_directory_missing"),
+        consequence=message("consequence.log_directory_missing"),
+        next_step=message("next_step.log_directory_missing"),
+    ),
+    Code(
+        name="log-directory-empty",
+        family="log-directories",
+        severity=WARNING,
+        title=message("finding_title.log_directory_empty"),
+        consequence=message("consequence.log_directory_empty"),
+        next_step=message("next_step.log_directory_empty"),
+    ),
+    Code(
+        name="log-directory-lost",
+        family="log-directories",
+        severity=ERROR,
+        title=message("finding_title.log_directory_lost"),
+        consequence=message("consequence.log_directory_lost"),
+        next_step=message("next_step.log_directory_lost"),
+    ),
+    Code(
+        name="replica-elsewhere",
+        family="log-directories",
+        severity=WARNING,
+        title=message("finding_title.replica_elsewhere"),
+        consequence=message("consequence.replica_elsewhere"),
+        next_step=message("next_step.replica_elsewhere"),
+    ),
     Code(
         name="orphan-index",
         family="other-files",
@@ -882,6 +950,7 @@ def finding(
     release: Release = (),
     consequence: Message | None = None,
     next_step: Message | None = None,
+    log_directory: str | None = None,
 ) -> Finding:
     """A finding of this code, with the words of the table where none are given.
 
@@ -900,6 +969,7 @@ def finding(
         consequence=consequence or _consequence(row, release),
         next_step=next_step or row.next_step,
         reference=row.reference,
+        log_directory=log_directory,
     )
 
 

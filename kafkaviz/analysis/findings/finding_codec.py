@@ -36,6 +36,7 @@ def to_object(finding: Finding) -> dict[str, Any]:
         "consequence": str(finding.consequence),
         "next_step": str(finding.next_step),
         "reference": finding.reference,
+        "log_directory": finding.log_directory,
     }
 
 
@@ -43,6 +44,7 @@ def to_row(finding: Finding) -> dict[str, Any]:
     """The columns of pipeline.catalog.schema.FINDINGS from `code` on."""
     row = to_object(finding)
     evidence = row.pop("evidence")
+    del row["log_directory"]  # the column `json` has it
     return row | {
         "directory": row.pop("partition"),
         "evidence": finding.evidence.text,
@@ -88,6 +90,7 @@ def step_to_object(step: StartupStep) -> dict[str, Any]:
         "from_position": step.from_position,
         "bytes": step.size_bytes,
         "why": str(step.why),
+        "log_directory": step.log_directory,
         "error": step.error,
         "way_out": str(step.way_out) if step.way_out else None,
     }
@@ -96,6 +99,7 @@ def step_to_object(step: StartupStep) -> dict[str, Any]:
 def step_to_row(step: StartupStep) -> dict[str, Any]:
     """The columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
     row = step_to_object(step)
+    del row["log_directory"]  # the column `json` has it
     return row | {
         "directory": row.pop("partition"),
         "segment_base_offset": row.pop("segment"),

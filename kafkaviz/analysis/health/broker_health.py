@@ -9,10 +9,11 @@ All findings, the worst first, and what the next start will do.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 
 from kafkaviz.analysis.checks import (
+    log_directories,
     log_gaps,
     lost_records,
     segment,
@@ -50,6 +51,7 @@ from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
+from kafkaviz.simulate.startup.restart import log_directory_of
 
 __all__ = [
     "CODES",
@@ -222,6 +224,7 @@ def partition_findings(
         summaries, facts, partition.recovery_point, retained=local_summaries
     )
     findings += settings.check_partition(summaries, facts)
+    findings = [replace(finding, log_directory=facts.log_directory) for finding in findings]
     return as_info(findings) if partition.state == "delete" else findings
 
 
@@ -242,7 +245,7 @@ def partition_retention(
         return []
     ages = policy.segment_ages(
         summaries,
-        clean=check_plan.is_clean,
+        clean=check_plan.is_partition_clean(partition),
         recovery_point=partition.recovery_point,
         release=check_plan.assumed_release.release,
     )
@@ -255,6 +258,7 @@ def partition_retention(
             log_start_offset=partition.log_start_offset,
             high_watermark=partition.high_watermark,
             log_end_offset=state.log_end(summaries),
+            log_directory=check_plan.log_directory(partition),
         )
     ]
 
@@ -272,8 +276,24 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
     """The findings about the broker directory itself, if that is checked."""
     if check_plan.is_whole and check_plan.has_broker:
         release = check_plan.assumed_release.release
-        yield from broker_files.check_broker(check_plan.broker, release, check_plan.strange_names)
-        yield from state.check_broker(check_plan.broker, release)
+        try:
+            own_steps = check_plan.own_steps()
+        except KafkavizError:  # the file that may not be read is a finding of its own
+            own_steps = ()
+        for single in check_plan.broker.single_directories:
+            path = single.main_directory.text
+            strange_names = [
+                PurePath(name).name
+                for name in check_plan.strange_names
+                if log_directory_of(name) == path
+            ]
+            fatal_steps = {step.cause: step for step in own_steps if step.log_directory == path}
+            for finding in (
+                *broker_files.check_broker(single, release, fatal_steps, strange_names),
+                *state.check_broker(single, release),
+            ):
+                yield replace(finding, log_directory=path)
+        yield from log_directories.check_plan(check_plan)
         yield from lost_records.check_directories(check_plan)
         yield from settings.check_broker(check_plan.broker, release)
 
@@ -288,9 +308,11 @@ def _predict_restart(check_plan: CheckPlan) -> Restart | None:
         return check_plan.restart(
             [
                 (
-                    log.partition.directory,
+                    log.path,
                     restart_steps(
-                        log, clean=check_plan.is_clean, release=check_plan.assumed_release.release
+                        log,
+                        clean=check_plan.is_partition_clean(log.partition),
+                        release=check_plan.assumed_release.release,
                     ),
                 )
                 for log in check_plan.logs()

@@ -9,7 +9,10 @@ from kafkaviz.analysis.broker.topic_sizes import topic_sizes
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
-from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Broker
+from kafkaviz.messages import message
+
+METADATA_LOG_ELSEWHERE = message("setting_source.metadata_log_elsewhere")
 
 
 def as_object(health: Health) -> dict:
@@ -20,16 +23,21 @@ def as_object(health: Health) -> dict:
     """
     restart = health.restart
     return {
-        "directory": archive.display_text(health.broker.source),
+        "directory": health.broker.sources_text,
         "kafka_version": {
             "assumed": health.assumed_release.version,
             "because": str(health.assumed_release.reason),
+            **_unknown_release(health),
         },
+        "log_directories": [
+            _directory_object(single) for single in health.broker.single_directories
+        ],
         "findings": [finding_codec.to_object(finding) for finding in health.findings],
         "restart": restart
         and {
             "clean": restart.clean,
             "starts": restart.starts,
+            "offline_directories": list(restart.offline_directories),
             "steps": [finding_codec.step_to_object(step) for step in restart.steps],
         },
         "counts": health.counts,
@@ -38,10 +46,30 @@ def as_object(health: Health) -> dict:
     }
 
 
+def _unknown_release(health: Health) -> dict:
+    """That the release is unknown, where only a metadata log that was not opened could tell it."""
+    if health.assumed_release.is_known:
+        return {}
+    return {"value": None, "source": str(METADATA_LOG_ELSEWHERE)}
+
+
+def _directory_object(single: Broker) -> dict:
+    """A log directory in numbers, of a broker with this one alone."""
+    directory = single.main_directory
+    return {
+        "path": directory.text,
+        "directory_id": directory.directory_id,
+        "has_metadata_log": directory.has_metadata_log,
+        "partitions": len(single.partitions),
+        "log_bytes": sum(partition.log_bytes for partition in single.partitions),
+    }
+
+
 def _retention_object(log: LogRetention) -> dict:
     limits = log.limits
     return {
         "partition": log.partition,
+        "log_directory": log.log_directory,
         "now_ms": log.now_ms,
         "deletes": {"value": limits.deletes, "source": str(limits.policy_source)},
         "retention_ms": {"value": limits.retention_ms, "source": str(limits.ms_source or "")},

@@ -170,7 +170,12 @@ def _recovered_log_view(partition: Partition, release: Release) -> LogView:
     broker, checkpoints, finished_bases = open_broker(partition.path), partition.checkpoints, set()
     config = config_lookup(open_settings(broker, release))(partition)
     log = stored_log(
-        RestartLog(partition, config, checkpoints.recovery_point or 0, checkpoints.log_start or 0)
+        RestartLog(
+            partition=partition,
+            config=config,
+            recovery_point=checkpoints.recovery_point or 0,
+            log_start_offset=checkpoints.log_start or 0,
+        )
     )
     on_disk = {stored_file.name: stored_file for stored_file in log.files}
 

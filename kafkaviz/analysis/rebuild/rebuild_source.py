@@ -46,7 +46,8 @@ class RebuildSource:
         """The partition directory as plain values."""
         return stored_log(
             RestartLog(
-                self.partition, IndexConfig(*(int(setting.value) for setting in self.settings))
+                partition=self.partition,
+                config=IndexConfig(*(int(setting.value) for setting in self.settings)),
             )
         )
 

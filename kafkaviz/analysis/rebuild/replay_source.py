@@ -76,7 +76,7 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
         name: value for name, value in _limits(partition).items() if name not in known_settings
     }
     return ReplaySource(
-        stored_log(RestartLog(partition, IndexConfig())),
+        stored_log(RestartLog(partition=partition, config=IndexConfig())),
         known_settings | inferred_settings,
         inferred_settings,
         (partition.path,),

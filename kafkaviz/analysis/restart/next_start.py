@@ -4,16 +4,16 @@ simulate.startup.restart, for what lies there.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import cast
 
 from kafkaviz import versions
 from kafkaviz.config_def import INT_MAX
 from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
-from kafkaviz.log.broker import Broker
+from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY, MetadataImage
 from kafkaviz.log.partition import CheckpointOffsets, Partition
@@ -21,9 +21,16 @@ from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup import offset_checkpoints
+from kafkaviz.simulate.startup.log_directories import StartDirectory, directory_steps
 from kafkaviz.simulate.startup.log_loader import RecoveryCallback
-from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
-from kafkaviz.simulate.startup.restart import Restart, StartupStep, join_steps, restart, steps_of
+from kafkaviz.simulate.startup.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles
+from kafkaviz.simulate.startup.restart import (
+    Restart,
+    StartupStep,
+    is_metadata,
+    join_steps,
+    steps_of,
+)
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.versions import Release
 
@@ -89,14 +96,26 @@ def predict_restart(
     logs = all_logs(
         broker, find_config or config_lookup(cast(Settings, settings)), release, metadata_image
     )
-    strange_names = misnamed_directories(broker.path)
-    return restart(
-        map(stored_log, logs),
+    strange_names = tuple(misnamed_directories(broker))
+    return join_steps(
+        (
+            (
+                log.path,
+                restart_steps(
+                    log,
+                    clean=broker.directory_of(log.partition).is_clean,
+                    release=release,
+                    on_recovered=on_recovered,
+                ),
+            )
+            for log in logs
+            if not strange_names or is_metadata(log.path)
+        ),
         clean=broker.is_clean,
-        behaviour=release_behaviour(release),
         strange_names=strange_names,
-        on_recovered=on_recovered,
         own_steps=own_file_steps(broker, release),
+        log_directories=[directory.text for directory in broker.log_directories],
+        metadata_directory=metadata_directory(broker),
     )
 
 
@@ -108,15 +127,13 @@ def predict_partition_restart(
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
     """The same of one partition directory: starts speaks for it alone."""
-    return restart(
-        [stored_log(restart_log(broker, partition, config or IndexConfig()))],
-        clean=broker.is_clean,
-        behaviour=release_behaviour(release),
-        on_recovered=on_recovered,
-    )
+    log = restart_log(broker, partition, config or IndexConfig())
+    is_clean = broker.directory_of(partition).is_clean
+    steps = restart_steps(log, clean=is_clean, release=release, on_recovered=on_recovered)
+    return join_steps([(log.path, steps)], clean=is_clean)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RestartLog:
     """A partition directory that a start loads, and what the broker around it says of it.
 
@@ -124,6 +141,7 @@ class RestartLog:
 
     Attributes:
         recovery_point, log_start_offset, stray: as of simulate.stored_log.StoredLog.
+        log_directory: its path, as a person knows it; None without a broker directory.
     """
 
     partition: Partition
@@ -131,19 +149,80 @@ class RestartLog:
     recovery_point: int = 0
     log_start_offset: int = 0
     stray: Message | None = None
+    log_directory: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where it is, as join_steps takes it."""
+        name = self.partition.directory
+        return name if self.log_directory is None else f"{self.log_directory}/{name}"
 
 
-def own_file_steps(broker: Broker, release: Release = NEWEST) -> tuple[StartupStep, ...]:
-    """What the directory's own files bring about, before the first log is loaded.
+def own_file_steps(
+    broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
+) -> tuple[StartupStep, ...]:
+    """What the own files of the log directories bring about, before the first log is loaded.
+
+    Args:
+        properties: the settings of a server.properties, which may name the directories.
 
     Raises:
         CannotOpen: something that must be read cannot be.
     """
-    return own_steps(own_files(broker), release_behaviour(release))
+    main = metadata_directory(broker, properties)
+    directories = [
+        StartDirectory(
+            path=single.main_directory.text,
+            files=own_files(single),
+            is_metadata_directory=single.main_directory.text == main,
+        )
+        for single in broker.single_directories
+    ]
+    return directory_steps(directories, release_behaviour(release))
+
+
+def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
+    """The path of the metadata log directory, as a person knows it.
+
+    A server.properties names it by metadata.log.dir, else by the first of log.dirs; a path on the
+    machine of the broker is that of a directory with the same name here. Without one it is the
+    directory that has the metadata log.
+
+    Returns:
+        None where it is not among the directories that were opened.
+    """
+    configured = configured_metadata_directory(broker, properties or {})
+    if configured is not None:
+        return configured.text
+    main = broker.main_directory
+    is_known = main.has_metadata_log or len(broker.log_directories) == 1
+    return main.text if is_known else None
+
+
+def configured_metadata_directory(
+    broker: Broker, properties: Mapping[str, str]
+) -> LogDirectory | None:
+    """The log directory that a server.properties makes the metadata log directory.
+
+    Returns:
+        None where it names none, or none of those that were opened.
+    """
+    paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
+    text = (properties.get("metadata.log.dir") or paths[0]).strip()
+    if not text:
+        return None
+    exact = [directory for directory in broker.log_directories if str(directory.path) == text]
+    same_name = [
+        directory
+        for directory in broker.log_directories
+        if directory.path.name == PurePosixPath(text).name
+    ]
+    candidates = exact or same_name
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """The files that a start reads first.
+    """The files that a start reads first, of a broker with one log directory.
 
     Raises:
         CannotOpen: something that must be read cannot be.
@@ -201,8 +280,13 @@ def has_replicas(broker: Broker) -> bool:
 def restart_log(broker: Broker, partition: Partition, config: IndexConfig) -> RestartLog:
     """One partition directory by itself."""
     checkpoints = _checkpoints(broker, partition)
+    is_in_broker = broker.shutdown_state != "unknown"
     return RestartLog(
-        partition, config, checkpoints.recovery_point or 0, checkpoints.log_start or 0
+        partition=partition,
+        config=config,
+        recovery_point=checkpoints.recovery_point or 0,
+        log_start_offset=checkpoints.log_start or 0,
+        log_directory=broker.directory_of(partition).text if is_in_broker else None,
     )
 
 
@@ -227,7 +311,11 @@ def all_logs(
 
 
 def restart_steps(
-    log: RestartLog, *, clean: bool, release: Release = NEWEST
+    log: RestartLog,
+    *,
+    clean: bool,
+    release: Release = NEWEST,
+    on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
     """What a start does to one of them, whatever lies beside it.
 
@@ -236,7 +324,13 @@ def restart_steps(
     Raises:
         CannotOpen: something that must be read cannot be.
     """
-    return steps_of(stored_log(log), clean=clean, behaviour=release_behaviour(release))
+    steps = steps_of(
+        stored_log(log),
+        clean=clean,
+        behaviour=release_behaviour(release),
+        on_recovered=on_recovered,
+    )
+    return tuple(replace(step, log_directory=log.log_directory) for step in steps)
 
 
 def stored_log(log: RestartLog) -> StoredLog:
@@ -311,11 +405,17 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
     return message("stray.unknown_topic_id", id=partition.topic_id)
 
 
-def misnamed_directories(root: Path) -> Iterator[str]:
-    """Directories that LogManager takes for partitions though their names are none.
+def misnamed_directories(broker: Broker) -> Iterator[str]:
+    """The paths of directories that LogManager takes for partitions though their names are none.
 
     It refuses to start on them. The marker of a clean stop is deleted before it looks.
     """
+    for directory in broker.log_directories:
+        for name in _misnamed_in(directory.path):
+            yield f"{directory.text}/{name}"
+
+
+def _misnamed_in(root: Path) -> Iterator[str]:
     passed_over = (*names.NO_PARTITIONS, names.CLEAN_SHUTDOWN)
     with file.translate_os_errors(root), os.scandir(root) as entries:
         directories = sorted(entry.name for entry in entries if file.is_directory(entry))

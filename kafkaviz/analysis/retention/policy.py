@@ -12,7 +12,7 @@ the others, after a roll, unless it is empty.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import cast
 
@@ -135,12 +135,14 @@ class LogRetention:
     Attributes:
         partition: the directory's name.
         now_ms: when the pass is made.
+        log_directory: as of a finding.
     """
 
     partition: str
     limits: RetentionLimits
     now_ms: int
     segments: tuple[SegmentRetention, ...]
+    log_directory: str | None = field(default=None, compare=False)
 
     @property
     def log_bytes(self) -> int:
@@ -218,6 +220,7 @@ def log_retention(
     log_start_offset: int | None = None,
     high_watermark: int | None = None,
     log_end_offset: int | None = None,
+    log_directory: str | None = None,
 ) -> LogRetention:
     """What a pass at now_ms deletes of a log, and what keeps the rest.
 
@@ -256,7 +259,8 @@ def log_retention(
         for segment, rule in zip(segments, due, strict=False)
     ]
     kept_retentions = _kept_retentions(kept_segments, limits, len(due_without_watermark) - len(due))
-    return LogRetention(partition, limits, now_ms, (*due_retentions, *kept_retentions))
+    retentions = (*due_retentions, *kept_retentions)
+    return LogRetention(partition, limits, now_ms, retentions, log_directory)
 
 
 def _due_rules(

@@ -239,7 +239,7 @@ def _index_file_bytes(logs: Sequence[current_config.TunedSegments]) -> tuple[int
 
 
 def _replay_log(partition: Partition, behaviour: ReleaseBehaviour) -> tuple[ChunkFactory, int]:
-    log = stored_log(RestartLog(partition, IndexConfig()))
+    log = stored_log(RestartLog(partition=partition, config=IndexConfig()))
     return lambda: replay_stream.chunks(log, behaviour, payload=False), replay_stream.start_offset(
         log
     )

@@ -1,10 +1,11 @@
 """What commands take of their options: settings, and folders to write into."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from kafkaviz.cli.common import output
-from kafkaviz.messages import Message, say
+from kafkaviz.messages import Message, message, say
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +49,22 @@ def join_tiered(path: Path, store: Path | None) -> Path:
     from kafkaviz.log import broker
 
     return broker.join_tiered(path, store)
+
+
+def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
+    """The paths of a broker, or where the only one shows the remote segments of a store too.
+
+    Raises:
+        CannotOpen: there are several, and a store.
+    """
+    if store is None:
+        return paths
+    if len(paths) > 1:
+        from kafkaviz.errors import CannotOpen
+
+        problem = message("errors.tiered_of_one")
+        raise CannotOpen(paths[1], problem, message("errors.give_log_directory"))
+    return [join_tiered(paths[0], store)]
 
 
 def parse_setting(text: str) -> tuple[str, str]:

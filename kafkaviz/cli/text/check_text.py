@@ -13,7 +13,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.text import restart_forecast_text, retention_text
 from kafkaviz.figures.text.join_text import number_word
-from kafkaviz.log.archives import archive
+from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
 from kafkaviz.simulate.steps import StartupStep
 
@@ -31,7 +31,7 @@ def render(health: Health) -> Iterator[str]:
     counts = health.counts
     yield say(
         "cli_check.counts",
-        source=archive.display_text(health.broker.source),
+        source=health.broker.sources_text,
         errors=message("finding_count.errors", n=counts["error"]),
         warnings=message("finding_count.warnings", n=counts["warning"]),
         info=counts["info"],
@@ -41,15 +41,22 @@ def render(health: Health) -> Iterator[str]:
         release=health.assumed_release.version,
         why=health.assumed_release.reason,
     )
+    yield from _render_directories(health.broker)
     yield from _render_start(health)
     groups = _group_by(health.findings, lambda item: (item.severity, item.code))
     large_groups = [findings for findings in groups.values() if len(findings) > MAX_SEPARATE]
     grouped_ids = {id(item) for findings in large_groups for item in findings}
     single = [item for item in health.findings if id(item) not in grouped_ids]
-    for partition in dict.fromkeys(item.partition for item in single):
-        yield from ("", partition or _broker())
+    has_several = len(health.broker.log_directories) > 1
+    places = dict.fromkeys((item.log_directory, item.partition) for item in single)
+    if has_several:
+        order = [None, *(directory.text for directory in health.broker.log_directories)]
+        places = dict.fromkeys(sorted(places, key=lambda place: order.index(place[0])))
+    for place in places:
+        log_directory, partition = place
+        yield from ("", _place_text(log_directory if has_several else None, partition))
         for finding in single:
-            if finding.partition == partition:
+            if (finding.log_directory, finding.partition) == place:
                 yield from (
                     _render_note(finding)
                     if finding.severity == "info"
@@ -60,6 +67,37 @@ def render(health: Health) -> Iterator[str]:
     yield from _render_retention(health)
     if not health.broker.is_lone:
         yield from _render_topics(topic_sizes(health.broker))
+
+
+def _place_text(log_directory: str | None, partition: str | None) -> str:
+    """What findings are about: a partition, a log directory, or the broker."""
+    if log_directory is None:
+        return partition or _broker()
+    return f"{log_directory}/{partition}" if partition else log_directory
+
+
+def _render_directories(broker: Broker) -> Iterator[str]:
+    """The log directories of a broker with several: partitions and bytes of each."""
+    if len(broker.log_directories) < 2:
+        return
+    for single in broker.single_directories:
+        directory = single.main_directory
+        detail = say(
+            "cli_check.directory_with_metadata_log"
+            if directory.has_metadata_log
+            else "cli_check.directory",
+            path=directory.text,
+            log=units.size(sum(partition.log_bytes for partition in single.partitions)),
+            partitions=say_count("common.n_topic_partitions", len(single.partitions)),
+        )
+        yield from _wrap("", detail, "  ")
+    total = say(
+        "cli_check.all_directories",
+        log=units.size(sum(partition.log_bytes for partition in broker.partitions)),
+        partitions=say_count("common.n_topic_partitions", len(broker.partitions)),
+        directories=len(broker.log_directories),
+    )
+    yield from _wrap("", total, "  ")
 
 
 def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
@@ -138,13 +176,22 @@ def _render_start(health: Health) -> Iterator[str]:
                 word=number_word(forecast.stray_directories),
             )
             yield say("cli_check.start_without", how=how, directories=directories, rest=rest)
+        elif restart.offline_directories:
+            yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
+            yield from _render_failures(restart.failures)
         else:
             yield say("cli_check.start_succeeds", how=how, rest=rest)
         yield from _wrap("", restart_forecast_text.read_again_text(forecast), "  ")
         yield from _wrap("", source, "  ")
         return
     yield say("cli_check.start_fails", how=how)
-    causes = list(_group_by(restart.failures, _failure_cause).values())
+    yield from _render_failures(restart.failures)
+    yield from _wrap("", source, "  ")
+
+
+def _render_failures(failures: Iterable[StartupStep]) -> Iterator[str]:
+    """Where a start ends, or a log directory goes offline; equal causes once."""
+    causes = list(_group_by(failures, _failure_cause).values())
     for first, *others in causes[:MAX_GROUPS]:
         text = first.error or first.why
         where = first.partition or _broker()
@@ -156,7 +203,6 @@ def _render_start(health: Health) -> Iterator[str]:
             yield from _wrap("", _same_in_text(names), "    ")
     if hidden := sum(map(len, causes[MAX_GROUPS:])):
         yield from _wrap("", say("cli_check.more_in_json", n=hidden), "  ")
-    yield from _wrap("", source, "  ")
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, Problem
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.arrow_columns import column
@@ -224,7 +225,7 @@ class _TablePass:
             *(tables.checked[key].to_pylist() for key in ("base_offset", "json")), strict=True
         ):
             if offset is None:
-                health.add_steps(directory, text)
+                health.add_steps(health.path_of(health.plan.broker.partition(directory)), text)
 
     def _write_findings(
         self, name: str, findings: Iterable[Finding], copied: Sequence[str]
@@ -336,7 +337,7 @@ class _TablePass:
         load = self._inputs.loads.get(entries.number)
         if load is not None:
             text = earlier[LOAD_KEY].text if load.is_known else self._load_text(load.number)
-            health.add_steps(partition.directory, text)
+            health.add_steps(health.path_of(partition), text)
             if text is not None:
                 rows.append(_checked_row(owner, LOAD_KEY, load.digest, text))
         self._writers["checked"].add(rows)
@@ -392,8 +393,14 @@ class _BrokerHealth:
             self._hides_start |= unreadable_files.hides_start(finding)
             self._findings.add([finding])
 
+    def path_of(self, partition: Partition) -> str:
+        """The path of a partition directory, as join_steps takes it."""
+        log_directory = self.plan.log_directory(partition)
+        name = partition.directory
+        return name if log_directory is None else f"{log_directory}/{name}"
+
     def add_steps(self, directory: str, text: str | None) -> None:
-        """What a start does to a directory; None where that cannot be known."""
+        """What a start does to a directory, by its path; None where that cannot be known."""
         if text is None:
             self._steps = None
         elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):

@@ -30,6 +30,7 @@ from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
 RUNTIME = "java.lang.RuntimeException"
+KAFKA = "org.apache.kafka.common.KafkaException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
 RESERVED_IDS = 100  # DirectoryId.reserved: the ids whose number is below this are no directory's
 
@@ -130,14 +131,11 @@ def _parse_int(text: str) -> int | None:
     return number if -(1 << 31) <= number < 1 << 31 else None
 
 
-def _reserved_id(properties: Mapping[str, str]) -> str | None:
-    """The directory.id, if it is one that Kafka keeps for itself (DirectoryId.reserved)."""
-    directory_id = properties.get("directory.id")
-    if directory_id is None:
-        return None
+def is_reserved(directory_id: str) -> bool:
+    """Whether a directory.id is one that Kafka keeps for itself (DirectoryId.reserved)."""
     id_bytes = small_files.decode_id(directory_id)
     most, least = id_bytes[:8], int.from_bytes(id_bytes[8:], "big", signed=True)
-    return None if any(most) or least >= RESERVED_IDS else directory_id
+    return not any(most) and least < RESERVED_IDS
 
 
 def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
@@ -257,12 +255,12 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         return
     if not is_kraft:
         return
-    reserved_id = _reserved_id(properties)
+    directory_id = properties.get("directory.id")
     missing = _missing_in_kraft(properties)
-    if reserved_id:
+    if directory_id is not None and is_reserved(directory_id):
         yield _unknown_node(
-            message("start.reserved_directory_id", file=META_PROPERTIES, id=reserved_id),
-            BrokerException(RUNTIME, f"Invalid reserved directory ID {reserved_id} found"),
+            message("start.reserved_directory_id", file=META_PROPERTIES, id=directory_id),
+            BrokerException(RUNTIME, f"Invalid reserved directory ID {directory_id} found"),
         )
     elif missing == "node":
         yield _unknown_node(

@@ -35,7 +35,8 @@ class Restart:
 
     Attributes:
         clean: the marker of a clean stop is there.
-        starts: the broker comes up; of one partition, whether this one stops it.
+        starts: the broker comes up, perhaps without some of its log directories; of one partition,
+            whether this one stops it.
     """
 
     clean: bool
@@ -43,8 +44,15 @@ class Restart:
     steps: tuple[StartupStep, ...]
 
     @property
+    def offline_directories(self) -> tuple[str, ...]:
+        """The log directories without which the broker starts; none where it does not start."""
+        if not self.starts:
+            return ()
+        return tuple(dict.fromkeys(step.log_directory or "" for step in self.failures))
+
+    @property
     def failures(self) -> tuple[StartupStep, ...]:
-        """The steps at which a start ends.
+        """The steps at which a start ends, or a log directory goes offline.
 
         Which comes first depends on the threads that load the logs.
         """
@@ -118,18 +126,39 @@ def join_steps(
     clean: bool,
     strange_names: Iterable[str] = (),
     own_steps: Iterable[StartupStep] = (),
+    log_directories: Sequence[str] = (),
+    metadata_directory: str | None = None,
 ) -> Restart:
     """The start of the broker, from the steps of each directory.
 
-    The metadata log is loaded first. Where a name is strange, no other log is.
+    The metadata log is loaded first. Where a name is strange, no other log is. A failure that takes
+    a log directory offline ends the start only if no directory is left (LogManager), or if that is
+    the metadata log directory.
 
     Args:
-        steps: with the name of each directory, in the order of the names.
+        steps: with the path of each directory, in the order of the names; of a lone one its name
+            alone.
+        strange_names: the same.
         own_steps: what the directory's own files, which are read first, bring about (own_files);
             where they end the start, the other steps are those of the next one, once they are
             repaired.
+        log_directories: all of the broker.
+        metadata_directory: the one with the metadata log.
     """
-    ordered_steps = sorted(steps, key=lambda item: not is_metadata(item[0]))
+    own_steps = tuple(own_steps)
+    unopened = {
+        step.log_directory
+        for step in own_steps
+        if step.cause == "meta-properties" and step.takes_directory_offline
+    }
+    ordered_steps = sorted(
+        (
+            (path, log_steps)
+            for path, log_steps in steps
+            if len(log_directories) < 2 or log_directory_of(path) not in unopened
+        ),
+        key=lambda item: not is_metadata(item[0]),
+    )
     refusals = [_refuse_name(name) for name in strange_names]
     all_steps = [
         *own_steps,
@@ -148,13 +177,35 @@ def join_steps(
             if not is_metadata(directory)
         ]
         all_steps += [step for _, log_steps in other_logs for step in log_steps]
-        all_steps += _find_duplicates(directory for directory, _ in other_logs)
-    return Restart(clean, not any(step.action == "fail" for step in all_steps), tuple(all_steps))
+        all_steps += _find_duplicates(
+            directory
+            for directory, log_steps in other_logs
+            if not any(step.cause == "becomes-stray" for step in log_steps)
+        )
+    starts = _starts(all_steps, log_directories, metadata_directory)
+    return Restart(clean, starts, tuple(all_steps))
+
+
+def _starts(
+    steps: Iterable[StartupStep], log_directories: Sequence[str], metadata_directory: str | None
+) -> bool:
+    failures = [step for step in steps if step.action == "fail"]
+    offline = {step.log_directory for step in failures}
+    if any(not step.takes_directory_offline for step in failures) or None in offline:
+        return False
+    is_one_left = not offline or bool(set(log_directories) - offline)
+    return is_one_left and (metadata_directory is None or metadata_directory not in offline)
+
+
+def log_directory_of(path: str) -> str | None:
+    """The log directory in the path of a partition directory; None of a name alone."""
+    directory, separator, _ = path.rpartition("/")
+    return directory if separator else None
 
 
 def is_metadata(directory: str) -> bool:
-    """Whether a directory of this name holds KRaft's own log."""
-    name = names.parse_directory(directory)
+    """Whether a directory of this name, or at this path, holds KRaft's own log."""
+    name = names.parse_directory(directory.rpartition("/")[2])
     return bool(name) and name.topic == METADATA_TOPIC
 
 
@@ -253,11 +304,12 @@ def _log_steps(
     return list(steps)
 
 
-def _refuse_name(name: str) -> StartupStep:
+def _refuse_name(path: str) -> StartupStep:
     """The end of the start at a strange name (LocalLog.parseTopicPartitionName).
 
     LogManager reads every directory's name before it loads the first log.
     """
+    name = path.rpartition("/")[2]
     words = (
         f"Found directory {name}, '{name}' is not in the form of topic-partition or "
         "topic-partition.uniqueId-delete (if marked for deletion).\nKafka's log directories (and "
@@ -273,18 +325,19 @@ def _refuse_name(name: str) -> StartupStep:
         why=why,
         error=str(BrokerException(KAFKA, words)),
         way_out=way_out,
+        log_directory=log_directory_of(path),
     )
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
     """The end of the start at two directories of one partition (LogManager.addLog).
 
-    Such as orders-0 and orders-00.
+    Such as orders-0 and orders-00, or orders-0 in two log directories.
     """
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []
     for directory in directories:
-        name = names.parse_directory(directory)
+        name = names.parse_directory(directory.rpartition("/")[2])
         if name and name.state in ("current", "future"):
             first = first_directories.setdefault(
                 (name.topic, name.partition, name.state == "future"), directory
@@ -314,16 +367,22 @@ def _duplicate(directory: str, first: str, partition: str, *, future: bool) -> S
         )
     )
     error = str(BrokerException("java.lang.IllegalStateException", words))
-    why, way_out = (
-        message("start.same_partition", first=directory, second=first),
-        message("way_out.move_one_directory_away", first=directory, second=first),
-    )
+    log_directory = log_directory_of(directory)
+    name = directory.rpartition("/")[2]
+    if log_directory == log_directory_of(first):
+        first_name = first.rpartition("/")[2]
+        why = message("start.same_partition", first=name, second=first_name)
+        way_out = message("way_out.move_one_directory_away", first=name, second=first_name)
+    else:
+        why = message("start.same_partition_in_two", first=directory, second=first)
+        way_out = message("way_out.move_one_replica_away")
     return StartupStep(
-        partition=directory,
+        partition=name,
         segment=None,
         action="fail",
         cause="directory-twice",
         why=why,
         error=error,
         way_out=way_out,
+        log_directory=log_directory,
     )

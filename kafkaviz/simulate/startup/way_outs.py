@@ -14,6 +14,9 @@ STOP_REASONS = {
 
 LEADER_EPOCHS = message("way_out.restore_leader_epochs")
 PARTITION_METADATA = message("way_out.write_partition_metadata")
+DIRECTORY_ID = message("way_out.give_own_directory_id")
+FORMAT_DIRECTORY = message("way_out.format_directory")
+OTHER_BROKERS_DIRECTORY = message("way_out.take_out_other_brokers_directory")
 PROPERTIES = message("way_out.write_meta_properties")
 BOOTSTRAP = message("way_out.move_bootstrap_away")
 QUORUM_STATE = message("way_out.restore_quorum_state")

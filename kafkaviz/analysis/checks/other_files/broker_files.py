@@ -4,13 +4,13 @@ meta.properties, the offset checkpoints, and what lies beside them.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unreadable_files
 from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
-from kafkaviz.analysis.restart.next_start import NEWEST, has_replicas, is_file, own_file_steps
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.analysis.restart.next_start import has_replicas, is_file
+from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
@@ -27,16 +27,20 @@ from kafkaviz.versions import Release
 
 
 def check_broker(
-    broker: Broker, release: Release, strange_names: Sequence[str] = ()
+    broker: Broker,
+    release: Release,
+    fatal_steps: Mapping[str, StartupStep],
+    strange_names: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """The files and directories of the broker directory itself.
+    """The files and directories of a log directory itself.
 
     Args:
+        broker: with this log directory alone.
+        fatal_steps: where its own files end a start, by cause.
         strange_names: directories that no start accepts.
     """
     for name in offset_checkpoints.WAY_OUTS:
         yield from _check_checkpoint(broker, name, release)
-    fatal_steps = _fatal_steps(broker, release)
     yield from _check_properties(broker, is_fatal="meta-properties" in fatal_steps, release=release)
     yield from kraft_files.check_bootstrap(
         broker.path / BOOTSTRAP, fatal_steps.get("bootstrap"), release
@@ -63,14 +67,6 @@ def check_broker(
         for name in file_names
         if name.removesuffix(".tmp") not in known_names
     )
-
-
-def _fatal_steps(broker: Broker, release: Release) -> dict[str, StartupStep]:
-    """Where the directory's own files end a start, by cause; nothing where they may not be read."""
-    try:
-        return {step.cause: step for step in own_file_steps(broker, release or NEWEST)}
-    except KafkavizError:
-        return {}
 
 
 def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[Finding]:

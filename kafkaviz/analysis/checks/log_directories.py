@@ -1,0 +1,252 @@
+"""The checks across the log directories of one broker: each by itself may be in order.
+
+disk-b opened without disk-a     other-log-directories: the settings of its topics are in disk-a
+audit-1 in disk-b and disk-c     partition-in-two-directories: Kafka refuses to start
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kafkaviz.analysis.checks.plan import CheckPlan
+from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
+from kafkaviz.analysis.restart.next_start import stray_reason
+from kafkaviz.format.names import METADATA_DIRECTORY, METADATA_TOPIC
+from kafkaviz.log.broker import Broker, LogDirectory
+from kafkaviz.log.metadata_log import MetadataImage
+from kafkaviz.log.partition import Partition
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.startup.own_files import is_reserved
+from kafkaviz.versions import Release
+
+MAX_NAMES = 5  # partitions that a finding names
+
+
+def check_plan(plan: CheckPlan) -> Iterator[Finding]:
+    """The findings about all log directories together."""
+    broker, release, image = plan.broker, plan.assumed_release.release, plan.settings.image
+    if broker.lacks_metadata_log:
+        yield _without_metadata_log(broker, release)
+    replicas = _replicas_in_use(plan)
+    if len(broker.log_directories) > 1:
+        yield from _partitions_in_two(broker, replicas, release)
+    yield from _future_replicas(broker, replicas, release)
+    if image.problems or not image.topic_ids:
+        return
+    yield from _missing_directories(broker, image, release)
+    yield from _empty_directories(broker, image, release)
+    yield from _replicas_elsewhere(broker, replicas, image, release)
+
+
+def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
+    """The current replicas that a start does not take for stray."""
+    replicas: dict[tuple[str, int], list[Partition]] = {}
+    release, image = plan.assumed_release.release, plan.settings.image
+    for partition in plan.broker.partitions:
+        if partition.state != "current" or partition.topic == METADATA_TOPIC:
+            continue
+        if stray_reason(plan.broker, partition, image, release) is None:
+            key = partition.topic, partition.partition
+            replicas.setdefault(key, []).append(partition)
+    return replicas
+
+
+def _without_metadata_log(broker: Broker, release: Release) -> Finding:
+    names = tuple(directory.text for directory in broker.log_directories)
+    return finding(
+        "other-log-directories",
+        message("finding.other_log_directories", paths=names),
+        Evidence(
+            message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
+            message("evidence.metadata_log_in_one", file=METADATA_DIRECTORY),
+        ),
+        release=release,
+        log_directory=broker.main_directory.text,
+    )
+
+
+def _partitions_in_two(
+    broker: Broker, replicas: Mapping[tuple[str, int], Sequence[Partition]], release: Release
+) -> Iterator[Finding]:
+    for partitions in replicas.values():
+        parents = {partition.path.parent for partition in partitions}
+        if len(parents) < 2:
+            continue
+        largest = max(partitions, key=lambda partition: partition.live_log_bytes)
+        for partition in partitions:
+            if partition is largest:
+                continue
+            directory = broker.directory_of(partition)
+            other = broker.directory_of(largest)
+            is_empty = not partition.live_log_bytes
+            next_step = message(
+                "next_step.move_empty_replica_away" if is_empty else "next_step.compare_replicas",
+                path=f"{directory.text}/{partition.directory}",
+                other=f"{other.text}/{largest.directory}",
+            )
+            yield finding(
+                "partition-in-two-directories",
+                message("finding.partition_in_two", name=partition.directory, other=other.text),
+                Evidence(
+                    message(
+                        "evidence.replica_bytes",
+                        path=directory.text,
+                        n=partition.live_log_bytes,
+                        other=other.text,
+                        other_bytes=largest.live_log_bytes,
+                    ),
+                    message("evidence.one_replica"),
+                ),
+                partition=partition.directory,
+                file=partition.directory,
+                release=release,
+                next_step=next_step,
+                log_directory=directory.text,
+            )
+
+
+def _future_replicas(
+    broker: Broker, replicas: Mapping[tuple[str, int], Sequence[Partition]], release: Release
+) -> Iterator[Finding]:
+    for partition in broker.partitions:
+        if partition.state != "future":
+            continue
+        current = replicas.get((partition.topic, partition.partition), ())
+        directory = broker.directory_of(partition)
+        if current:
+            code = "future-replica"
+            place = broker.directory_of(current[0]).text
+            text = message("finding.future_replica", path=place)
+            evidence = Evidence(message("evidence.current_replica", path=place))
+        elif broker.lacks_metadata_log:
+            continue
+        else:
+            code = "future-replica-alone"
+            text = message("finding.future_replica_alone", name=partition.label)
+            evidence = Evidence(
+                message("evidence.no_current_replica"), message("evidence.one_replica")
+            )
+        yield finding(
+            code,
+            text,
+            evidence,
+            partition=partition.directory,
+            file=partition.directory,
+            release=release,
+            log_directory=directory.text,
+        )
+
+
+def _missing_directories(
+    broker: Broker, image: MetadataImage, release: Release
+) -> Iterator[Finding]:
+    node_id = _node_number(broker)
+    opened_ids = {directory.directory_id for directory in broker.log_directories}
+    if node_id is None or None in opened_ids:
+        return
+    for directory_id in image.log_directories.get(node_id, ()):
+        if directory_id in opened_ids:
+            continue
+        partitions = _assigned_to(image, directory_id, node_id)
+        yield finding(
+            "log-directory-missing",
+            message("finding.log_directory_missing", id=directory_id, n=len(partitions)),
+            Evidence(
+                message("evidence.registered_directory", id=directory_id),
+                message("evidence.partitions_there", names=_few(partitions), n=len(partitions)),
+            ),
+            release=release,
+        )
+
+
+def _empty_directories(broker: Broker, image: MetadataImage, release: Release) -> Iterator[Finding]:
+    node_id = _node_number(broker)
+    for single in broker.single_directories:
+        directory = single.main_directory
+        if single.partitions or len(broker.log_directories) == 1:
+            continue
+        partitions = (
+            _assigned_to(image, directory.directory_id, node_id)
+            if directory.directory_id and node_id is not None
+            else []
+        )
+        yield from _empty_directory(directory, partitions, release)
+
+
+def _empty_directory(
+    directory: LogDirectory, partitions: list[str], release: Release
+) -> Iterator[Finding]:
+    if not partitions:
+        yield finding(
+            "log-directory-empty",
+            message("finding.log_directory_empty"),
+            Evidence(message("evidence.no_partitions")),
+            release=release,
+            log_directory=directory.text,
+        )
+        return
+    yield finding(
+        "log-directory-lost",
+        message("finding.log_directory_lost", n=len(partitions)),
+        Evidence(
+            message("evidence.no_partitions"),
+            message("evidence.partitions_there", names=_few(partitions), n=len(partitions)),
+        ),
+        release=release,
+        log_directory=directory.text,
+    )
+
+
+def _replicas_elsewhere(
+    broker: Broker,
+    replicas: Mapping[tuple[str, int], Sequence[Partition]],
+    image: MetadataImage,
+    release: Release,
+) -> Iterator[Finding]:
+    node_id = _node_number(broker)
+    if node_id is None:
+        return
+    paths = {directory.directory_id: directory.text for directory in broker.log_directories}
+    for partitions in replicas.values():
+        partition = partitions[0]
+        if len(partitions) > 1 or partition.topic_id is None:
+            continue
+        directory = broker.directory_of(partition)
+        assigned = image.assigned_directory(partition.topic_id, partition.partition, node_id)
+        if assigned is None or directory.directory_id in (None, assigned) or is_reserved(assigned):
+            continue
+        place: str | Message = paths.get(assigned) or message(
+            "finding.directory_of_id", id=assigned
+        )
+        yield finding(
+            "replica-elsewhere",
+            message("finding.replica_elsewhere", name=partition.directory, path=place),
+            Evidence(
+                message("evidence.in_directory", path=directory.text, id=directory.directory_id),
+                message("evidence.in_directory", path=place, id=assigned),
+            ),
+            partition=partition.directory,
+            file=partition.directory,
+            release=release,
+            log_directory=directory.text,
+        )
+
+
+def _assigned_to(image: MetadataImage, directory_id: str, node_id: int) -> list[str]:
+    """The partitions that the metadata log assigns to a log directory of the broker."""
+    return [
+        f"{topic}-{partition}"
+        for topic, topic_id in sorted(image.topic_ids.items())
+        for partition in sorted(image.directories.get(topic_id, ()))
+        if image.assigned_directory(topic_id, partition, node_id) == directory_id
+    ]
+
+
+def _few(names: Sequence[str]) -> Message:
+    more = len(names) - MAX_NAMES
+    if more > 0:
+        return message("common.list_and_more", names=tuple(names[:MAX_NAMES]), n=more)
+    return message("evidence.names", names=tuple(names))
+
+
+def _node_number(broker: Broker) -> int | None:
+    node_id = broker.node_id
+    return int(node_id) if node_id and node_id.isdecimal() else None

@@ -1,0 +1,236 @@
+"""The log directories of a KRaft broker at a start, before the first log is loaded.
+
+As MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of Kafka 4.3.1 and 4.4.0:
+every meta.properties names the same cluster and node, and no directory.id twice; each directory
+has one; the metadata log is in the metadata log directory alone. Only a meta.properties that cannot
+be read takes its directory offline and lets the others start.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafkaviz import versions
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import checkpoint, names
+from kafkaviz.format.names import META_PROPERTIES
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.config import ReleaseBehaviour
+from kafkaviz.simulate.recovery.recovery import BrokerException
+from kafkaviz.simulate.startup import own_files, way_outs
+from kafkaviz.simulate.startup.own_files import KAFKA, RUNTIME, OwnFiles
+from kafkaviz.simulate.steps import StartupStep
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartDirectory:
+    """A log directory as a start finds it.
+
+    Attributes:
+        path: as a person knows it.
+        is_metadata_directory: the settings, or the metadata log in it, make it the metadata log
+            directory.
+    """
+
+    path: str
+    files: OwnFiles
+    is_metadata_directory: bool = False
+
+
+def directory_steps(
+    directories: Sequence[StartDirectory], behaviour: ReleaseBehaviour
+) -> tuple[StartupStep, ...]:
+    """The steps where the own files of log directories end a start, or take one offline."""
+    own_steps = {
+        directory.path: tuple(
+            replace(step, log_directory=directory.path)
+            for step in own_files.own_steps(directory.files, behaviour)
+        )
+        for directory in directories
+    }
+    is_kraft = versions.KRAFT_ONLY.applies_to(behaviour.release) or any(
+        directory.files.has_metadata_log for directory in directories
+    )
+    if len(directories) == 1 or not is_kraft:
+        return tuple(step for steps in own_steps.values() for step in steps)
+    ordered = sorted(directories, key=lambda directory: directory.path)
+    other_steps = [
+        step
+        for directory in ordered
+        for step in own_steps[directory.path]
+        if _is_read(step, directory)
+    ]
+    return (*_ensemble_steps(ordered), *other_steps)
+
+
+def _is_read(step: StartupStep, directory: StartDirectory) -> bool:
+    """Whether a step counts: bootstrap.checkpoint is read in the metadata log directory alone."""
+    if step.cause == "bootstrap":
+        return directory.is_metadata_directory
+    return step.cause != "meta-properties"
+
+
+def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
+    """What the meta.properties of all directories bring about together."""
+    properties, faults, empty = _read_properties(directories)
+    if not properties:
+        yield _fail(
+            directories[0].path,
+            message("start.no_readable_meta_properties"),
+            own_files.NONE_READABLE,
+            way_outs.PROPERTIES,
+        )
+        return
+    yield from _disagreements(properties)
+    for directory in directories:
+        if directory.path in faults:
+            yield _faulty_properties(directory, faults[directory.path])
+    yield from _misplaced_metadata_logs(directories)
+    for path in empty:
+        words = (
+            f"No `meta.properties` found in {path} (have you run `kafka-storage.sh` to format the "
+            "directory?)"
+        )
+        why = message("start.directory_without_properties", path=path)
+        yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.FORMAT_DIRECTORY)
+    for path, values in properties.items():
+        for key, name in (("node", _node_key(values)), ("cluster", "cluster.id")):
+            if name not in values:
+                words = f"Error: {key} ID not found in {path}"
+                why = message("start.directory_without_key", path=path, key=name)
+                yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.PROPERTIES)
+
+
+def _read_properties(
+    directories: Sequence[StartDirectory],
+) -> tuple[dict[str, Mapping[str, str]], dict[str, Message], list[str]]:
+    """The properties by directory, the faults of those that are refused, and where none are."""
+    properties: dict[str, Mapping[str, str]] = {}
+    faults: dict[str, Message] = {}
+    empty: list[str] = []
+    for directory in directories:
+        data = directory.files.meta_properties
+        if data is None:
+            empty.append(directory.path)
+            continue
+        fault = own_files.properties_fault(data)
+        if fault is not None:
+            faults[directory.path] = fault
+            continue
+        try:
+            properties[directory.path] = checkpoint.parse_properties(data)
+        except CorruptBytes as corruption:
+            faults[directory.path] = corruption.what
+    return properties, faults, empty
+
+
+def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[StartupStep]:
+    """Where MetaPropertiesEnsemble.verify ends the start."""
+    first_cluster: tuple[str, str] | None = None
+    first_node: tuple[str, str] | None = None
+    directory_by_id: dict[str, str] = {}
+    for path, values in properties.items():
+        file = f"{path}/{META_PROPERTIES}"
+        cluster = values.get("cluster.id")
+        if cluster is not None and first_cluster is None:
+            first_cluster = path, cluster
+        elif cluster is not None and first_cluster and cluster != first_cluster[1]:
+            words = (
+                f"Invalid cluster.id in: {file}. Expected {first_cluster[1]}, but read {cluster}"
+            )
+            yield _disagreement(path, "cluster.id", cluster, first_cluster, words)
+        node = values.get(_node_key(values))
+        if node is not None and first_node is None:
+            first_node = path, node
+        elif node is not None and first_node and int(node) != int(first_node[1]):
+            words = (
+                f"Stored node id {int(node)} doesn't match previous node id {int(first_node[1])} "
+                f"in {file}. If you moved your data, make sure your configured node id matches. If "
+                "you intend to create a new node, you should remove all data in your data "
+                "directories."
+            )
+            yield _disagreement(path, _node_key(values), node, first_node, words)
+        directory_id = values.get("directory.id")
+        if directory_id is None:
+            continue
+        if own_files.is_reserved(directory_id):
+            words = f"Invalid reserved directory ID {directory_id} found in {path}"
+            why = message("start.reserved_directory_id", file=file, id=directory_id)
+            yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.DIRECTORY_ID)
+        elif directory_id in directory_by_id:
+            first = directory_by_id[directory_id]
+            words = (
+                f"Duplicate directory ID Optional[{directory_id}] found. It was the ID of {first}, "
+                f"but also of {path}"
+            )
+            why = message("start.directory_id_twice", path=path, other=first, id=directory_id)
+            yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.DIRECTORY_ID)
+        directory_by_id.setdefault(directory_id, path)
+
+
+def _disagreement(
+    path: str, key: str, value: str, first: tuple[str, str], words: str
+) -> StartupStep:
+    why = message(
+        "start.directories_disagree",
+        path=path,
+        key=key,
+        value=value,
+        other=first[0],
+        other_value=first[1],
+    )
+    return _fail(path, why, BrokerException(RUNTIME, words), way_outs.OTHER_BROKERS_DIRECTORY)
+
+
+def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep:
+    """A directory with a meta.properties that is refused counts as failed."""
+    path = directory.path
+    why = message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault)
+    words = f"Encountered I/O error in metadata log directory {path}. Cannot continue."
+    if directory.is_metadata_directory:
+        return _fail(path, why, BrokerException(RUNTIME, words), way_outs.PROPERTIES)
+    error = BrokerException("java.io.IOException", f"Failed to load {path} during broker startup")
+    step = _fail(path, why, error, way_outs.PROPERTIES)
+    return replace(step, takes_directory_offline=True)
+
+
+def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
+    """Where KafkaRaftServer finds a metadata log outside of the metadata log directory."""
+    main = next((directory for directory in directories if directory.is_metadata_directory), None)
+    if main is None:
+        return
+    for directory in directories:
+        if directory is main or not directory.files.has_metadata_log:
+            continue
+        log_path = f"{directory.path}/{names.METADATA_DIRECTORY}"
+        words = (
+            f"Found unexpected metadata location in data directory `{log_path}` (the configured "
+            f"metadata directory is {main.path})."
+        )
+        yield StartupStep(
+            partition=names.METADATA_DIRECTORY,
+            segment=None,
+            action="fail",
+            cause="metadata-log-elsewhere",
+            why=message("start.metadata_log_elsewhere", path=directory.path, main=main.path),
+            error=str(BrokerException(KAFKA, words)),
+            way_out=message("way_out.name_metadata_directory", path=directory.path),
+            log_directory=directory.path,
+        )
+
+
+def _node_key(properties: Mapping[str, str]) -> str:
+    return "node.id" if properties.get("version", "0") == "1" else "broker.id"
+
+
+def _fail(path: str, why: Message, error: BrokerException, way_out: Message) -> StartupStep:
+    return StartupStep(
+        partition=None,
+        segment=None,
+        action="fail",
+        cause="meta-properties",
+        why=why,
+        file=META_PROPERTIES,
+        error=str(error),
+        way_out=way_out,
+        log_directory=path,
+    )

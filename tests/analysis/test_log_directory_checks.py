@@ -1,0 +1,302 @@
+"""What is found across the log directories of a broker, and how its next start ends.
+
+Each case was started on a broker of 4.4.0, on the whole directories that the excerpt is of: the
+outcomes here are those.
+"""
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import kafkaviz as kv
+from kafkaviz.analysis.health.broker_health import Health, check
+from kafkaviz.analysis.health.health_object import as_object
+from kafkaviz.analysis.restart.next_start import predict_restart
+from tests.conftest import DATA
+
+SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
+META = "meta.properties"
+IDS = {"disk-a": "iD0FVc_pQYqLQWgvqd5A0A", "disk-b": "24qKyEclmQSMSvllyEGXcQ"}
+CODES = (
+    "other-log-directories",
+    "partition-in-two-directories",
+    "future-replica",
+    "future-replica-alone",
+    "log-directory-missing",
+    "log-directory-empty",
+    "log-directory-lost",
+    "replica-elsewhere",
+)
+
+
+@pytest.fixture
+def folder(disks: Path, tmp_path: Path) -> Path:
+    """A small copy: without the segments of the topics that no case is about."""
+    root = tmp_path / "broker"
+    kept = ("__cluster_metadata-0", "__transaction_state-1", "audit-0", "profiles-0")
+    for disk in sorted(disks.iterdir()):
+        if disk.is_file():
+            root.mkdir(exist_ok=True)
+            shutil.copy2(disk, root / disk.name)
+            continue
+        (root / disk.name).mkdir(parents=True)
+        for path in disk.iterdir():
+            if path.is_file():
+                shutil.copy2(path, root / disk.name)
+            elif path.name in kept:
+                shutil.copytree(path, root / disk.name / path.name)
+    return root
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replaces a text that is in a file."""
+    text = path.read_text()
+    assert old in text
+    path.chmod(0o644)
+    path.write_text(text.replace(old, new))
+
+
+def found(health: Health) -> list[tuple[str, str | None, str | None]]:
+    """Code, log directory and partition of the findings across directories."""
+    return [
+        (
+            finding.code,
+            Path(finding.log_directory).name if finding.log_directory else None,
+            finding.partition,
+        )
+        for finding in health.findings
+        if finding.code in CODES
+    ]
+
+
+def errors(health: Health) -> list[str]:
+    """The codes of errors, but for the partitions that are left out of the excerpt."""
+    return [
+        finding.code
+        for finding in health.findings
+        if finding.severity == "error" and finding.code != "partition-missing"
+    ]
+
+
+def failures(health: Health) -> list[str]:
+    """What Kafka throws."""
+    assert health.restart is not None
+    return [step.error or "" for step in health.restart.failures]
+
+
+def test_a_healthy_broker_has_none_of_these(disks):
+    """The start succeeds, and says of each step, finding and log in which directory it is."""
+    health = check(disks)
+    assert found(health) == [] and health.restart.starts
+    assert errors(health) == [] and health.restart.offline_directories == ()
+    report = as_object(health)
+    by_name = {Path(one["path"]).name: one for one in report["log_directories"]}
+    assert [by_name[name]["has_metadata_log"] for name in sorted(by_name)] == [True, False, False]
+    assert {name: by_name[name]["directory_id"] for name in IDS} == IDS
+    assert sum(one["partitions"] for one in by_name.values()) == len(health.broker.partitions)
+    paths = {one["path"] for one in report["log_directories"]}
+    for rows in (report["findings"], report["restart"]["steps"], report["retention"]):
+        assert {row["log_directory"] for row in rows} <= paths and rows
+    assert report["restart"]["offline_directories"] == []
+
+
+def test_the_start_leaves_what_the_broker_left(disks):
+    """Each index that is predicted has the size of that after the start and a clean stop."""
+    restart = predict_restart(kv.open_broker(disks))
+    sizes = {
+        f"{Path(step.log_directory).name}/{step.file}": step.size_bytes
+        for step in restart.steps
+        if step.action == "rebuild" and step.file and step.file.endswith(".index")
+    }
+    expected = {path: SAID["restarted"][path][0] for path in sizes if "__cluster" not in path}
+    assert len(expected) >= 10
+    assert {path: size for path, size in sizes.items() if "__cluster" not in path} == expected
+    assert not any(step.action == "truncate" for step in restart.steps)
+    deleted = {step.partition for step in restart.steps if step.cause == "directory-deleted"}
+    assert deleted == {"audit-1.6cc06efbdb714520b4200e29fa6d338b-delete"}
+
+
+def test_a_directory_alone_says_that_it_is_not_all(disks):
+    """Its settings are unknown: no limit of retention, no size of a rebuilt index."""
+    health = check(disks / "disk-b")
+    assert found(health) == [("other-log-directories", "disk-b", None)]
+    report = as_object(health)
+    unknown = {"value": None, "source": "unknown: the metadata log is in another log directory"}
+    assert {name: report["kafka_version"][name] for name in unknown} == unknown
+    assert report["retention"]
+    for log in report["retention"]:
+        assert [log[name] for name in ("deletes", "retention_ms", "retention_bytes")] == [
+            unknown
+        ] * 3
+        assert {segment["state"] for segment in log["segments"]} == {"unknown"}
+    rebuilt = [step for step in report["restart"]["steps"] if step["action"] == "rebuild"]
+    assert rebuilt and {step["bytes"] for step in rebuilt} == {None}
+
+
+def test_a_registered_directory_that_was_not_opened(disks):
+    """Both others, with how many partitions the metadata log assigns to them."""
+    health = check(disks / "disk-a")
+    assert found(health) == [("log-directory-missing", None, None)] * 2
+    counts = {f.message["id"]: f.message["n"] for f in health.findings if f.code in CODES}
+    assert counts[IDS["disk-b"]] == len(SAID["log_dirs"]["disk-b"])
+
+
+def test_a_partition_in_two_directories(folder):
+    """The larger one is kept; a start of 4.4.0 ended in these words."""
+    shutil.copytree(folder / "disk-b" / "profiles-0", folder / "disk-c" / "profiles-0")
+    for log in (folder / "disk-c" / "profiles-0").glob("*.log"):
+        log.write_bytes(b"")
+    health = check(folder)
+    assert found(health) == [("partition-in-two-directories", "disk-c", "profiles-0")]
+    (finding,) = [one for one in health.findings if one.code == "partition-in-two-directories"]
+    assert finding.next_step.key == "next_step.move_empty_replica_away"
+    assert not health.restart.starts
+    (error,) = failures(health)
+    words = "Duplicate log directories for profiles-0 are found in both "
+    assert words in error and "disk-b/profiles-0" in error and "disk-c/profiles-0" in error
+
+
+def test_a_replica_that_is_moved(folder):
+    """With the replica in use next to it, and without: there 4.4.0 emptied the other one."""
+    name = f"profiles-0.{'0a' * 16}-future"
+    shutil.copytree(folder / "disk-b" / "profiles-0", folder / "disk-c" / name)
+    health = check(folder)
+    assert found(health) == [("future-replica", "disk-c", name)] and health.restart.starts
+    shutil.rmtree(folder / "disk-b" / "profiles-0")
+    assert ("future-replica-alone", "disk-c", name) in found(check(folder))
+
+
+def test_a_replica_elsewhere_than_it_is_assigned(folder):
+    """4.4.0 serves it where it is."""
+    shutil.move(folder / "disk-b" / "profiles-0", folder / "disk-c" / "profiles-0")
+    health = check(folder)
+    assert found(health) == [("replica-elsewhere", "disk-c", "profiles-0")]
+    assert health.restart.starts
+
+
+def test_a_directory_that_lost_its_partitions(folder):
+    """A new disk with a meta.properties: 4.4.0 made the partitions again, empty."""
+    for path in (folder / "disk-c").iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+    health = check(folder)
+    assert ("log-directory-lost", "disk-c", None) in found(health)
+    assert errors(health) == ["log-directory-lost"]
+
+
+def test_an_empty_directory_ends_the_start(folder):
+    """Without meta.properties it was never formatted."""
+    shutil.rmtree(folder / "disk-c")
+    (folder / "disk-c").mkdir()
+    health = check(kv.open_broker(*(folder / name for name in ("disk-a", "disk-b", "disk-c"))))
+    assert not health.restart.starts
+    (error,) = failures(health)
+    assert error.startswith("java.lang.RuntimeException: No `meta.properties` found in ")
+
+
+def _other_cluster(folder: Path) -> None:
+    edit(folder / "disk-b" / META, "cluster.id=amJ", "cluster.id=bmJ")
+
+
+def _other_node(folder: Path) -> None:
+    edit(folder / "disk-b" / META, "node.id=1", "node.id=2")
+
+
+def _same_id(folder: Path) -> None:
+    edit(folder / "disk-b" / META, IDS["disk-b"], IDS["disk-a"])
+
+
+def _reserved_id(folder: Path) -> None:
+    edit(folder / "disk-b" / META, IDS["disk-b"], "AAAAAAAAAAAAAAAAAAAAAg")
+
+
+def _zero_id(folder: Path) -> None:
+    edit(folder / "disk-b" / META, IDS["disk-b"], "AAAAAAAAAAAAAAAAAAAAAA")
+
+
+def _version_0_with_node_id(folder: Path) -> None:
+    edit(folder / "disk-b" / META, "version=1", "version=0")
+
+
+def _bad_main_properties(folder: Path) -> None:
+    edit(folder / "disk-a" / META, "version=1", "version=7")
+
+
+def _metadata_log_in_the_second(folder: Path) -> None:
+    path = folder / "server.properties"
+    edit(path, "/var/lib/disk-a,/var/lib/disk-b", "/var/lib/disk-b,/var/lib/disk-a")
+    edit(path, "metadata.log.dir=/var/lib/disk-a", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_other_cluster, "Invalid cluster.id in: {0}/disk-b/meta.properties. Expected amJ"),
+        (_other_node, "Stored node id 2 doesn't match previous node id 1 in {0}/disk-b/"),
+        (_same_id, "Duplicate directory ID Optional[iD0FVc_pQYqLQWgvqd5A0A] found. It was the ID"),
+        (_reserved_id, "Invalid reserved directory ID AAAAAAAAAAAAAAAAAAAAAg found in {0}/disk-b"),
+        (_zero_id, "Invalid reserved directory ID AAAAAAAAAAAAAAAAAAAAAA found in {0}/disk-b"),
+        (_version_0_with_node_id, "Error: node ID not found in {0}/disk-b"),
+        (_bad_main_properties, "Encountered I/O error in metadata log directory {0}/disk-a. Cann"),
+        (_metadata_log_in_the_second, "Found unexpected metadata location in data directory `{0}/"),
+    ],
+)
+def test_directories_that_disagree_end_the_start(
+    folder: Path, change: Callable[[Path], None], words: str
+):
+    """In the words of 4.4.0, once; 4.4.0 exited with status 1 on each."""
+    change(folder)
+    health = check(folder)
+    assert not health.restart.starts and health.restart.offline_directories == ()
+    (error,) = failures(health)
+    assert words.format(folder) in error
+    assert errors(health) == ["recovery-will-fail"]
+
+
+def _version_0(folder: Path) -> None:
+    edit(folder / "disk-b" / META, "version=1", "version=0")
+    edit(folder / "disk-b" / META, "node.id", "broker.id")
+
+
+def _no_directory_id(folder: Path) -> None:
+    edit(folder / "disk-b" / META, f"directory.id={IDS['disk-b']}\n", "")
+
+
+@pytest.mark.parametrize("change", [_version_0, _no_directory_id])
+def test_what_kafka_mends_or_takes(folder: Path, change: Callable[[Path], None]):
+    """4.4.0 started on both."""
+    change(folder)
+    assert check(folder).restart.starts
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("version=1", "version=7"), (IDS["disk-b"], "hello")], ids=["version", "id"]
+)
+def test_one_directory_goes_offline_and_the_others_start(folder, old, new):
+    """A meta.properties that is refused, of a directory without the metadata log, as on 4.4.0."""
+    edit(folder / "disk-b" / META, old, new)
+    health = check(folder)
+    assert health.restart.starts
+    assert health.restart.offline_directories == (str(folder / "disk-b"),)
+    assert as_object(health)["restart"]["offline_directories"] == [str(folder / "disk-b")]
+    loaded = {step.log_directory for step in health.restart.steps if step.action != "fail"}
+    assert str(folder / "disk-b") not in loaded
+    (finding,) = [one for one in health.findings if one.code == "recovery-will-fail"]
+    assert finding.consequence.key == "consequence.starts_without_directory"
+
+
+def test_a_failed_partition_takes_its_directory_offline(folder):
+    """One directory of three; the same in all of them, or in that with the metadata log, ends it."""
+    epochs = "0\nx\n"
+    (folder / "disk-b" / "profiles-0" / "leader-epoch-checkpoint").write_text(epochs)
+    restart = check(folder).restart
+    assert restart.starts and restart.offline_directories == (str(folder / "disk-b"),)
+    alone = check(folder / "disk-b").restart
+    assert not alone.starts and alone.offline_directories == ()
+    (folder / "disk-c" / "audit-0" / "leader-epoch-checkpoint").write_text(epochs)
+    pair = kv.open_broker(folder / "disk-b", folder / "disk-c")
+    assert not check(pair).restart.starts
