@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import kafkaviz as kv
 from kafkaviz import units
 from kafkaviz.__main__ import main
+from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map
+from kafkaviz.figures.health import checkup
 from tests.support.pages import open_page, page_html, query_value
 
 NAMES = ("disk-a", "disk-b", "disk-c")
@@ -159,3 +162,19 @@ def test_the_command_takes_several(disks, monkeypatch):
     assert calls[1]["KAFKAVIZ_DIR"] == paths[1]
     monkeypatch.setenv("KAFKAVIZ_DIR", calls[0]["KAFKAVIZ_DIR"])
     assert page_location.default_directory() == page_state.join_directories(paths)
+
+
+def test_findings_and_steps_name_their_directory(disks):
+    """And their links lead there; bytes are read from the file that is meant."""
+    health = check(kv.open_broker(disks))
+    view = checkup.health_view(health)
+    homes = {path.name: path.parent.name for path in disks.glob("disk-?/*") if path.is_dir()}
+    members = [member for item in view.items for member in item.members if "tp" in member.link]
+    assert members
+    for member in members:
+        directory, _, partition = member.link["tp"].partition("/")
+        assert homes[partition] == directory and member.where.startswith(f"{directory}/{partition}")
+    assert {bar.name.partition("/")[0] for bar in view.strip.bars} == set(NAMES)
+    assert [row.link["tp"].count("/") for row in view.retention.rows if row.link] != []
+    alone = checkup.health_view(check(kv.open_broker(disks / "disk-b")))
+    assert not [bar for bar in alone.strip.bars if "/" in bar.name]

@@ -6,10 +6,12 @@ segment.
 One value for the entire page: view works it out, message packs it for app/frontend/findings.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.findings.finding import CODES, ERROR, INFO, SEVERITIES, Finding
@@ -33,6 +35,7 @@ from kafkaviz.figures.text.sentence_text import (
 )
 from kafkaviz.format import names
 from kafkaviz.log import file
+from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count, table
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
@@ -40,6 +43,8 @@ from kafkaviz.versions import Release
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.health.broker_health import Health
+
+ItemT = TypeVar("ItemT", Finding, StartupStep)
 
 # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
@@ -162,29 +167,70 @@ def health_view(
         may_show: whether dumps may show bytes of the file of that name.
     """
     broker = health.broker
+    partition_names = _partition_names(broker)
     log_bytes = {
-        (partition.directory, segment.base_offset): segment.log.size_bytes
+        (partition_names.get(partition.directory, partition.directory), segment.base_offset): (
+            segment.log.size_bytes
+        )
         for partition in broker.partitions
         for segment in partition.segments
         if segment.log
     }
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
+        directory, _, file_name = name.rpartition("/")
+        path = broker.path / name
+        if directory in partition_names.values():
+            path = broker.partition(directory).path / file_name
         if may_show(name):
             with suppress(KafkavizError):
-                return file.read(broker.path / name, position, length)
+                return file.read(path, position, length)
         return b""
 
+    restart = health.restart
+    if restart is not None:
+        steps = tuple(_with_log_directory(step, partition_names) for step in restart.steps)
+        restart = replace(restart, steps=steps)
     return view(
-        health.findings,
-        health.restart,
+        [_with_log_directory(finding, partition_names) for finding in health.findings],
+        restart,
         log_bytes,
         read_bytes=read_bytes,
         logs=len(broker.partitions),
-        log_retention=health.retention,
+        log_retention=[
+            replace(log, partition=partition_names.get(log.partition, log.partition))
+            for log in health.retention
+        ],
         is_left_known=broker.shutdown_state != "unknown",
         release=health.assumed_release.release,
     )
+
+
+def _partition_names(broker: Broker) -> dict[str, str]:
+    """Each topic-partition behind the name of its log directory, where there are several.
+
+    Without those that are in two of them.
+    """
+    directories = broker.directory_names
+    if len(directories) == 1:
+        return {}
+    counts = Counter(partition.directory for partition in broker.partitions)
+    return {
+        partition.directory: f"{directories[partition.path.parent]}/{partition.directory}"
+        for partition in broker.partitions
+        if counts[partition.directory] == 1
+    }
+
+
+def _with_log_directory(item: ItemT, partition_names: Mapping[str, str]) -> ItemT:
+    """The same finding or step, its topic-partition and file behind their log directory."""
+    name = partition_names.get(item.partition or "")
+    if name is None:
+        return item
+    path = item.file
+    if path and (path == item.partition or path.startswith(f"{item.partition}/")):
+        path = name + path.removeprefix(cast(str, item.partition))
+    return replace(item, partition=name, file=path)
 
 
 def view(

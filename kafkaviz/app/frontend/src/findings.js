@@ -375,8 +375,10 @@ const link = (state, { link }) =>
     : null;
 
 function linkAddress(link) {
-  const directory = addressParameter('dir');
-  return `segment?${new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link })}`;
+  // one for each log directory of the broker
+  const directories = new URLSearchParams(location.search).getAll('dir');
+  const parameters = [...directories.map(directory => ['dir', directory]), ...Object.entries(link)];
+  return `segment?${new URLSearchParams(parameters)}`;
 }
 
 function renderMembers(state, item) {

@@ -12,12 +12,12 @@ export default function () {
   ];
   // Streamlit's link to the Broker page is "?dir=…", which means the page that is shown: its own place is the folder of all pages
   const path = a => new URL(a.getAttribute('href') ?? '', new URL('.', location.href)).pathname,
-    directory = address => new URL(address).searchParams.get('dir');
+    directories = address => new URL(address).searchParams.getAll('dir').join('\0');
   const running = () =>
     document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') ===
     'running';
   const old = a =>
-    directory(location.href) !== null && directory(a.href) !== directory(location.href);
+    directories(location.href) !== '' && directories(a.href) !== directories(location.href);
   const visibleLinks = () => links().filter(a => a.getClientRects().length); // those that are drawn: a sidebar that comes may be there before it shows
   own.measure = () => {
     const all = visibleLinks();
