@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 
+import pandas as pd
 import pytest
 from pandas.io.formats.style import Styler
 from streamlit.elements.lib.pandas_styler_utils import marshall_styler
@@ -12,6 +13,7 @@ from streamlit.proto.ArrowData_pb2 import ArrowData
 from kafkaviz.analysis.broker import overview
 from kafkaviz.app.pages.broker import partition_table
 from kafkaviz.log.broker import open_broker
+from tests.support.pages import open_page, page_html
 from tests.support.segment_files import columns, make_segment
 
 
@@ -122,3 +124,20 @@ def test_names_are_bold(rows):
     assert {at: style for at, style in styles.items() if style} == {
         (row, 0): [("font-weight", "600")] for row in range(len(rows))
     }
+
+
+def test_a_hundred_thousand_rows_are_not_all_listed(tmp_path, monkeypatch):
+    """The largest are, how many are not is told, and the CSV has all."""
+    monkeypatch.setattr(partition_table, "LISTED_ROWS", 20)
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    for number in range(50):
+        (tmp_path / f"empty-{number}").mkdir()
+    page = open_page("broker", dir=str(tmp_path))
+    assert len(page.dataframe[0].value) == 20
+    assert "30 more, none larger" in page_html(page)
+
+
+def test_the_listed_rows_can_be_formatted():
+    """A Styler refuses more cells than pandas allows."""
+    cells = partition_table.LISTED_ROWS * len(partition_table.FORMATTERS)
+    assert cells <= pd.get_option("styler.render.max_elements")

@@ -24,6 +24,8 @@ from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
 
 ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
+# of the table, largest logs first: a browser holds them all, and a Styler formats 262 144 cells
+LISTED_ROWS = 10_000
 COLUMNS = {  # by their names in FORMATTERS
     "name": st.column_config.TextColumn(width=158),
     "log_directory": st.column_config.TextColumn(width=110),
@@ -75,8 +77,10 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
     if not rows:
         return _render_no_match(filter_text, len(overview.partitions))
     with st.container(key="kv_table", gap=None):
-        selected_row = _select_row(rows)
-        elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
+        listed_rows = rows[:LISTED_ROWS]
+        selected_row = _select_row(listed_rows)
+        elements.hidden_count("common.more_scroll", len(listed_rows) - TABLE_ROWS)
+        elements.hidden_count("broker.more_unlisted", len(rows) - LISTED_ROWS)
     _render_paper_table(rows)
     if selected_row is not None:
         st.switch_page(
