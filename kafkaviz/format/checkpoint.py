@@ -185,12 +185,15 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
             lines[0][0],
             verbatim(f"Unrecognized version of partition metadata file: {excerpt(version)}"),
         )
-    if not any(_uuid(topic_id, lines[1][0])):
+    uuid_bytes = _uuid(topic_id, lines[1][0])
+    if not any(uuid_bytes):
         raise CorruptBytes(
             lines[1][0],
             verbatim(f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"),
         )
-    return PartitionMetadata(VERSION, topic_id)
+    # Kafka decodes it: the last character's lowest four bits say nothing
+    canonical_id = base64.urlsafe_b64encode(uuid_bytes).decode().rstrip("=")
+    return PartitionMetadata(VERSION, canonical_id)
 
 
 def parse_clean_shutdown(text: str | bytes) -> dict | None:

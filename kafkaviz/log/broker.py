@@ -106,6 +106,8 @@ class Broker:
     partitions: Sequence[Partition]  # by topic, then counted, then in the order of the directories
     # one partition directory was opened, or a store of remote segments: no broker directory around
     is_lone: bool = False
+    # an archive of partition directories, without any file of a broker: somebody copied them
+    is_copy: bool = False
 
     def _repr_html_(self) -> str:
         """A row a topic-partition, as a notebook shows it."""
@@ -192,15 +194,12 @@ class Broker:
     def shutdown_state(self) -> str:
         """How it was left: "clean", "unclean", or "unknown".
 
-        Unknown of a single partition directory without a broker directory around it.
+        Unknown of partition directories without a broker directory around them.
         """
         if self.is_clean:
             return "clean"
-        return (
-            "unknown"
-            if self.is_lone and not file.is_there(self.path / META_PROPERTIES)
-            else "unclean"
-        )
+        is_without_broker = self.is_lone and not file.is_there(self.path / META_PROPERTIES)
+        return "unknown" if is_without_broker or self.is_copy else "unclean"
 
     @property
     def node_id(self) -> str | None:
@@ -363,11 +362,13 @@ def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
         return _open_lone_partition(source, root)
     roots = _log_directory_roots(root)
     is_archive = archive.is_archive(source) and source.is_file()
-    if is_archive and roots == [root] and not own_files(root):
+    is_copy = is_archive and roots == [root] and not own_files(root)
+    if is_copy:
         names_inside = _partition_directories(root)
         if len(names_inside) == 1:
             return _open_lone_partition(source, root / next(iter(names_inside)))
-    return _read_directories((source,), dict.fromkeys(roots, source), collect)
+    broker = _read_directories((source,), dict.fromkeys(roots, source), collect)
+    return replace(broker, is_copy=is_copy) if is_copy else broker
 
 
 def _log_directory_roots(root: Path) -> list[Path]:

@@ -365,3 +365,10 @@ def test_a_checkpoint_of_too_many_lines_is_not_read(parse, line, limit, is_count
         parse(heading + b"x\n" + line * count)
     if parse is checkpoint.parse_leader_epochs:
         assert len(parse(b"0\n%d\n" % limit + line * limit)) == limit
+
+
+@pytest.mark.parametrize("last", "wxyz")
+def test_a_topic_id_is_the_sixteen_bytes_that_its_characters_stand_for(last):
+    """Uuid.fromString (4.3.1) decodes it; the last four bits of the last character say nothing."""
+    written = f"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvh{last}"
+    assert checkpoint.parse_partition_metadata(written).topic_id == "AkXzOiIERbadGF_c6qNvhw"

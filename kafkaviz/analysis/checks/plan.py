@@ -243,7 +243,7 @@ def plan_check(
 ) -> CheckPlan:
     """What analysis.health.broker_health.check, with the same arguments, goes by."""
     assumed_release = assume_release(broker, version)
-    is_whole = partition is None and not is_lone(broker)
+    is_whole = partition is None and not is_lone(broker) and not broker.is_copy
     return CheckPlan(
         broker=broker,
         partitions=broker.partitions if partition is None else (broker.partition(partition),),
