@@ -184,15 +184,53 @@ class Segment:
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The .index as it is on disk: its entries, and the slots that were never written."""
+        """The .index as it is on disk: its entries, and the slots that were never written.
+
+        Without the entries of batches that were appended after the .log was listed.
+        """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
-        return Index(_offset_entries(slots, self.base_offset), count, trailing_bytes)
+        entries = _offset_entries(slots, self.base_offset)
+        if self.has_grown():
+            entries = _first_true(entries, entries["position"] < self._listed_end(entries)[0])
+        return Index(entries, count, trailing_bytes)
 
     @cached_property
     def time_slots(self) -> Index:
-        """The .timeindex as it is on disk: its entries, and the slots that were never written."""
+        """The .timeindex as it is on disk, as the .index."""
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
-        return Index(_time_entries(slots, self.base_offset), count, trailing_bytes)
+        entries = _time_entries(slots, self.base_offset)
+        if self.has_grown():
+            _, last_offset = self._listed_end(self.offset_slots.entries)
+            entries = _first_true(entries, entries["offset"] <= last_offset)
+        return Index(entries, count, trailing_bytes)
+
+    def has_grown(self) -> bool:
+        """Whether a broker has appended to the .log since it was listed.
+
+        A broker writes a batch into the .log first and into the indexes then, so that an index that
+        is read later than the .log was listed may be ahead of it.
+        """
+        log = self.log
+        if log is None or self.state != "active":
+            return False
+        try:
+            return file.info(log.path).size_bytes > log.size_bytes
+        except CannotOpen:  # who reads it says so
+            return False
+
+    def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
+        """The end of the last complete batch of the .log as it was listed, and its last offset.
+
+        Args:
+            entries: OFFSET_ENTRY, by which the scan for it begins near that end.
+        """
+        positions = entries["position"][entries["position"] < self.with_log().log.size_bytes]
+        start = int(positions[-2]) if len(positions) > 1 and positions[-2] >= 0 else 0
+        scan, last_offset = self.scan(start), self.base_offset - 1
+        for batches in scan:
+            if len(batches):
+                last_offset = int(batches["last_offset"][-1])
+        return scan.end.position, last_offset
 
     @cached_property
     def txn_index(self) -> np.ndarray:
@@ -321,6 +359,11 @@ def look_inside(batches: np.ndarray, read: ReadInto) -> None:
                 first_message["timestamp_ms"],
             )
             batches["record_count"][row] = len(messages.rows)
+
+
+def _first_true(entries: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The entries in front of the first one that the mask leaves out."""
+    return entries if mask.all() else entries[: int(np.argmin(mask))]
 
 
 def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:

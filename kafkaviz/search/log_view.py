@@ -6,17 +6,19 @@ Built from the files as they are (view_partition), or, above this package, from 
 would leave of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from kafkaviz.binary.file_view import AFTER_RECOVERY, FileView
+from kafkaviz.binary.file_view import AFTER_RECOVERY, FileView, ReadInto, reader
 from kafkaviz.binary.layouts import field_names
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.remote import address
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_view import TieredOffsets
@@ -212,17 +214,35 @@ def view_partition(partition: Partition) -> LogView:
 
 def view_segment(segment: LogSegment) -> SegmentView:
     """A segment with a .log, with the bytes on disk."""
-    index, timeindex, txnindex = (
-        file.view(info) if info else None
-        for info in (segment.index, segment.timeindex, segment.txnindex)
-    )
     return SegmentView(
         base_offset=segment.base_offset,
         log=file.view(segment.log),
-        index=index,
-        timeindex=timeindex,
-        txnindex=txnindex,
+        index=_view_index(segment, "index"),
+        timeindex=_view_index(segment, "timeindex"),
+        txnindex=file.view(segment.txnindex) if segment.txnindex else None,
     )
+
+
+def _view_index(segment: LogSegment, kind: str) -> FileView | None:
+    """An index; of a log that may be written to without what came after the .log was listed."""
+    info = segment.index if kind == "index" else segment.timeindex
+    if info is None:
+        return None
+    view = file.view(info)
+    if segment.state != "active" or address.mirror_behind(str(info.path)):
+        return view
+
+    @contextmanager
+    def open_reader() -> Generator[ReadInto]:
+        data, _ = file.read_data(info.path)
+        listed = replace(segment)  # which has read nothing yet
+        if listed.has_grown():
+            layout = offset_index if kind == "index" else time_index
+            index = listed.offset_slots if kind == "index" else listed.time_slots
+            data = data[: len(index.entries) * layout.ENTRY.itemsize]
+        yield reader(data + bytes(max(0, info.size_bytes - len(data))))
+
+    return replace(view, open_reader=open_reader)
 
 
 def view_files(
