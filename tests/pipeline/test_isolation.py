@@ -454,3 +454,22 @@ def test_a_range_is_held_against_markers_that_lie_after_it(clean, tmp_path):
         read("kafka_records", directory, offsets=asked)
     rows = read("kafka_records", directory, offsets=asked, mode="DROPMALFORMED")
     assert rows["offset"].to_pylist() == whole
+
+
+def test_an_empty_batch_that_compaction_left_is_held_against_nothing(tmp_path):
+    """Its transaction was committed; the marker is gone, and the next one that follows aborts
+    another transaction.
+    """
+    directory = whole_logs.broker(tmp_path / "made")
+    at = HEADER.fields["record_count"][1]
+    empty = owned(whole_logs.framed(0, b"", [START_MS] * 2, TRANSACTIONAL), 7)
+    empty = whole_logs.summed(empty[:at] + bytes(4) + empty[at + 4 :])
+    batches = [empty, of_producer(7, 2), marker(7, 4, 0)]
+    stem = whole_logs.write(directory / "t-0", batches)
+    entries = np.array([(0, 7, 2, 4, 5)], txn_index.ENTRY)
+    stem.with_suffix(".txnindex").write_bytes(txn_index.build(entries))
+    producers = np.zeros(1, producer_snapshot.PRODUCER)
+    producers["producer_id"], producers["current_txn_first_offset"] = 7, -1
+    snapshot = directory / "t-0" / "00000000000000000005.snapshot"
+    snapshot.write_bytes(producer_snapshot.build(producers))
+    assert read("kafka_records", directory)["offset"].to_pylist() == [4]

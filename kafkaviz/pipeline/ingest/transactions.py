@@ -155,6 +155,7 @@ class ObservedTransactions:
         )
         is_pending = observed.are_open(batches)
         is_wrong = (observed.are_aborted(batches) != claimed.are_aborted(batches)) & ~is_pending
+        is_wrong &= batches["record_count"] > 0  # compaction keeps empty ones, without markers
         last_offsets = claimed.aborted["last_offset"]
         is_here = (last_offsets >= self._first_offset) & (last_offsets <= self._last_offset)
         is_unknown = any(
