@@ -178,3 +178,22 @@ def test_findings_and_steps_name_their_directory(disks):
     assert [row.link["tp"].count("/") for row in view.retention.rows if row.link] != []
     alone = checkup.health_view(check(kv.open_broker(disks / "disk-b")))
     assert not [bar for bar in alone.strip.bars if "/" in bar.name]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "title"),
+    [
+        ((), "This broker will start, and "),
+        (("disk-b",), "This broker will start without {0}/disk-b"),
+        (("disk-b", "disk-c"), "This broker will start without {0}/disk-b and {0}/disk-c"),
+        (NAMES, "This broker will not start: "),
+    ],
+)
+def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
+    """With all directories, without some, or not: zeros in a checkpoint take one offline."""
+    copy = Path(shutil.copytree(disks, tmp_path / "copy"))
+    for name in damaged:
+        (copy / name / "recovery-point-offset-checkpoint").write_bytes(bytes(64))
+    verdict = checkup.health_view(check(kv.open_broker(copy))).verdict
+    assert verdict.title.startswith(title.format(copy))
+    assert ("The other log directories are served." in verdict.text) == ("without" in title)

@@ -6,7 +6,6 @@ segment.
 One value for the entire page: view works it out, message packs it for app/frontend/findings.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -35,7 +34,7 @@ from kafkaviz.figures.text.sentence_text import (
 )
 from kafkaviz.format import names
 from kafkaviz.log import file
-from kafkaviz.log.broker import Broker
+from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.messages import render, say, say_count, table
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
@@ -167,21 +166,25 @@ def health_view(
         may_show: whether dumps may show bytes of the file of that name.
     """
     broker = health.broker
-    partition_names = _partition_names(broker)
+    names = _log_directory_names(broker)
     log_bytes = {
-        (partition_names.get(partition.directory, partition.directory), segment.base_offset): (
-            segment.log.size_bytes
+        (_behind(names, broker.directory_of(partition).text, partition.directory), base_offset): (
+            size_bytes
         )
         for partition in broker.partitions
-        for segment in partition.segments
-        if segment.log
+        for base_offset, size_bytes in (
+            (segment.base_offset, segment.log.size_bytes)
+            for segment in partition.segments
+            if segment.log
+        )
     }
+    roots = {name: directory.path for directory, name in _named_directories(broker)}
 
     def read_bytes(name: str, position: int, length: int) -> bytes:
-        directory, _, file_name = name.rpartition("/")
         path = broker.path / name
-        if directory in partition_names.values():
-            path = broker.partition(directory).path / file_name
+        for directory, root in roots.items():
+            if name.startswith(f"{directory}/"):
+                path = root / name.removeprefix(f"{directory}/")
         if may_show(name):
             with suppress(KafkavizError):
                 return file.read(path, position, length)
@@ -189,16 +192,16 @@ def health_view(
 
     restart = health.restart
     if restart is not None:
-        steps = tuple(_with_log_directory(step, partition_names) for step in restart.steps)
+        steps = tuple(_with_log_directory(step, names) for step in restart.steps)
         restart = replace(restart, steps=steps)
     return view(
-        [_with_log_directory(finding, partition_names) for finding in health.findings],
+        [_with_log_directory(finding, names) for finding in health.findings],
         restart,
         log_bytes,
         read_bytes=read_bytes,
         logs=len(broker.partitions),
         log_retention=[
-            replace(log, partition=partition_names.get(log.partition, log.partition))
+            replace(log, partition=_behind(names, log.log_directory, log.partition))
             for log in health.retention
         ],
         is_left_known=broker.shutdown_state != "unknown",
@@ -206,31 +209,29 @@ def health_view(
     )
 
 
-def _partition_names(broker: Broker) -> dict[str, str]:
-    """Each topic-partition behind the name of its log directory, where there are several.
-
-    Without those that are in two of them.
-    """
-    directories = broker.directory_names
-    if len(directories) == 1:
-        return {}
-    counts = Counter(partition.directory for partition in broker.partitions)
-    return {
-        partition.directory: f"{directories[partition.path.parent]}/{partition.directory}"
-        for partition in broker.partitions
-        if counts[partition.directory] == 1
-    }
+def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
+    """The log directories with the names that tell them apart, where there are several."""
+    if len(broker.log_directories) == 1:
+        return []
+    names = broker.directory_names
+    return [(directory, names[directory.path]) for directory in broker.log_directories]
 
 
-def _with_log_directory(item: ItemT, partition_names: Mapping[str, str]) -> ItemT:
+def _log_directory_names(broker: Broker) -> dict[str, str]:
+    return {directory.text: name for directory, name in _named_directories(broker)}
+
+
+def _behind(names: Mapping[str, str], log_directory: str | None, path: str) -> str:
+    """A topic-partition or file behind the name of its log directory, where there are several."""
+    name = names.get(log_directory or "")
+    return f"{name}/{path}" if name else path
+
+
+def _with_log_directory(item: ItemT, names: Mapping[str, str]) -> ItemT:
     """The same finding or step, its topic-partition and file behind their log directory."""
-    name = partition_names.get(item.partition or "")
-    if name is None:
-        return item
-    path = item.file
-    if path and (path == item.partition or path.startswith(f"{item.partition}/")):
-        path = name + path.removeprefix(cast(str, item.partition))
-    return replace(item, partition=name, file=path)
+    partition = item.partition and _behind(names, item.log_directory, item.partition)
+    path = item.file and _behind(names, item.log_directory, item.file)
+    return replace(item, partition=partition, file=path)
 
 
 def view(
@@ -323,6 +324,8 @@ def start_verdict(
             source,
         ]
     )
+    if restart.offline_directories:
+        return _offline_verdict(restart, source)
     not_served_text = restart_forecast_text.not_served_text(forecast)
     headline = (
         say("health.will_not_serve", without=not_served_text)
@@ -330,6 +333,20 @@ def start_verdict(
         else say("health.will_start", doings=restart_forecast_text.describe(forecast))
     )
     return StartVerdict(kind, headline, text)
+
+
+def _offline_verdict(restart: Restart, source: str) -> StartVerdict:
+    """Of a start that goes on without some log directories."""
+    failure = restart.failures[0]
+    kafka_text = (
+        end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
+    )
+    why_text = to_sentence(render(failure.why))
+    return StartVerdict(
+        "error",
+        say("health.will_start_without", names=tuple(restart.offline_directories)),
+        join_sentences([why_text, kafka_text, say("health.others_served"), source]),
+    )
 
 
 def _failing_verdict(restart: Restart, forecast: RestartForecast, source: str) -> StartVerdict:
