@@ -260,6 +260,20 @@ def dump_text(value: bytes | None, offset: int) -> str:
         return f"payload: Error at {offset}, skipping. {fault.java_message}"
 
 
+def partition_topic(value: bytes) -> str:
+    """The topic id in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
+
+    Raises:
+        CorruptBytes: the value ends too soon.
+    """
+    number, _, position = _frame(value)
+    try:
+        _, topic_id = _PARTITION_KEY.unpack_from(value, position)
+    except struct.error:
+        raise _parse_error(position, f"Failed to deserialize record with type {number}") from None
+    return message.uuid_text(topic_id)
+
+
 def assignment(value: bytes) -> ReplicaAssignment | None:
     """The replicas in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them.
 

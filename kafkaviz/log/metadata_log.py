@@ -90,6 +90,9 @@ class MetadataImage:
         voters: the ids of the controllers, as the newest record of them says, or quorum-state;
             empty where neither does.
         snapshot: the name of the file it started from.
+        has_footer: it ends as a snapshot does; else its last records may be missing.
+        refusal: what the broker throws at the first record that changes something which the lost
+            end of the snapshot held; None where there is none.
         end_offset: one past the last record that counts.
     """
 
@@ -102,6 +105,8 @@ class MetadataImage:
     leaders: dict[str, dict[int, PartitionLeader]] = field(default_factory=dict)
     voters: tuple[int, ...] = ()
     snapshot: str | None = None
+    has_footer: bool = False
+    refusal: str | None = None
     end_offset: int = 0
     problems: list[Problem] = field(default_factory=list)
 
@@ -181,7 +186,8 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
         except KafkavizError as fault:
             problems.append(Problem.from_fault(snapshot.path, fault))
     state.problems += problems
-    replay = _Replay(state, has_leaders=has_leaders)
+    is_cut = state.snapshot is not None and not state.has_footer
+    replay = _Replay(state, has_leaders=has_leaders, is_cut=is_cut)
     for segment in partition.live:
         try:
             for records, next_offset in _batches(segment, budget, state):
@@ -294,7 +300,7 @@ def _batches(
             )
         budget.spend(row, segment.log.path)
         if batch.is_control(row):
-            _set_voters(data, segment.log.path, position, state)
+            _apply_control(data, segment.log.path, position, state)
             yield iter(()), 0
             continue
         few_records = batch_records.few_records(data) if is_small else None
@@ -306,8 +312,8 @@ def _batches(
         )
 
 
-def _set_voters(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Takes over the voters of a KRaftVotersRecord (KIP-853)."""
+def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
+    """Takes over the voters of a KRaftVotersRecord (KIP-853), and that a snapshot ends."""
     few_records = batch_records.few_keyed_records(data)
     try:
         records = few_records or [
@@ -318,6 +324,7 @@ def _set_voters(data: bytes, path: Path, position: int, state: MetadataImage) ->
             decoded = control.decode(key, value)
             if decoded.type is ControlType.KRAFT_VOTERS:
                 state.voters = tuple(voter["voterId"] for voter in decoded.values["voters"])
+            state.has_footer |= decoded.type is ControlType.SNAPSHOT_FOOTER
     except CorruptBytes as fault:
         raise fault.in_file(path, position) from None
 
@@ -350,8 +357,14 @@ def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
 class _Replay:
     """Applies records to an image, those of a metadata transaction once it ends."""
 
-    def __init__(self, state: MetadataImage, *, has_leaders: bool) -> None:
+    def __init__(self, state: MetadataImage, *, has_leaders: bool, is_cut: bool = False) -> None:
+        """Sets up the replay.
+
+        Args:
+            is_cut: the state lacks the end of its snapshot, so records may refer to what is lost.
+        """
         self._state = state
+        self._is_cut = is_cut
         self._has_leaders = has_leaders
         self._pending: list[Callable[[], None]] | None = None  # of the transaction that is open
         self._handlers: dict[str, Callable[[Values, str, int], None]] = {
@@ -371,6 +384,8 @@ class _Replay:
         """Applies a record of a type that is used; one that cannot be read is passed over."""
         try:
             if value[1] in PARTITION_NUMBERS:
+                if self._is_cut:
+                    self._refuse_partition(metadata.partition_topic(value))
                 if assignment := metadata.assignment(value):
                     self._apply_or_defer(partial(self._assign, assignment))
                 if directories := metadata.directory_assignment(value):
@@ -381,6 +396,8 @@ class _Replay:
             if value[1] in _BROKER_NUMBERS and len(value) > REGISTRATION_BYTES:
                 return
             metadata_record = metadata.decode(value)
+            if self._is_cut and metadata_record.type.name == metadata.CHANGE_BROKER:
+                self._refuse_change(metadata_record.values["brokerId"])
         except CorruptBytes as fault:
             if len(self._state.problems) < MAX_PROBLEMS:
                 self._state.problems.append(
@@ -399,6 +416,17 @@ class _Replay:
         changes, self._pending = self._pending or [], [] if name == BEGIN else None
         for change in changes if name == END else ():
             change()
+
+    def _refuse_partition(self, topic_id: str) -> None:
+        """TopicsDelta of 4.3.1 asks for the topic of each partition."""
+        if topic_id not in self._names_by_id and not self._state.refusal:
+            self._state.refusal = "java.lang.NullPointerException"
+
+    def _refuse_change(self, broker_id: int) -> None:
+        """ClusterDelta of 4.3.1 and 4.4.0 asks for the broker that is changed."""
+        if broker_id not in self._state.log_directories and not self._state.refusal:
+            words = f"Tried to change broker {broker_id}, but that broker was not registered."
+            self._state.refusal = f"java.lang.IllegalStateException: {words}"
 
     def _apply_or_defer(self, change: Callable[[], None]) -> None:
         """Makes a change, or keeps it for the end of the open transaction."""

@@ -22,6 +22,7 @@ class StoredLog:
         log_start_offset: as the checkpoint of the broker directory has it, 0 where it says nothing.
         stray_reason: why the cluster's metadata does not want the partition on this broker, or
             None.
+        replay_error: of the metadata log, what the node throws as it applies the records, or None.
         folders: the names of its sub-directories. Kafka passes over them where it lists files, and
             opens one that has the name of a file.
     """
@@ -32,6 +33,7 @@ class StoredLog:
     recovery_point: int = 0
     log_start_offset: int = 0
     stray_reason: Message | None = None
+    replay_error: str | None = None
     folders: tuple[str, ...] = ()
 
     @property

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -640,6 +641,7 @@ def test_what_real_brokers_held_is_not_stray(shared, name):
     ] == []
 
 
+STARTS = Path(__file__).parents[1] / "data" / "starts"
 NONE_READABLE = "java.lang.RuntimeException: No readable meta.properties files found."
 NO_NODE_ID = "java.lang.RuntimeException: Error: node ID not found"
 RESERVED_ID = "java.lang.RuntimeException: Invalid reserved directory ID %s found"
@@ -802,6 +804,28 @@ def test_a_metadata_log_that_ends_before_its_snapshot_is_dropped(copied, clean):
     assert {(log.name, "behind-snapshot"), *((name, "old-snapshot") for name in older)} <= deleted
     assert (newest, "old-snapshot") not in deleted
     assert restart.starts
+
+
+def test_a_log_that_changes_what_a_cut_snapshot_lost_ends_the_start(tmp_path):
+    """Brokers of 4.3.1 and 4.4.0 threw this; where nothing is changed, they start without topics."""
+    with tarfile.open(STARTS / "one-clean.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="fully_trusted")
+    disk = tmp_path / "one-clean" / "disk-0"
+    newest = max((disk / METADATA).glob("*.checkpoint"))
+    newest.chmod(0o600)
+    data = newest.read_bytes()
+    header_bytes = 12 + int.from_bytes(data[8:12], "big")
+    newest.write_bytes(data[: header_bytes + 100])
+    (failure,) = predict_restart(open_broker(disk)).failures
+    assert failure.error == (
+        "java.lang.IllegalStateException: Tried to change broker 1, but that broker was not "
+        "registered."
+    )
+    assert failure.way_out.key == "way_out.move_cluster_snapshot_away"
+    newest.unlink()
+    restart = predict_restart(open_broker(disk))
+    assert restart.starts
+    assert not any(step.cause == "becomes-stray" for step in restart.steps)
 
 
 def test_a_metadata_log_without_its_beginning_needs_a_snapshot(copied, clean):

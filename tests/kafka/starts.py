@@ -21,6 +21,7 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.format import names
 from kafkaviz.simulate.startup.restart import Restart
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
+from tests.kafka import advice
 from tests.kafka.damages import DAMAGES, METADATA
 from tests.kafka.harness import FOLDER, fetch_class_path, scratch
 
@@ -319,8 +320,24 @@ def _run(chosen: list[Case], release: str) -> list[str]:
 
 
 def run(starts: Starts, case: Case) -> list[str]:
-    """Where kafkaviz and a broker differ on a case."""
+    """Where kafkaviz and a broker differ on a case, and advice after which no broker starts."""
     with scratch() as folder:
         disks = case.prepare(Path(folder))
         expected = forecast(disks, starts.release)
-        return compare(expected, observe(starts, disks))
+        faults = compare(expected, observe(starts, disks))
+    if faults or expected is None or expected.starts or len(disks) > 1:
+        return faults
+    with scratch() as folder:
+        return _try_advice(starts, case.prepare(Path(folder)))
+
+
+def _try_advice(starts: Starts, disks: list[Path]) -> list[str]:
+    """Does what a failing start advises, once, and starts a broker."""
+    restart = check(disks[0], starts.release).restart
+    if restart is None or not advice.follow(disks[0], restart):
+        return []
+    keys = ", ".join(step.way_out.key for step in restart.failures)
+    seen = observe(starts, disks)
+    if not seen.starts:
+        return [f"advice: {keys} was followed, and the broker did not start: {seen.words[1]}"]
+    return [f"advice: {keys} was followed, and made strays: {seen.strays}"] if seen.strays else []

@@ -140,7 +140,7 @@ class RestartLog:
     Small enough to be sent to a process.
 
     Attributes:
-        recovery_point, log_start_offset, stray: as of simulate.stored_log.StoredLog.
+        recovery_point, log_start_offset, stray, replay_error: as of simulate.stored_log.StoredLog.
         log_directory: its path, as a person knows it; None without a broker directory.
     """
 
@@ -149,6 +149,7 @@ class RestartLog:
     recovery_point: int = 0
     log_start_offset: int = 0
     stray: Message | None = None
+    replay_error: str | None = None
     log_directory: str | None = None
 
     @property
@@ -307,7 +308,10 @@ def all_logs(
         if partition.remote_bases and not local.live:
             continue
         log = restart_log(broker, local, find_config(partition))
-        yield replace(log, stray=stray_reason(broker, partition, image, release))
+        if partition.directory == DIRECTORY:
+            yield replace(log, replay_error=image.refusal)
+        else:
+            yield replace(log, stray=stray_reason(broker, partition, image, release))
 
 
 def restart_steps(
@@ -343,6 +347,7 @@ def stored_log(log: RestartLog) -> StoredLog:
         recovery_point=log.recovery_point,
         log_start_offset=log.log_start_offset,
         stray_reason=log.stray,
+        replay_error=log.replay_error,
         folders=tuple(file.list_folders(log.partition.path)),
     )
 

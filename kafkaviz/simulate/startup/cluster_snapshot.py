@@ -96,11 +96,17 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
     fault = find_fault(files[needed[-1].name])
     if fault:
         why = message("start.cluster_snapshot_damaged", byte=fault.position)
-        way_out = way_outs.CLUSTER_SNAPSHOT
-        if start is not None and _is_in_log(files, needed, start, loader.log_end_offset()):
-            file = f"{log.directory}/{needed[-1].name}"
-            way_out = message("way_out.move_cluster_snapshot_away", file=file)
-        yield _fail(log, needed[-1].name, why, fault.exception, way_out)
+        exception = str(fault.exception) if fault.exception else None
+    elif log.replay_error:
+        why = message("start.cluster_snapshot_lacks_records")
+        exception = log.replay_error
+    else:
+        return
+    way_out = way_outs.CLUSTER_SNAPSHOT
+    if start is not None and _is_in_log(files, needed, start, loader.log_end_offset()):
+        file = f"{log.directory}/{needed[-1].name}"
+        way_out = message("way_out.move_cluster_snapshot_away", file=file)
+    yield _fail(log, needed[-1].name, why, exception, way_out)
 
 
 def _is_in_log(
@@ -240,7 +246,11 @@ def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | No
 
 
 def _fail(
-    log: StoredLog, name: str, why: Message, exception: BrokerException | None, way_out: Message
+    log: StoredLog,
+    name: str,
+    why: Message,
+    exception: BrokerException | str | None,
+    way_out: Message,
 ) -> StartupStep:
     return StartupStep(
         partition=log.directory,

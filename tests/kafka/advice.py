@@ -1,0 +1,94 @@
+"""What a failing start advises to do, done once on a directory, as a person would who reads it.
+
+A `way_out` that needs another replica, a backup or the broker's settings is not among ACTIONS.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from kafkaviz.format import checkpoint, names
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.metadata_log import read_image
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
+
+Action = Callable[[Path, StartupStep], None]
+
+
+def follow(disk: Path, restart: Restart) -> bool:
+    """Does what every failure of a start advises; whether all of it can be done here."""
+    advised = [(step.way_out.key.removeprefix("way_out."), step) for step in restart.failures]
+    if not all(key in ACTIONS for key, _ in advised):
+        return False
+    for key, step in advised:
+        ACTIONS[key](disk, step)
+    return True
+
+
+def _move_away(path: Path) -> None:
+    """Out of the log directory, if an earlier step has not done so."""
+    if path.exists():
+        target = path.parent
+        while (target / names.META_PROPERTIES).exists() or names.parse_directory(target.name):
+            target = target.parent
+        away = target / "away"
+        away.mkdir(exist_ok=True)
+        shutil.move(path, away / f"{len(list(away.iterdir()))}-{path.name}")
+
+
+def _move_file(disk: Path, step: StartupStep) -> None:
+    _move_away(disk / step.file)
+
+
+def _move_named_directory(disk: Path, step: StartupStep) -> None:
+    _move_away(disk / step.partition)
+
+
+def _move_log_and_later(disk: Path, step: StartupStep) -> None:
+    """The file, and what follows it."""
+    for path in (disk / step.partition).iterdir():
+        if path.name[:20].isdigit() and path.name >= Path(step.file).name[:20]:
+            _move_away(path)
+
+
+def _write_properties(disk: Path, step: StartupStep) -> None:
+    bootstrap = "version=1\nnode.id=1\ncluster.id=4L6g3nShT-eMCtK--X86sw\n"
+    (disk / names.META_PROPERTIES).write_text(bootstrap)
+
+
+def _write_partition_metadata(disk: Path, step: StartupStep) -> None:
+    name = names.parse_directory(step.partition)
+    topic_id = read_image(open_broker(disk)).topic_ids.get(name.topic, METADATA_TOPIC_ID)
+    (disk / step.file).write_text(f"version: {checkpoint.VERSION}\ntopic_id: {topic_id}\n")
+
+
+def _move_transaction_index(disk: Path, step: StartupStep) -> None:
+    path = disk / step.file
+    _move_away(path)
+    _move_away(path.with_suffix(".index"))
+
+
+def _remove_marker(disk: Path, step: StartupStep) -> None:
+    (disk / names.CLEAN_SHUTDOWN).unlink(missing_ok=True)
+
+
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+ACTIONS: dict[str, Action] = {
+    "move_bootstrap_away": _move_file,
+    "move_cluster_snapshot_away": _move_file,
+    "move_directory_away": _move_named_directory,
+    "move_file_away": _move_file,
+    "move_folder_out": _move_file,
+    "move_log_away": _move_log_and_later,
+    "move_one_directory_away": _move_named_directory,
+    "move_txnindex_and_index_away": _move_transaction_index,
+    "recover_corrupt_log": _remove_marker,
+    "restore_cleaner_offsets": _move_file,
+    "restore_high_watermarks": _move_file,
+    "restore_leader_epochs": _move_file,
+    "restore_log_starts": _move_file,
+    "restore_quorum_state": _move_file,
+    "restore_recovery_points": _move_file,
+    "write_meta_properties": _write_properties,
+    "write_partition_metadata": _write_partition_metadata,
+}
