@@ -512,7 +512,7 @@ def _read_records(
     position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
     key_bytes, value_bytes = np.int64(0), np.int64(0)
     newest_delta_ms, is_unordered = np.int64(-(2**63)), False
-    one, two, next_offset = np.uint64(1), np.uint64(2), np.uint64(0)  # of folded offset deltas
+    next_offset, lowest_bit = np.uint64(0), np.uint64(1)  # of folded offset deltas
     while count < batch.record_count:
         if not keep:
             next_position, key_size, value_size, timestamp, offset = take_sizes(data, position, end)
@@ -521,8 +521,8 @@ def _read_records(
                 value_bytes += value_size
                 newest_delta_ms = max(newest_delta_ms, varint.unfold64(timestamp))
                 # folded numbers from 0 on are even and keep their order
-                is_unordered |= (offset < next_offset) | (offset & one != 0)
-                next_offset = offset + two
+                is_unordered |= (offset < next_offset) | (offset & lowest_bit != 0)
+                next_offset = offset + np.uint64(2)
                 position, count = next_position, count + 1
                 continue
         code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
@@ -535,9 +535,9 @@ def _read_records(
         key_bytes += max(row.key_size_bytes, 0)
         value_bytes += max(row.value_size_bytes, 0)
         newest_delta_ms = max(newest_delta_ms, row.timestamp_delta_ms)
-        offset = np.uint64(row.offset_delta) << one
+        offset = np.uint64(row.offset_delta) << lowest_bit
         is_unordered |= (offset < next_offset) | (row.offset_delta < 0)
-        next_offset = offset + two
+        next_offset = offset + np.uint64(2)
         position, count = next_position, count + 1
     if fault == NONE and count > 0 and position < end:
         fault = RECORD_COUNT
@@ -552,7 +552,7 @@ def _read_records(
     )
     if fault == NONE and count > 0:
         last_delta = batch.last_offset - batch.base_offset
-        is_unordered |= next_offset > np.uint64(max(last_delta, 0) + 1) << one
+        is_unordered |= next_offset > np.uint64(max(last_delta, 0) + 1) << lowest_bit
         oddities = OFFSETS if is_unordered else 0
         is_append_time = batch.attributes & LOG_APPEND_TIME != 0
         if not is_append_time and (

@@ -235,10 +235,12 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
     @contextmanager
     def open_reader() -> Generator[ReadInto]:
         data, _ = file.read_data(info.path)
-        listed = replace(segment)  # which has read nothing yet
-        if listed.has_grown():
+        current_segment = replace(segment)  # which has read nothing yet
+        if current_segment.has_grown():
             layout = offset_index if kind == "index" else time_index
-            index = listed.offset_slots if kind == "index" else listed.time_slots
+            index = current_segment.offset_slots
+            if kind == "timeindex":
+                index = current_segment.time_slots
             data = data[: len(index.entries) * layout.ENTRY.itemsize]
         yield reader(data + bytes(max(0, info.size_bytes - len(data))))
 

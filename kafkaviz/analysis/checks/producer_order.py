@@ -17,7 +17,7 @@ from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import MAGIC_2
 
 SEQUENCES = 2**31
-MOST_KEPT = 10
+MAX_STEPS = 10
 
 
 class StepBack(NamedTuple):
@@ -85,7 +85,7 @@ class ProducerOrder:
 
     def _keep(self, step: StepBack) -> None:
         self.count += 1
-        if len(self.steps) < MOST_KEPT:
+        if len(self.steps) < MAX_STEPS:
             self.steps.append(step)
 
 
