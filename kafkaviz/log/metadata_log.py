@@ -81,6 +81,7 @@ class MetadataImage:
         topic_ids: of the existing topics, by name.
         configs: by resource, then by setting.
         features: their levels.
+        feature_files: the file that sets each of them, in the directory of the metadata log.
         replicas: the node ids that hold a partition, by topic id, then by the partition's number.
         directories: the ids of the log directories that hold its replicas, in their order, by topic
             id, then by the partition's number.
@@ -99,6 +100,7 @@ class MetadataImage:
     topic_ids: dict[str, str] = field(default_factory=dict)
     configs: dict[Resource, dict[str, ConfigValue]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
+    feature_files: dict[str, str] = field(default_factory=dict)
     replicas: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     directories: dict[str, dict[int, tuple[str, ...]]] = field(default_factory=dict)
     log_directories: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -489,8 +491,10 @@ class _Replay:
         self._state.directories.pop(values["topicId"], None)
         self._state.leaders.pop(values["topicId"], None)
 
-    def _set_feature_level(self, values: Values, _file: str, _offset: int) -> None:
+    def _set_feature_level(self, values: Values, file: str, _offset: int) -> None:
         if values["featureLevel"]:
             self._state.features[values["name"]] = values["featureLevel"]
+            self._state.feature_files[values["name"]] = file
         else:
             self._state.features.pop(values["name"], None)
+            self._state.feature_files.pop(values["name"], None)

@@ -21,6 +21,8 @@ from kafkaviz.analysis.inference import (
 )
 from kafkaviz.analysis.inference.version import assume_release
 from kafkaviz.format.batch import BATCH
+from kafkaviz.format.walk import walk
+from kafkaviz.log import metadata_log
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.messages import Message, message
@@ -311,10 +313,32 @@ def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
     )
 
 
+def test_a_level_that_was_raised_after_the_newest_snapshot_counts(upgraded):
+    """`kafka-features upgrade` appends a record; the next snapshot comes later."""
+    (log,) = (upgraded / "__cluster_metadata-0").glob("*.log")
+    end = metadata_log.read_image(open_broker(upgraded)).end_offset
+    data = bootstrap((4, 4), 0)
+    header, *batches = [
+        data[int(row["position"]) : int(row["position"] + row["size_bytes"])]
+        for row in walk(data)[0]
+    ]
+    log.chmod(0o644)
+    # the base offset comes before what the checksum covers
+    log.write_bytes(log.read_bytes() + end.to_bytes(8, "big") + batches[0][8:])
+    assumed = assume_release(open_broker(upgraded))
+    assert header and assumed.version == "4.4.0" and assumed.is_decided
+    file = f"__cluster_metadata-0/{log.name}"
+    assert assumed.traces == (
+        message("release.metadata_version", file=file, level=33, release="4.4"),
+    )
+
+
 def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
-    """Without a snapshot the level is of 3.3 still, and .kafka_cleanshutdown of 3.7 or later."""
+    """Without a metadata log the level is of 3.3 still, and .kafka_cleanshutdown of 3.7 or later."""
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.unlink()
+    for log in (upgraded / "__cluster_metadata-0").glob("*.log"):
+        log.write_bytes(b"")
     assumed = assume_release(open_broker(upgraded))
     assert assumed.version == versions.NEWEST and not assumed.is_decided
     assert assumed.traces[0] == message("release.broker_epoch") and len(assumed.traces) > 1
@@ -341,6 +365,8 @@ def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
     (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
     for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
         snapshot.write_bytes(snapshot.read_bytes()[:70])
+    for log in (upgraded / "__cluster_metadata-0").glob("*.log"):
+        log.write_bytes(b"")
     assumed = assume_release(open_broker(upgraded))
     assert (assumed.version, assumed.traces) == (
         "3.9",

@@ -279,9 +279,9 @@ def formatting_release(broker: Broker) -> Release | None:
 
 
 def _agreed_release(broker: Broker) -> Release | None:
-    """The release that brought the metadata.version of the newest snapshot.
+    """The release that brought the metadata.version that the metadata log set last.
 
-    Where there is no snapshot, that of the formatting.
+    Where it sets none, that of the formatting.
     """
     return next((_release_of_level(level) for _, level in reversed(_levels(broker))), None)
 
@@ -317,18 +317,29 @@ def _release_of_level(level: int) -> Release | None:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """The levels of metadata.version, of the formatting and of the newest snapshot.
+    """The levels of metadata.version, of the formatting and the newest in the metadata log.
 
     Returns:
-        Pairs of file and level; that of the snapshot only where it differs.
+        Pairs of file and level; the newest only where it differs.
     """
-    formatting, snapshot = _formatting_level(broker), _newest_snapshot(broker)
+    formatting = _formatting_level(broker)
+    newest = _newest_level(broker)
     file_levels = [formatting] if formatting is not None else []
-    return (
-        file_levels
-        if snapshot is None or (formatting and snapshot[1] == formatting[1])
-        else [*file_levels, snapshot]
-    )
+    if newest is None or (formatting and newest[1] == formatting[1]):
+        return file_levels
+    return [*file_levels, newest]
+
+
+def _newest_level(broker: Broker) -> tuple[str, int] | None:
+    """The file and the level that the metadata log set last, in a snapshot or after it.
+
+    Where the log cannot be read, those of the newest snapshot that can.
+    """
+    image = metadata_log.read_image(broker)
+    if METADATA_VERSION not in image.features:
+        return _newest_snapshot(broker)
+    file = f"{metadata_log.DIRECTORY}/{image.feature_files[METADATA_VERSION]}"
+    return file, image.features[METADATA_VERSION]
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
