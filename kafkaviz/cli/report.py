@@ -28,11 +28,13 @@ What records hold is left out: of a .log no byte is shown, topic names are. --pa
 records of each topic.
 
 --json prints one object once the file is written: file; bytes; sha256, of the report; directory;
-kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts}, null
-where it cannot be foretold; recommendation, {verdict: keep|change, setting, value}, null where
-there is nothing to tune; inputs, with --sha256 a list of {file, bytes, sha256}, else null.
+kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts,
+offline_directories}, null where it cannot be foretold; recommendation, {verdict: keep|change,
+setting, value}, null where there is nothing to tune; inputs, with --sha256 a list of {file, bytes,
+sha256}, else null.
 
-Example: kafkaviz report /var/lib/kafka/data -o broker.html"""
+Examples: kafkaviz report /var/lib/kafka/data -o broker.html
+          kafkaviz report /data/a /data/b /data/c -o broker.html"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -47,10 +49,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "path",
+        "paths",
         metavar="DIR",
         type=Path,
-        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one",
+        nargs="+",
+        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one; of a broker with "
+        "several log directories all of them, or the folder that holds them",
     )
     parser.add_argument(
         "-o",
@@ -88,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log.broker import open_broker
     from kafkaviz.report.subject import gather
 
-    broker = open_broker(args.path)
+    broker = open_broker(*args.paths)
     out = _check_destination(args.out, broker)
     progress = ProgressLine()
     subject = gather(
@@ -142,7 +146,15 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
     with translate_os_errors(out):
         target = out.resolve()
         input_folders = {
-            path.resolve() for path in (broker.source, *(() if is_lone(broker) else (broker.path,)))
+            path.resolve()
+            for path in (
+                *broker.sources,
+                *(
+                    ()
+                    if is_lone(broker)
+                    else (directory.path for directory in broker.log_directories)
+                ),
+            )
         }
         folders = [
             folder
@@ -201,21 +213,23 @@ def _write(out: Path, data: bytes) -> None:
 def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
-    from kafkaviz.log.archives import archive
-
     health, recommendation = subject.health, subject.tuning.overall if subject.tuning else None
     return {
         "file": str(out),
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
-        "directory": archive.display_text(subject.broker.source),
+        "directory": subject.broker.sources_text,
         "kafka_version": {
             "assumed": health.assumed_release.version,
             "because": str(health.assumed_release.reason),
         },
         "counts": health.counts,
         "restart": health.restart
-        and {"clean": health.restart.clean, "starts": health.restart.starts},
+        and {
+            "clean": health.restart.clean,
+            "starts": health.restart.starts,
+            "offline_directories": list(health.restart.offline_directories),
+        },
         "recommendation": recommendation
         and {
             "verdict": str(recommendation.verdict),

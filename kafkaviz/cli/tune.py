@@ -88,9 +88,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "source",
+        "sources",
         metavar="PATH_OR_WORKLOAD",
-        help="a directory, an archive, a .log, a TOML file or a workload's name",
+        nargs="+",
+        help="a directory, an archive, a .log, a TOML file or a workload's name; of a broker with "
+        "several log directories all of them, or the folder that holds them",
     )
     parser.add_argument(
         "--budget",
@@ -136,17 +138,28 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.tuning.json_object import tuning_object, what_if_object
-    from kafkaviz.analysis.tuning.source import open_source
+    from kafkaviz.analysis.tuning.source import open_broker_source, open_source
+    from kafkaviz.log.broker import open_broker
 
     budgets = _budgets(args)
     progress = ByteProgress()
-    source = open_source(
-        args.source,
-        args.kafka_version,
-        dict(args.overrides),
-        on_progress=progress.show,
-        on_sizes=progress.expect,
-    )
+    if len(args.sources) > 1:
+        source = open_broker_source(
+            open_broker(*args.sources),
+            None,
+            args.kafka_version,
+            progress.show,
+            overrides=dict(args.overrides),
+            on_sizes=progress.expect,
+        )
+    else:
+        source = open_source(
+            args.sources[0],
+            args.kafka_version,
+            dict(args.overrides),
+            on_progress=progress.show,
+            on_sizes=progress.expect,
+        )
     progress.clear()
     output.say_newer(source.assumed_release.newer_than_known)
     costs = cost_model.lookup_costs(

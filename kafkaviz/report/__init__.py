@@ -75,7 +75,7 @@ def page(subject: Subject, created_ms: int) -> str:
         closing.about(subject, __version__, created_ms),
     ]
     drawings = [drawing for part in parts for drawing in part.drawings]
-    name = units.escape_controls(subject.broker.source.name)
+    name = units.escape_controls(_name_of(subject.broker))
     body = join(
         (
             _header(subject, name, parts),
@@ -159,3 +159,8 @@ def _footer() -> Html:
         "footer",
         tag("p", say("common.then", first=text, next=say("report.plotly_licence"))),
     )
+
+
+def _name_of(broker: Broker) -> str:
+    """The name of what was opened; of several log directories that of the broker."""
+    return broker.source.name if len(broker.sources) == 1 else broker.name

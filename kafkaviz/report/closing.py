@@ -4,7 +4,6 @@ Some records and the checksums of the files where they were asked for, and how t
 """
 
 from kafkaviz import units
-from kafkaviz.log.archives import archive
 from kafkaviz.messages import message, render, say
 from kafkaviz.report.html import (
     Html,
@@ -105,7 +104,7 @@ def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
     )
     pairs = {
         say("report.made"): worded("report.made_by", time=time_tag, version=version),
-        say("report.of"): mono(archive.display_text(subject.broker.source)),
+        say("report.of"): mono(subject.broker.sources_text),
         say("report.read_as"): say(
             "report.read_as_release",
             release=subject.health.assumed_release.version,

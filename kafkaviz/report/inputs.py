@@ -43,17 +43,29 @@ def digests(
 
     Then each file of the directory, or of the one partition that was opened, by name.
     """
-    if archive.is_archive(broker.source):
-        on_progress(message("report_progress.sha256", name=broker.source.name))
-        yield replace(_digest(broker.source, broker.source.name), is_archive=True)
-    root = broker.partitions[0].path if is_lone(broker) else broker.path
+    for source in filter(archive.is_archive, broker.sources):
+        on_progress(message("report_progress.sha256", name=source.name))
+        yield replace(_digest(source, source.name), is_archive=True)
+    if is_lone(broker):
+        yield from _file_digests(broker.partitions[0].path, broker.path, on_progress)
+        return
+    for directory in broker.log_directories:
+        has_others = len(broker.log_directories) > 1
+        base = directory.path.parent if has_others else directory.path
+        yield from _file_digests(directory.path, base, on_progress)
+
+
+def _file_digests(
+    root: Path, base: Path, on_progress: Callable[[Message], None]
+) -> Iterator[Digest]:
+    """Each file below a folder, by its path from another one."""
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
         on_progress(message("report_progress.sha256", name=Path(folder).name))
         for name in sorted(names):
             path = Path(folder) / name
             if path.is_file() and not path.is_symlink():
-                yield _digest(path, str(path.relative_to(broker.path)))
+                yield _digest(path, str(path.relative_to(base)))
 
 
 def _digest(path: Path, name: str) -> Digest:

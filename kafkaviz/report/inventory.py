@@ -168,7 +168,12 @@ def _problems(subject: Subject) -> Html:
 
 
 def _relative_path(broker: Broker, path) -> str:
-    return str(path.relative_to(broker.path)) if path.is_relative_to(broker.path) else str(path)
+    for directory in broker.log_directories:
+        if path.is_relative_to(directory.path):
+            has_others = len(broker.log_directories) > 1
+            base = directory.path.parent if has_others else directory.path
+            return str(path.relative_to(base))
+    return str(path)
 
 
 def _map(subject: Subject) -> Drawing | None:

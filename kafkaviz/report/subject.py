@@ -18,7 +18,7 @@ from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
-from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.analysis.tuning.source import open_broker_source, open_source
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch_observer import observe_scan
@@ -229,14 +229,13 @@ def _tune(
         The tuning and "", or None and why there is none.
     """
     try:
-        source = open_source(
-            broker.source,
-            version,
-            overrides,
-            on_progress=lambda name, _share: on_progress(
-                message("report_progress.tuning", name=name)
-            ),
+        show_name = lambda name, _share: on_progress(  # noqa: E731 - a name for a long call
+            message("report_progress.tuning", name=name)
         )
+        if len(broker.log_directories) > 1:
+            source = open_broker_source(broker, None, version, show_name, overrides=overrides)
+        else:
+            source = open_source(broker.source, version, overrides, on_progress=show_name)
         costs = cost_model.lookup_costs(
             by_base_offset=source.by_base_offset,
             storage=None,

@@ -88,15 +88,18 @@ def open_broker_source(
     topic: str | None = None,
     version: str | None = None,
     on_progress: MeasureProgress = lambda _name, _share: None,
+    *,
+    overrides: Mapping[str, str] | None = None,
+    on_sizes: MeasureSizes = lambda _sizes: None,
 ) -> TuningSource:
     """The same of an open broker, or of one topic in all its log directories."""
     return _open_broker(
         broker,
         topic,
         version,
-        overrides={},
+        overrides=dict(overrides or {}),
         on_progress=on_progress,
-        on_sizes=lambda _sizes: None,
+        on_sizes=on_sizes,
     )
 
 

@@ -1,0 +1,85 @@
+"""Several log directories of one broker on the command line: all given, or by their folder."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from tests.conftest import DATA, REPLICAS
+
+ARCHIVE = DATA / "kafka-4.4.0-jbod-killed-excerpt.tar.xz"
+NAMES = ("disk-a", "disk-b", "disk-c")
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    """The JSON object that a command prints."""
+    main([*arguments, "--json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def without_places(report: dict) -> dict:
+    """The report without the paths, which differ by how the broker was given."""
+    text = json.dumps({name: report[name] for name in ("findings", "restart", "counts", "topics")})
+    for directory in report["log_directories"]:
+        text = text.replace(directory["path"], Path(directory["path"]).name)
+    return json.loads(text)
+
+
+@pytest.mark.slow
+def test_check_says_the_same_of_folder_archive_and_paths(disks, capsys):
+    """But for the paths."""
+    by_folder = said(capsys, "check", str(disks))
+    by_archive = said(capsys, "check", str(ARCHIVE))
+    by_paths = said(capsys, "check", *(str(disks / name) for name in NAMES))
+    assert without_places(by_folder) == without_places(by_archive) == without_places(by_paths)
+    assert by_folder["directory"] == str(disks)
+    assert by_paths["directory"] == ", ".join(str(disks / name) for name in NAMES)
+
+
+def test_two_brokers_are_refused_in_one_line(capsys):
+    """Exit status 2, and both are named."""
+    assert main(["check", *map(str, REPLICAS)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert all(replica.name in line for replica in REPLICAS)
+
+
+def test_the_text_has_a_part_for_each_directory(disks, tmp_path, capsys):
+    """Totals of each and of all; a directory that goes offline is in the headline."""
+    root = tmp_path / "broker"
+    for name in NAMES:
+        (root / name).mkdir(parents=True)
+        for path in (disks / name).iterdir():
+            if path.is_file():
+                shutil.copy2(path, root / name)
+            elif path.name.startswith(("__cluster", "__transaction")):
+                shutil.copytree(path, root / name / path.name)
+    properties = root / "disk-c" / "meta.properties"
+    properties.write_text(properties.read_text().replace("version=1", "version=7"))
+    main(["check", *(str(root / name) for name in NAMES)])
+    text = capsys.readouterr().out
+    assert f"WILL TAKE {root / 'disk-c'} OFFLINE, and serve the other log directories" in text
+    assert "3 log directories: " in text and "with the metadata log" in text
+
+
+def test_tune_and_report_take_all_directories(disks, tmp_path, capsys):
+    """The intervals are those of the metadata log, which is in another directory than most logs."""
+    paths = [str(disks / name) for name in ("disk-c", "disk-a")]
+    source = said(capsys, "tune", *paths)["source"]
+    assert source["kind"] == "broker"
+    out = tmp_path / "broker.html"
+    report = said(capsys, "report", *paths, "-o", str(out), "--sha256")
+    assert report["directory"] == ", ".join(paths) and report["restart"]["starts"]
+    files = {digest["file"].split("/")[0] for digest in report["inputs"]}
+    assert files == {"disk-c", "disk-a"} and out.stat().st_size > 10_000
+
+
+def test_rebuild_asks_for_an_interval_that_is_unknown(disks, tmp_path, capsys):
+    """Nothing here says how often an entry is written: no index is made up."""
+    partition = str(disks / "disk-b" / "audit-1")
+    assert main(["rebuild", partition, "--out", str(tmp_path / "out")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "unknown: the metadata log is in another log directory" in line
+    settings = ["--set", "index.interval.bytes=4096", "--set", "segment.index.bytes=10485760"]
+    assert main(["rebuild", partition, "--out", str(tmp_path / "out"), *settings]) == 0
