@@ -13,7 +13,7 @@ from kafkaviz.log.archives.archive import cache_folder
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import Origin, open_settings
+from kafkaviz.log.settings import open_settings
 
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
@@ -111,7 +111,7 @@ def _segment_bytes(broker: Broker, partition: Partition) -> dict:
     inferred = [
         setting["segment.bytes"].value for setting in settings if "segment.bytes" in setting
     ]
-    if set_to.origin == Origin.DEFAULT and inferred:
+    if not set_to.is_given and inferred:
         return {"segment_bytes": inferred[0], "segment_bytes_source": "inferred from rolls"}
     return {"segment_bytes": set_to.value, "segment_bytes_source": str(set_to.source)}
 
