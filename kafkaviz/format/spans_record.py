@@ -8,6 +8,7 @@ end of that record, and the next record is read again.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from kafkaviz import units
 from kafkaviz.binary import spans, varint
 from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn_span
 from kafkaviz.errors import CorruptBytes
@@ -15,6 +16,7 @@ from kafkaviz.format import control
 from kafkaviz.format.batch_records import content_range
 from kafkaviz.messages import Message, Text, message, verbatim
 
+SHOWN_HEADERS = 1000  # of a record; what more it has is one span
 NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be long
 
 
@@ -143,9 +145,13 @@ class _RecordReader:
                     "corrupt.headers_do_not_fit", count=count, available=self.end - self.cursor
                 ),
             )
-        for number in range(count):
+        for number in range(min(count, SHOWN_HEADERS)):
             self._read_sized(f"header {number} key", is_nullable=False)
             self._read_sized(f"header {number} value")
+        if count > SHOWN_HEADERS and self.cursor < self.end:
+            more = message("span.more_headers", n=count - SHOWN_HEADERS)
+            rest_bytes = self.end - self.cursor
+            self._append_span(self.end, more, units.size(rest_bytes), PAYLOAD)
 
     def _time_note(self, delta: int) -> Message:
         if self.batch.append_time_ms is not None:

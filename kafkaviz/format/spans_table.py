@@ -180,8 +180,12 @@ def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
     )
 
 
-def snapshot(data: bytes | memoryview) -> list[Span]:
-    """The spans of a producer snapshot: header, producers, and what does not belong."""
+def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
+    """The spans of a producer snapshot: header, producers, and what does not belong.
+
+    Args:
+        start, stop: only producers with a byte in between, by default all.
+    """
     head = producer_snapshot.HEADER
     result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
     if len(data) < head.itemsize:
@@ -192,13 +196,16 @@ def snapshot(data: bytes | memoryview) -> list[Span]:
         producer_snapshot.PRODUCER.itemsize,
     )
     end = min(len(data), head.itemsize + max(count, 0) * row_bytes)
-    for number, start in enumerate(range(head.itemsize, end, row_bytes)):
-        part = memoryview(data)[start : min(start + row_bytes, end)]
+    first = max(0, (start - head.itemsize) // row_bytes)
+    last_byte = end if stop is None else min(end, stop)
+    row_starts = range(head.itemsize + first * row_bytes, last_byte, row_bytes)
+    for number, row_start in enumerate(row_starts, first):
+        part = memoryview(data)[row_start : min(row_start + row_bytes, end)]
         result += spans.field_spans(
             producer_snapshot.PRODUCER,
             PRODUCER_FIELDS,
             part,
-            start,
+            row_start,
             message("span.producer", n=number),
         )
     if end < len(data):
@@ -301,14 +308,22 @@ _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
-def lines(data: bytes, name: str) -> list[Span]:
-    """The lines of the file with this name; of a checkpoint version, count and entries."""
+def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> list[Span]:
+    """The lines of the file with this name; of a checkpoint version, count and entries.
+
+    Args:
+        start, stop: only lines with a byte in between, by default all.
+    """
     is_checkpoint = name.endswith("-checkpoint")
-    cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
-    return [
-        _line(data, start, end, number, is_checkpoint=is_checkpoint)
-        for number, (start, end) in enumerate(cuts)
-    ]
+    stop = len(data) if stop is None else stop
+    result = []
+    for number, match in enumerate(_LINE.finditer(data)):
+        line_start, line_end = match.span()
+        if line_start >= stop or line_start == line_end:
+            break
+        if line_end > start:
+            result.append(_line(data, line_start, line_end, number, is_checkpoint=is_checkpoint))
+    return result
 
 
 def _line(data: bytes, start: int, end: int, number: int, *, is_checkpoint: bool) -> Span:

@@ -118,7 +118,7 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
         return _index_spans(info, time_index, spans_table.time_entries(base_offset), start, stop)
     if kind == "txnindex":
         return _row_spans(info, spans_table.txn_entries(), info.size_bytes, start, stop)
-    return _small_file_spans(info, kind)
+    return _small_file_spans(info, kind, start, stop)
 
 
 def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
@@ -176,7 +176,7 @@ def _row_spans(
     )
 
 
-def _small_file_spans(info: FileInfo, kind: str) -> list[Span]:
+def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[Span]:
     """The spans of a snapshot, a text, or a file that is none of Kafka's.
 
     These are small, or nothing but their size is known of them.
@@ -185,9 +185,9 @@ def _small_file_spans(info: FileInfo, kind: str) -> list[Span]:
         return [_unknown_file_span(info)]
     data = file.read(info.path)
     if kind == "snapshot":
-        return spans_table.snapshot(data)
+        return spans_table.snapshot(data, start, stop)
     if info.name in TEXTS or info.name.endswith("-checkpoint"):
-        return spans_table.lines(data, info.name)
+        return spans_table.lines(data, info.name, start, stop)
     return [_unknown_file_span(info)]
 
 
