@@ -41,7 +41,7 @@ from kafkaviz.log.tiered.remote_log_metadata import RemoteLogMetadataCache, Remo
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 from kafkaviz.simulate.startup import small_files
 from tests.cli.hostile_files import batch, tiny_batch, wrapper
-from tests.format.test_segment_manifest import FIXED, ID
+from tests.format.manifests import FIXED, ID
 from tests.support.bytes_reader import reader
 
 FEW, TIMES = 300, 4
