@@ -7,6 +7,7 @@ comparison.partitions[0].relation       Relation.DIVERGED
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,7 +166,7 @@ class _Comparer:
     ) -> None:
         self._is_one_directory = is_one_directory
         self._brokers, self._releases = brokers, releases
-        self._cleaner_offsets = [_read_cleaner_offsets(broker.path) for broker in brokers]
+        self._cleaner_offsets = [_read_cleaner_offsets(broker) for broker in brokers]
         self._is_per_append = not all(
             ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
         )
@@ -422,12 +423,15 @@ def _read_epochs(
     return tuple(epochs.entries), is_from_batches
 
 
-def _read_cleaner_offsets(root: Path) -> Mapping[tuple[str, int], int]:
-    path = root / CLEANER_CHECKPOINT
-    try:
-        return checkpoint.parse_offsets(file.read(path)) if file.is_there(path) else {}
-    except KafkavizError:
-        return {}
+def _read_cleaner_offsets(broker: Broker) -> Mapping[tuple[str, int], int]:
+    """Up to where each partition was compacted, of all log directories."""
+    offsets: dict[tuple[str, int], int] = {}
+    for directory in broker.log_directories:
+        path = directory.path / CLEANER_CHECKPOINT
+        with suppress(KafkavizError):
+            if file.is_there(path):
+                offsets |= checkpoint.parse_offsets(file.read(path))
+    return offsets
 
 
 def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
