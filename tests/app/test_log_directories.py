@@ -197,3 +197,39 @@ def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
     verdict = checkup.health_view(check(kv.open_broker(copy))).verdict
     assert verdict.title.startswith(title.format(copy))
     assert ("The other log directories are served." in verdict.text) == ("without" in title)
+
+
+@pytest.mark.usefixtures("starts")
+@pytest.mark.parametrize(("name", "query"), [("segment", {}), ("rolls", {"of": "payments-2"})])
+@pytest.mark.parametrize(
+    ("language", "words", "default"),
+    [
+        ("en", "the metadata log is in another log directory", "Kafka’s default"),
+        ("zh", "元数据日志在另一个日志目录中", "Kafka 默认值"),
+    ],
+)
+def test_a_setting_is_unknown_away_from_the_metadata_log(
+    disks, name, query, language, words, default
+):
+    """In the same words on each page, and none is called Kafka's default."""
+    query |= {"tp": "payments-2", "lang": language}
+    alone = page_html(opened(name, disks, ("disk-b",), **query))
+    assert words in alone and default not in alone
+    assert words not in page_html(opened(name, disks, **query))
+
+
+@pytest.mark.usefixtures("starts")
+def test_an_unknown_interval_is_inferred(disks):
+    """And Tuning says so; of all directories it is known."""
+    words = "index.interval.bytes is inferred from the entries, between "
+    assert words in page_html(opened("tuning", disks, ("disk-b",), tp="payments-2"))
+    assert words not in page_html(opened("tuning", disks, tp="payments-2"))
+
+
+def test_retention_is_unknown_away_from_the_metadata_log(disks):
+    """No segment is said to go by a default."""
+    view = checkup.health_view(check(kv.open_broker(disks / "disk-b")))
+    reasons = {row.cells[-1] for row in view.retention.rows}
+    assert reasons == {
+        "Kept or not: retention.ms, retention.bytes or cleanup.policy is unknown",
+    }

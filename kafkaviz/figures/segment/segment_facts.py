@@ -190,12 +190,15 @@ def _retention_facts(
         else retention_text.moment_text(until_ms)
     )
     rule = end_sentence(capitalize(retention_text.reason_text(log, segment)))
-    is_assumed = log.limits.is_time_assumed
+    aside = say("segment.by_default") if until_ms and log.limits.is_time_assumed else ""
+    if until_ms is None and not log.limits.is_known:
+        until_text = say("common.unknown")
+        aside = say("segment.kept_unknown_why")
     return [
         Fact(
             say("segment.kept_until"),
             until_text,
-            say("segment.by_default") if until_ms is not None and is_assumed else "",
+            aside,
             hover=join_sentences([rule, end_sentence(retention_text.basis_text(log))]),
         )
     ]

@@ -23,7 +23,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import log_config
-from kafkaviz.units import group
+from kafkaviz.units import MISSING, group
 
 CACHE_ENTRIES = 24
 
@@ -83,6 +83,8 @@ def _origin_text(rolls: RollsOnDisk, name: str) -> str:
     if bounds:
         return say("rolls.inferred", low=group(bounds.low), high=group(bounds.high))
     origin = rolls.origins.get(name)
+    if origin is Origin.UNKNOWN:
+        return say("setting_source.metadata_log_elsewhere")
     return say(f"rolls.origin_{origin.name.lower()}") if origin else ""
 
 
@@ -97,6 +99,9 @@ def render_settings(rolls: RollsOnDisk, count: int) -> None:
     ]
     for name in PANEL_SETTINGS:
         value = format_setting(name, getattr(rolls.history.config, name.replace(".", "_")))
+        is_inferred = bool(rolls.history.inferred_limits.get(name))
+        if rolls.origins.get(name) is Origin.UNKNOWN and not is_inferred:
+            value = MISSING
         source = (
             '<div class="kv-fnt" style="font-size:12px">'
             f"{elements.escape(_origin_text(rolls, name))}</div>"

@@ -113,11 +113,19 @@ def render_headline(context: TuningContext) -> None:
         left_out_text = inactive_segment_text.left_out_text(
             context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
         )
-        elements.title(
-            say("common.page_tuning"), join_sentences([_lead(context), left_out_text]), gap=0
-        )
+        texts = [_lead(context), _unknown_interval_text(context), left_out_text]
+        elements.title(say("common.page_tuning"), join_sentences(texts), gap=0)
     if context.location.snapshot and context.kind != "workload":
         _render_report_button(context.location.snapshot)
+
+
+def _unknown_interval_text(context: TuningContext) -> str:
+    """Where today's interval is from, if only the metadata log could tell it and is elsewhere."""
+    broker = context.location.broker
+    if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
+        return ""
+    source = render(context.case.today.interval_source)
+    return end_sentence(say("tuning.interval_from", source=source))
 
 
 def _lead(context: TuningContext) -> str:
