@@ -1,6 +1,6 @@
 """python -m tests.kafka.record_loads: lets Kafka 4.3.1 and 4.4.0 read damaged checkpoints and load
-damaged partition directories, and writes tests/data/checkpoint_faults.jsonl, load_faults.jsonl and
-random_loads.jsonl.
+damaged partition directories, and writes tests/data/checkpoint_faults.jsonl, load_faults.jsonl,
+random_loads.jsonl and split_loads.jsonl.
 """
 
 import json
@@ -17,12 +17,15 @@ from kafkaviz.format import names, producer_snapshot
 from kafkaviz.format import txn_index as format_txn_index
 from tests.kafka.harness import FOLDER, fetch_class_path
 from tests.search import damaged_logs
+from tests.simulate import overflowing_logs
 
 RELEASES = ("4.3.1", "4.4.0")
 DATA = Path(__file__).parents[1] / "data" / "checkpoint_faults.jsonl"
 LOADS = DATA.with_name("load_faults.jsonl")
 RANDOM = DATA.with_name("random_loads.jsonl")
 RANDOM_LOGS = 120
+SPLITS = DATA.with_name("split_loads.jsonl")
+SPLIT_LOGS = 100
 # two segments, a transaction that is open at the end, producer snapshots
 SOURCE = DATA.parent / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
 PARTITION = "broker/orders-0"
@@ -331,12 +334,41 @@ def record_random_logs() -> Iterator[dict]:
             yield {"seed": seed, "end": answers[0]}
 
 
+def record_splits() -> Iterator[dict]:
+    """Loads of logs whose offsets leave 31 bits here and there, the same in both releases."""
+    batches = read_source()
+    with Loads("4.3.1") as older, Loads("4.4.0") as newer:
+        for seed in range(SPLIT_LOGS):
+            log = overflowing_logs.make_log(seed, batches)
+            answers = []
+            for kafka in (older, newer):
+                with tempfile.TemporaryDirectory() as folder:
+                    directory = Path(folder) / "t-0"
+                    directory.mkdir()
+                    for name, data in log["files"].items():
+                        (directory / name).write_bytes(data)
+                    question = {"clean": log["clean"], "recovery_point": log["recovery_point"]}
+                    answer = kafka.ask({"dir": str(directory), **question})
+                answers.append(_brief(answer))
+            assert answers[0] == answers[1], (seed, answers)
+            yield {"seed": seed, **answers[0]}
+
+
+def _brief(answer: dict) -> dict:
+    """An answer without what the splits are not about."""
+    if "error" in answer:
+        return {"error": answer["error"]}
+    logs = {name: size for name, size in answer["files"].items() if name.endswith(".log")}
+    return {"log_end": answer["log_end"], "logs": logs}
+
+
 def main() -> int:
     """Asks Kafka of everything."""
     for path, lines in (
         (DATA, record_checkpoints()),
         (LOADS, record_loads()),
         (RANDOM, record_random_logs()),
+        (SPLITS, record_splits()),
     ):
         recorded = [json.dumps(line) for line in lines]
         path.write_text("".join(f"{line}\n" for line in recorded))

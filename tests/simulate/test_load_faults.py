@@ -14,11 +14,13 @@ from kafkaviz.simulate.config import IndexConfig, release_behaviour
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.stored_log import StoredLog
 from tests.search.damaged_logs import make_log
+from tests.simulate.overflowing_logs import make_log as make_overflowing_log
 from tests.support.cases import all_cases
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = [json.loads(line) for line in (DATA / "load_faults.jsonl").read_text().splitlines()]
 RANDOM = [json.loads(line) for line in (DATA / "random_loads.jsonl").read_text().splitlines()]
+SPLITS = [json.loads(line) for line in (DATA / "split_loads.jsonl").read_text().splitlines()]
 SOURCE = DATA / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
 PARTITION = "broker/orders-0"
 IO_ERRORS = ("KafkaStorageException", "FileSystemException", "FileNotFoundException")
@@ -90,6 +92,27 @@ def test_a_random_damaged_log_ends_a_load_as_in_kafka(line, tmp_path):
     loader = LogLoader(log, clean=False, behaviour=release_behaviour((4, 3, 1)))
     failures = [step.error.split(": ")[0] for step in loader.run() if step.action == "fail"]
     assert (failures or [loader.log_end_offset()]) == [line["end"]]
+
+
+@all_cases("line", SPLITS, ids=lambda line: str(line["seed"]))
+def test_a_segment_of_too_many_offsets_is_split_as_in_kafka(line):
+    """Into the same parts, or not at all, by LocalLog.splitOverflowedSegment of 4.3.1 and 4.4.0."""
+    made = make_overflowing_log(line["seed"], source())
+    files = tuple(in_memory(name, data) for name, data in made["files"].items())
+    log = StoredLog(
+        directory="<DIR>/t-0",
+        files=files,
+        config=IndexConfig(),
+        recovery_point=made["recovery_point"],
+    )
+    loader = LogLoader(log, clean=made["clean"], behaviour=release_behaviour((4, 4, 0)))
+    failures = [step.error for step in loader.run() if step.action == "fail"]
+    if "error" in line:
+        words = (line["error"]["class"], line["error"]["message"])
+        assert failures == [": ".join(filter(None, words))]
+        return
+    logs = {name: file.size_bytes for name, file in loader.files().items() if name.endswith(".log")}
+    assert (failures, loader.log_end_offset(), logs) == ([], line["log_end"], line["logs"])
 
 
 def test_the_recorded_loads_end_in_every_way():

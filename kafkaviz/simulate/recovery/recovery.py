@@ -40,7 +40,7 @@ class BrokerException:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.class_name}: {self.message}"
+        return f"{self.class_name}: {self.message}" if self.message else self.class_name
 
 
 @dataclass(frozen=True, kw_only=True)

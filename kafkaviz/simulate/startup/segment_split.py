@@ -70,7 +70,15 @@ def _add(
     It is closed like one that was written, so its indexes are those of a recovery.
     """
     with part.open_reader() as read:
-        recovered_segment = recover(read, part.size_bytes, base, config, behaviour)
+        recovered_segment = recover(
+            read, part.size_bytes, base, config, behaviour, stem=directory.path(base)
+        )
+    exception = recovered_segment.exception
+    if exception:
+        if exception.message.endswith("index"):  # a path: it has another name while it is made
+            exception = BrokerException(exception.class_name, f"{exception.message}.cleaned")
+        way_out = way_outs.BAD_OFFSET
+        directory.fail(base, "offset-overflow", exception, name=part.name, way_out=way_out)
     directory.write_file(part, "offset-overflow", why, base)
     directory.write_index(base, "index", recovered_segment.closed_index(), "offset-overflow", why)
     directory.write_index(
@@ -91,11 +99,12 @@ def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut
                     cuts.append((first, position))
     refuse_corrupt(directory, base, log, walk.end)
     if walk.end.reason != "end":
-        exception = BrokerException(
-            "java.util.NoSuchElementException",
-            "the last batch of the segment to be split is not whole",
-        )
         directory.fail(
-            base, "offset-overflow", exception, name=log.name, way_out=way_outs.CORRUPT_LOG
+            base,
+            "offset-overflow",
+            BrokerException("java.util.NoSuchElementException", ""),
+            name=log.name,
+            way_out=message("way_out.cut_torn_batch", bytes=walk.end.position),
+            because=message("start.split_ends_in_torn_batch"),
         )
     return cuts
