@@ -74,7 +74,8 @@ def test_no_meaning_is_left_over():
         for field in columns(name, parse_options(EVERYTHING)).names
     }
     fields |= {(consumer_options.FORMAT, field) for field in consumer_options.COLUMNS.names}
-    fields.add((consumer_options.FORMAT, consumer_options.HEADERS.name))
+    added = (consumer_options.HEADERS, *consumer_options.REPLICA)
+    fields |= {(consumer_options.FORMAT, field.name) for field in added}
     known = {field for _, field in fields} | {f"{name}.{field}" for name, field in fields}
     assert reference.MEANINGS.keys() - known == set()
 

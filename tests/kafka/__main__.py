@@ -10,7 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.kafka import broker, checks, mutations, starts
+from tests.kafka import broker, checks, mutations, spark_source, starts
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
@@ -18,6 +18,7 @@ from tests.kafka.random_histories import history
 SHARE_OF_OLD = 4
 COUNTED = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
 SHOWN_DIFFERENCES = 10
+ALL_QUERIES_FROM = 100  # configurations: with fewer a few of the queries are asked of Spark
 
 
 def main() -> int:
@@ -39,7 +40,7 @@ def main() -> int:
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
         results = [future.result() for future in [*futures, pool.submit(_broker)]]
-    results += [_starts(count, seed), _damaged(count, seed)]
+    results += [_starts(count, seed), _damaged(count, seed), _spark(count)]
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
@@ -127,6 +128,16 @@ def _starts(count: int, seed: int) -> tuple[int, int]:
         print(text[:1000], flush=True)
     print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
     return int(not differences), int(bool(differences))
+
+
+def _spark(count: int) -> tuple[int, int]:
+    """(queries that Spark's own source answers alike, that it does not)."""
+    started = time.monotonic()
+    differences, asked, summary = spark_source.differences(is_quick=count < ALL_QUERIES_FROM)
+    for text in differences[:SHOWN_DIFFERENCES]:
+        print(text[:1000], flush=True)
+    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
+    return asked - len(differences), len(differences)
 
 
 if __name__ == "__main__":

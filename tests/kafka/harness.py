@@ -42,7 +42,7 @@ def class_path(release: str) -> str:
 
 
 def fetch_class_path(name: str, release: str, pom: Path, sources: list[Path]) -> str:
-    """The jars that a pom.xml lists, fetched by Maven once, and sources compiled against them.
+    """The jars that a pom.xml lists, fetched by Maven once, and any sources compiled against them.
 
     Args:
         name: of the folder that they are compiled into.
@@ -58,7 +58,7 @@ def fetch_class_path(name: str, release: str, pom: Path, sources: list[Path]) ->
             raise RuntimeError(
                 f"Maven could not fetch Kafka {release}: {fetched.stdout[-2000:]}{fetched.stderr[-2000:]}"
             )
-    if _older(classes / ".compiled", [*sources, classpath_file]):
+    if sources and _older(classes / ".compiled", [*sources, classpath_file]):
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir()
         subprocess.run(

@@ -17,6 +17,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import CONTROL, LOG_APPEND_TIME
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
@@ -27,6 +28,7 @@ from kafkaviz.pipeline.datasource.consumer_options import (
     consumer_columns,
     parse_consumer_options,
 )
+from kafkaviz.pipeline.datasource.load_paths import directories
 from kafkaviz.pipeline.datasource.source import FilesSource
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import BadOption
@@ -395,6 +397,26 @@ def test_times_are_looked_up_as_brokers_do(clean):
         assert given["sensors-late-0"][0] == answer.offset
 
 
+def test_times_are_found_where_a_broker_runs(tmp_path):
+    """Its newest segment has an index of full length, in which few entries are written yet."""
+    directory = whole_logs.broker(tmp_path / "running")
+    batches = [
+        whole_logs.batch(at, range(START_MS + at * 1000, START_MS + at * 1000 + 10_000, 1000))
+        for at in range(0, 50, 10)
+    ]
+    stem = whole_logs.write(directory / "t-0", batches, interval_bytes=100)
+    for suffix, entry_bytes in ((".index", 8), (".timeindex", 12)):
+        index = stem.with_suffix(suffix)
+        index.write_bytes(index.read_bytes()[:entry_bytes] + bytes(10 * entry_bytes))
+    assert spans(directory, subscribe="t", startingTimestamp=str(START_MS + 33_500)) == {
+        "t-0": (34, 49)
+    }
+    assert spans(directory, subscribe="t", endingTimestamp=str(START_MS + 33_500)) == {
+        "t-0": (0, 33)
+    }
+    assert spans(directory, subscribe="t", startingTimestamp="-3") == {"t-0": (49, 49)}
+
+
 @pytest.mark.parametrize(
     "pattern", [r"orders", r"(?i)ORD.*", r"[a-z&]+", r"a{2,3}+x", r"\d+\.\w", r"a\[b", r"[\[\]]"]
 )
@@ -476,6 +498,48 @@ def test_filters_that_are_pushed_are_not_looked_at_again(broker_directory):
     options = {**source.options, "mode": "PERMISSIVE"}
     reader = PushingFilesReader("kafka_files", options, source.schema())
     assert list(reader.pushFilters(filters)) == filters
+
+
+@pytest.mark.parametrize("pattern", ["made-*", "made-{1,2}", "mad[e]-?"])
+def test_a_pattern_stands_for_directories(tmp_path, pattern):
+    """As Spark's own sources of files have it; one that matches nothing is said to."""
+    for number in (1, 2):
+        directory = whole_logs.broker(tmp_path / f"made-{number}")
+        whole_logs.write(directory / f"t-{number}", [whole_logs.batch(0, [START_MS] * number)])
+    (tmp_path / ".made-3").mkdir()
+    assert offsets(tmp_path / pattern, subscribe="t") == {"t-1": [0], "t-2": [0, 1]}
+    with pytest.raises(CannotOpen, match=r"gone-\*: matches no file or directory"):
+        offsets(tmp_path / "gone-*", subscribe="t")
+
+
+def test_a_path_with_the_letters_of_a_pattern_is_itself(tmp_path):
+    """What is there as it stands is read."""
+    for name in ("a[1]", "a1"):
+        directory = whole_logs.broker(tmp_path / name)
+        whole_logs.write(directory / "t-0", [whole_logs.batch(0, [START_MS] * len(name))])
+    assert offsets(tmp_path / "a[1]", subscribe="t") == {"t-0": [0, 1, 2, 3]}
+
+
+@pytest.mark.parametrize("text", ["/a,/b", '"/a"', "[1]", "{"])
+def test_paths_are_a_list(text):
+    """In words of our own."""
+    with pytest.raises(BadOption, match="option paths takes"):
+        directories({"paths": text})
+
+
+def test_the_replica_is_told_where_it_is_asked_for(broker_directory):
+    """By an option, by columns, and by a schema in any case."""
+    rows = read("kafka_files", broker_directory, subscribe="other", includeReplica="true")
+    assert rows.column_names[-2:] == ["broker", "replica_reason"]
+    assert set(rows["broker"].to_pylist()) == {"made"}
+    assert set(rows["replica_reason"].to_pylist()) == {"only replica"}
+    columns = read("kafka_files", broker_directory, subscribe="other", columns="OFFSET,Broker")
+    assert columns.column_names == ["offset", "broker"] and columns.num_rows == 10
+    source = FilesSource({"path": str(broker_directory), "subscribe": "other"})
+    schema = StructType().add("Replica_Reason", StringType()).add("OFFSET", LongType())
+    reader = source.reader(schema)
+    given = [row for task in reader.partitions() for row in reader.read(task)]
+    assert [batch.schema.names for batch in given] == [["Replica_Reason", "OFFSET"]]
 
 
 def test_of_several_replicas_one_is_read(tmp_path):

@@ -5,8 +5,9 @@
     earliest                                from the log start offset on, which deleteRecords moves
 
 Offsets outside of a log are records that are lost; as in Spark's source they end the query unless
-failOnDataLoss=false goes on without them. Times are looked up as the broker does it, by the indexes
-(search/by_time.py), so a wrong index gives what it gives there.
+failOnDataLoss=false goes on without them. Times are looked up as the broker does it once it has
+started on the directory, by the indexes (search/by_time.py): a wrong index gives what it gives
+there. What runs, or was killed, has no whole index of its newest segment: its batches are read.
 """
 
 import logging
@@ -15,6 +16,7 @@ from itertools import pairwise
 from math import ceil, inf
 
 from kafkaviz import versions
+from kafkaviz.analysis.lookup.lookups import open_log_view
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 from kafkaviz.pipeline.datasource.consumer_options import (
@@ -32,7 +34,6 @@ from kafkaviz.pipeline.datasource.pushdown import NumberRange
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 from kafkaviz.pipeline.ingest.transactions import end_offset
 from kafkaviz.search import by_time, fetch
-from kafkaviz.search.log_view import view_partition
 
 LOG = logging.getLogger("kafkaviz")
 OffsetRanges = Mapping[int, Sequence[NumberRange]]
@@ -100,7 +101,9 @@ def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions)
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value
-    log, profile = view_partition(partition), versions.search_profile()
+    profile = versions.search_profile()
+    # of a broker that runs, or was killed, the newest segment has no whole index yet
+    log = open_log_view(partition, profile.version, as_is=value in (EARLIEST, LATEST))
     bounds = fetch.find_bounds(log, profile, options.isolation)
     time_search = by_time.list_offset(log, value, profile, bounds)
     if time_search.fault:
