@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, interval_bounds, roll_reasons
 from kafkaviz.analysis.inference.version import assume_release
-from kafkaviz.log.archives.archive import cache_folder
+from kafkaviz.log.archives.archive import cache_folder, display_path
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -91,7 +91,7 @@ def _partition(name: str, partition: Partition) -> dict:
         )
         if newest
         else None,
-        "log_directory": str(partition.path.parent.resolve()),
+        "log_directory": str(display_path(partition.path.parent)),
     }
 
 

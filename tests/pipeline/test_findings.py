@@ -513,7 +513,7 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
         cause="directory-name",
         why=verbatim("odd\udcff is no name"),
     )
-    steps = [findings.step_row("made", step, None) for step in (step, refused)]
+    steps = [findings.step_row("made", step) for step in (step, refused)]
     rows = pa.Table.from_pylist(steps, RESTART_STEPS).to_pylist()
     assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [
         (None, 5, "a-0"),

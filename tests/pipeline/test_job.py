@@ -388,7 +388,9 @@ def spoil_shape(path: Path) -> None:
 
 def spoil_format(path: Path) -> None:
     """As an older version wrote it."""
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": min(catalog_info.READ_FORMATS) - 1}))
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"format": min(catalog_info.READ_FORMATS) - 1})
+    )
 
 
 def spoil_kind(path: Path) -> None:

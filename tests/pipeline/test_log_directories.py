@@ -9,6 +9,7 @@ import pytest
 
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.format import names
+from kafkaviz.log.archives.archive import display_path
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
@@ -160,7 +161,7 @@ def test_one_catalog_of_one_broker(disks, ingested):
     assert len({directory.directory_id for directory in source.log_directories}) == 3
     rows = ingested.table("partitions").to_pylist()
     assert {(row["log_directory"], row["directory"]) for row in rows} == {
-        (str(disks / name), path.name)
+        (str(display_path(disks / name)), path.name)
         for name in NAMES
         for path in (disks / name).iterdir()
         if path.is_dir()
@@ -168,10 +169,12 @@ def test_one_catalog_of_one_broker(disks, ingested):
     health = broker_health.check(open_broker(disks))
     stored = ingested.health(source.broker)
     assert stored.findings == health.findings and stored.restart == health.restart
+    retained = [(log.partition, log.log_directory) for log in stored.retention]
+    assert retained == [(log.partition, log.log_directory) for log in health.retention]
     by_name = {row["directory"]: row["log_directory"] for row in rows}
     for table in ("findings", "restart_steps", "retention"):
         found = [row for row in ingested.table(table).to_pylist() if row["directory"] in by_name]
-        assert {row["log_directory"] for row in found} > {str(disks / "disk-b")}
+        assert {row["log_directory"] for row in found} > {str(display_path(disks / "disk-b"))}
         assert all(row["log_directory"] == by_name[row["directory"]] for row in found)
 
 

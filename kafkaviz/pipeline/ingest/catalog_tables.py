@@ -32,7 +32,7 @@ from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log.broker import Broker, Problem
+from kafkaviz.log.broker import Problem
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings
 from kafkaviz.messages import message
@@ -71,7 +71,6 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     SegmentBytes,
     SegmentStatistics,
     first_batch,
-    log_directory_text,
     note_stored_rolls,
     partition_row,
     segment_rows,
@@ -166,7 +165,6 @@ class _TablePass:
         self._directories = 0  # that were written
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
         self._load_results = Cursor(inputs.load_results(), lambda result: result.number)
-        self._log_directories: dict[str, Mapping[str | None, str] | str] = {}
         self.problems: list[Problem] = []
         self.suffixes: Counter[str] = Counter()
 
@@ -195,10 +193,7 @@ class _TablePass:
         restart, findings = health.finish()
         self._write_findings(name, findings, copied)
         if restart is not None:
-            self._writers["restart_steps"].add(
-                step_row(name, step, self._log_directory(name, step.partition))
-                for step in restart.steps
-            )
+            self._writers["restart_steps"].add(step_row(name, step) for step in restart.steps)
         return source_check(health.plan.assumed_release, restart, checks.level)
 
     def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
@@ -253,27 +248,11 @@ class _TablePass:
                 if place == copied_rows.num_rows:
                     break
                 writer.add_table(copied_rows.slice(row, place - row))
-                directory = self._log_directory(name, finding.partition)
-                writer.add([finding_row(name, finding, directory)])
+                writer.add([finding_row(name, finding)])
                 row, finding = place, next(waiting, None)
             writer.add_table(copied_rows.slice(row))
         if finding is not None:
-            writer.add(
-                finding_row(name, finding, self._log_directory(name, finding.partition))
-                for finding in chain([finding], waiting)
-            )
-
-    def _log_directory(self, name: str, directory: str | None) -> str | None:
-        """The log directory of what is found about a partition directory, or about the broker.
-
-        Returns:
-            None of a broker with several as a whole, and of a partition that two of them have.
-        """
-        if name not in self._log_directories:
-            broker = dict(self._inputs.inventory.brokers)[name]
-            self._log_directories[name] = _log_directories(broker)
-        known = self._log_directories[name]
-        return known if isinstance(known, str) else known.get(directory)
+            writer.add(finding_row(name, finding) for finding in chain([finding], waiting))
 
     def _write_segments(self, entries: PartitionEntries) -> dict[int, str | None]:
         """Rows of partitions, segments and stamps.
@@ -332,8 +311,7 @@ class _TablePass:
             )
         )
         for log in broker_health.partition_retention(health.plan, partition, results):
-            directory = log_directory_text(partition.path.parent)
-            self._writers["retention"].add(retention_rows(entries.broker, log, directory))
+            self._writers["retention"].add(retention_rows(entries.broker, log))
         load = self._inputs.loads.get(entries.number)
         if load is not None:
             text = earlier[LOAD_KEY].text if load.is_known else self._load_text(load.number)
@@ -363,19 +341,6 @@ class _TablePass:
             problems=summary.problems,
             unreadable=bool(summary.problems) and not is_readable(entry.segment),
         )
-
-
-def _log_directories(broker: Broker) -> Mapping[str | None, str] | str:
-    """The only log directory, or that of each partition directory by its name if that is unique."""
-    if len(broker.log_directories) == 1:
-        return log_directory_text(broker.path)
-    by_name: dict[str | None, str] = {}
-    twice = set()
-    for partition in broker.partitions:
-        if partition.directory in by_name:
-            twice.add(partition.directory)
-        by_name[partition.directory] = log_directory_text(partition.path.parent)
-    return {name: path for name, path in by_name.items() if name not in twice}
 
 
 class _BrokerHealth:

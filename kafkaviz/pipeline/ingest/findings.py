@@ -56,23 +56,21 @@ class StoredHealth(NamedTuple):
     retention: tuple[LogRetention, ...]
 
 
-def finding_row(broker: str, finding: Finding, log_directory: str | None) -> dict[str, Any]:
+def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
     """A finding about a broker, by its name in the tables."""
-    owner = _owner(broker, finding.partition, log_directory)
+    owner = _owner(broker, finding.partition, finding.log_directory)
     return _storable(owner | finding_codec.to_row(finding))
 
 
-def step_row(broker: str, step: StartupStep, log_directory: str | None) -> dict[str, Any]:
+def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
     """A step of a broker's next start."""
-    owner = _owner(broker, step.partition, log_directory)
+    owner = _owner(broker, step.partition, step.log_directory)
     return _storable(owner | finding_codec.step_to_row(step))
 
 
-def retention_rows(
-    broker: str, log: LogRetention, log_directory: str | None
-) -> list[dict[str, Any]]:
+def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
     """A row a segment of a log: what keeps it, and the settings of its log."""
-    owner = _owner(broker, log.partition, log_directory)
+    owner = _owner(broker, log.partition, log.log_directory)
     return [_storable(owner | _retention_row(log, segment)) for segment in log.segments]
 
 
@@ -102,7 +100,9 @@ def stored_health(
     )
     logs = tuple(
         _parse_log(list(rows))
-        for _, rows in groupby(retention.to_pylist(), key=lambda row: row["directory"])
+        for _, rows in groupby(
+            retention.to_pylist(), key=lambda row: (row["directory"], row["log_directory"])
+        )
     )
     return StoredHealth(
         check.assumed_release,
@@ -140,7 +140,11 @@ def _parse_log(rows: list[dict]) -> LogRetention:
     except (TypeError, RecursionError) as fault:
         raise ValueError(f"no limits of a log: {fault}") from None
     log = LogRetention(
-        rows[0]["directory"], limits, rows[0]["now_ms"], tuple(map(_parse_segment, rows))
+        rows[0]["directory"],
+        limits,
+        rows[0]["now_ms"],
+        tuple(map(_parse_segment, rows)),
+        rows[0]["log_directory"],
     )
     return from_plain(LogRetention, to_plain(log))
 

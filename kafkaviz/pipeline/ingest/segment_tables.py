@@ -17,8 +17,8 @@ from typing import Any, cast
 import pyarrow as pa
 
 from kafkaviz.analysis.inference import SegmentFacts, inferred_limits, roll_reasons
+from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.remote import address
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, SEGMENTS
@@ -220,8 +220,8 @@ def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
 
 @cache
 def log_directory_text(path: Path) -> str:
-    """A log directory as the tables and _catalog.json name it."""
-    return replace_surrogates(address.display(path.resolve()))
+    """A log directory as the tables name it: LogDirectory.text."""
+    return replace_surrogates(str(archive.display_path(path)))
 
 
 def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) -> Live:
