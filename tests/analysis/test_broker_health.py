@@ -203,7 +203,8 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
     cause is named.
     """
     health = checked(restarted_4_4)
-    assert alarms(health) == LOST_TRIMS and health.assumed_release.version == "4.4.0"
+    assert {alarm for alarm in alarms(health) if alarm[0] != EXCERPT} == LOST_TRIMS
+    assert health.assumed_release.version == "4.4.0"
     assert (health.restart.clean, health.restart.starts) == (True, True)
     unwritten = {
         finding.file for finding in health.findings if finding.code == "index-unwritten-slots"

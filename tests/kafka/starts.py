@@ -117,7 +117,7 @@ def unpack(archive: Path, folder: Path) -> list[Path]:
 
 def observe(starts: Starts, disks: list[Path]) -> Outcome:
     """What a broker does to these directories, which it changes."""
-    before = {disk: _files(disk) for disk in disks}
+    before = {disk: (_directories(disk), _files(disk)) for disk in disks}
     answer = starts.start(disks)
     outcome = Outcome(starts=answer["started"], words=(answer["log"], answer["error"] or ""))
     outcome.offline = {Path(path).name for path in OFFLINE.findall(answer["log"])}
@@ -125,8 +125,8 @@ def observe(starts: Starts, disks: list[Path]) -> Outcome:
         *((partition, int(base)) for base, partition in RECOVERED.findall(answer["log"])),
         *((partition, int(base)) for partition, base in REBUILT.findall(answer["log"])),
     }
-    for disk, files in before.items():
-        _compare(disk, files, outcome)
+    for disk, (directories, files) in before.items():
+        _compare(disk, directories, files, outcome)
     return outcome
 
 
@@ -141,18 +141,25 @@ def _files(disk: Path) -> dict[tuple[str, str], bytes]:
     }
 
 
-def _compare(disk: Path, before: dict[tuple[str, str], bytes], outcome: Outcome) -> None:
-    """Adds what became of a directory's files."""
+def _compare(
+    disk: Path, directories: set[str], before: dict[tuple[str, str], bytes], outcome: Outcome
+) -> None:
+    """Adds what became of a directory's files.
+
+    Args:
+        directories: those of partitions that were there before, the empty ones too.
+    """
     after = _files(disk)
-    directories = {directory for directory, _ in before}
-    strays = {
-        directory: name
-        for directory in {directory for directory, _ in after}
-        if (name := names.parse_directory(directory)) and name.state == "stray"
+    current = {_key(directory): directory for directory in directories}
+    renamed = {
+        current[_key(directory)]: directory
+        for directory, _ in after
+        if directory not in directories
+        and directory.endswith("-stray")
+        and _key(directory) in current
     }
-    renamed = {f"{name.topic}-{name.partition}": directory for directory, name in strays.items()}
-    outcome.strays |= {name for name in renamed if name in directories}
-    outcome.made |= {directory for directory, _ in after} - directories - set(strays)
+    outcome.strays |= renamed.keys()
+    outcome.made |= {directory for directory, _ in after} - directories - set(renamed.values())
     for (directory, file), data in before.items():
         if not file.endswith(COMPARED_SUFFIXES):
             continue
@@ -163,6 +170,16 @@ def _compare(disk: Path, before: dict[tuple[str, str], bytes], outcome: Outcome)
             kept = _same_bytes(data, left)
             if kept < len(data):
                 outcome.cut[directory, int(file[:20])] = kept
+
+
+def _directories(disk: Path) -> set[str]:
+    return {path.name for path in disk.iterdir() if path.is_dir()}
+
+
+def _key(directory: str) -> tuple[str, int] | None:
+    """Topic and partition, whatever a directory was renamed to."""
+    name = names.parse_directory(directory)
+    return (name.topic, name.partition) if name else None
 
 
 def _same_bytes(data: bytes, other: bytes) -> int:
@@ -196,7 +213,10 @@ def as_outcome(restart: Restart) -> Outcome:
         elif step.action == "delete" and step.file and step.file.endswith(COMPARED_SUFFIXES):
             outcome.deleted.add((step.partition, Path(step.file).name))
         elif step.action == "rebuild" and step.file:
-            outcome.deleted.discard((step.partition, Path(step.file).name))
+            path = (step.partition, Path(step.file).name)
+            if step.cause == "leftover-swap" and path[1].endswith(".log"):
+                outcome.cut[place] = step.size_bytes  # an empty .swap takes its name
+            outcome.deleted.discard(path)
         elif step.cause == "becomes-stray":
             outcome.strays.add(step.partition)
         if step.action in ("keep", "rebuild", "truncate") and step.cause in (
