@@ -644,6 +644,11 @@ def _read_messages(
 def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int:
     """What is odd about the messages of a wrapper that can be read."""
     oddities = 0 if legacy_messages.are_crcs_valid(messages).all() else MESSAGE_CRC
+    offsets = messages.rows["offset"]
+    is_misplaced = messages.fault is None and offsets[-1] != batch["last_offset"]
+    # 0: as some clients produced them
+    if (np.diff(offsets) <= 0).any() or (is_misplaced and batch["last_offset"] != 0):
+        oddities |= OFFSETS
     newest_ms = int(messages.rows["timestamp_ms"].max())
     if messages.fault is None and batch["magic"] == 1 and newest_ms != batch["max_timestamp_ms"]:
         oddities |= TIMES
