@@ -10,7 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.kafka import broker, checks, mutations, spark_source, starts
+from tests.kafka import broker, checks, mutations, record_loads, spark_source, starts
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
@@ -40,7 +40,7 @@ def main() -> int:
             for release, many in zip(RELEASES, (count - old, old), strict=True)
         ]
         results = [future.result() for future in [*futures, pool.submit(_broker)]]
-    results += [_starts(count, seed), _damaged(count, seed), _spark(count)]
+    results += [_starts(count, seed), _damaged(count, seed), _loads(), _spark(count)]
     passed, failed = sum(result[0] for result in results), sum(result[1] for result in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
@@ -138,6 +138,15 @@ def _spark(count: int) -> tuple[int, int]:
         print(text[:1000], flush=True)
     print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
     return asked - len(differences), len(differences)
+
+
+def _loads() -> tuple[int, int]:
+    started = time.monotonic()
+    differences, summary = record_loads.differences()
+    for text in differences[:SHOWN_DIFFERENCES]:
+        print(text[:1000], flush=True)
+    print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
+    return int(not differences), int(bool(differences))
 
 
 if __name__ == "__main__":

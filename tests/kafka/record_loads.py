@@ -362,15 +362,35 @@ def _brief(answer: dict) -> dict:
     return {"log_end": answer["log_end"], "logs": logs}
 
 
+RECORDERS = {
+    DATA: record_checkpoints,
+    LOADS: record_loads,
+    RANDOM: record_random_logs,
+    SPLITS: record_splits,
+}
+
+
+def differences() -> tuple[list[str], str]:
+    """The recorded lines that Kafka does not answer any more, and a summary."""
+    changed_lines, count = [], 0
+    for path, record in RECORDERS.items():
+        recorded = path.read_text().splitlines()
+        answered = [json.dumps(line) for line in record()]
+        count += len(answered)
+        if len(answered) != len(recorded):
+            changed_lines.append(f"{path.name}: {len(recorded)} lines, and {len(answered)} answers")
+        pairs = zip(recorded, answered, strict=False)
+        changed_lines += [f"{path.name}: {line}" for line, answer in pairs if line != answer]
+    return (
+        changed_lines,
+        f"Kafka {' and '.join(RELEASES)}: {count} loads, {len(changed_lines)} differ",
+    )
+
+
 def main() -> int:
     """Asks Kafka of everything."""
-    for path, lines in (
-        (DATA, record_checkpoints()),
-        (LOADS, record_loads()),
-        (RANDOM, record_random_logs()),
-        (SPLITS, record_splits()),
-    ):
-        recorded = [json.dumps(line) for line in lines]
+    for path, record in RECORDERS.items():
+        recorded = [json.dumps(line) for line in record()]
         path.write_text("".join(f"{line}\n" for line in recorded))
         print(f"{len(recorded)} lines of {path.name}")
     return 0
