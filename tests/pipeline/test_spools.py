@@ -19,7 +19,10 @@ def made(tmp_path):
 
 def test_partitions_come_back(made):
     """One by one, in any order, as often as one likes."""
-    expected, spool = open_broker(made).partitions, open_broker(made, PartitionSpool).partitions
+    expected, spool = (
+        open_broker(made).partitions,
+        open_broker(made, collect=PartitionSpool).partitions,
+    )
     assert list(spool) == list(spool) == list(expected)
     assert (spool[-1], spool[1], spool[:2]) == (expected[-1], expected[1], list(expected[:2]))
     with pytest.raises(IndexError):
@@ -28,7 +31,7 @@ def test_partitions_come_back(made):
 
 def test_a_listing_stays_as_it_was(made):
     """Whatever a broker writes meanwhile."""
-    spool = open_broker(made, PartitionSpool).partitions
+    spool = open_broker(made, collect=PartitionSpool).partitions
     before = list(spool)
     write_segment(made / "a-1", [100] * 5, 10)
     assert list(spool) == before
