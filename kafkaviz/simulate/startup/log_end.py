@@ -12,6 +12,7 @@ from kafkaviz.format.batch import CORRUPT_RECORD, LENGTH_END, MAGIC_2, MAGIC_END
 from kafkaviz.format.exception_names import java_words
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.walk import Walk, WalkEnd
+from kafkaviz.search import slots
 from kafkaviz.search.scan import LogReader, find_offset
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
@@ -35,6 +36,8 @@ def find_end_offset(
     left before it.
     """
     relative_offset, position = _last_slot(index)
+    if index and (relative_offset or position):
+        position = _found_position(index, relative_offset)
     refuse_unreadable_head(directory, log, index, base, behaviour)
     with log.open_reader() as read:
         walks = []
@@ -105,6 +108,19 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
     entries = entries[: offset_index.count_entries(entries)]
     below = np.flatnonzero(entries["relative_offset"] <= relative_offset)
     return max(0, int(entries["position"][below[-1]])) if len(below) else 0
+
+
+def _found_position(index: FileView, relative_offset: int) -> int:
+    """The position that a search in an index leads to, whatever order its slots are in.
+
+    Kafka searches for the offset in the last slot (OffsetIndex.lookup, 4.3.1): in an index that is
+    not in order that may find another slot, or none.
+    """
+    entries = offset_index.parse(index.content())
+    slot = slots.floor(
+        entries["relative_offset"], relative_offset, offset_index.ENTRY.itemsize
+    ).slot
+    return int(entries["position"][slot]) if slot >= 0 else 0
 
 
 def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: WalkEnd) -> None:
