@@ -182,8 +182,13 @@ def overlap(lab: Lab) -> None:
     """The first batch of the next segment stands at the end of this one, too."""
     first, second = lab.files(PLAIN, ".log")
     copied = bytearray(second.read_bytes()[: int(rows(second)["size_bytes"][0])])
-    old = int(rows(first)["max_timestamp_ms"][0])
-    lab.set(copied, 0, len(copied), True, max_timestamp_ms=old, base_timestamp_ms=old)
+    lab.set(
+        copied,
+        0,
+        len(copied),
+        True,
+        **moved(rows(second)[0], int(rows(first)["max_timestamp_ms"][0])),
+    )
     lab.write(first, first.read_bytes() + copied)
 
 
@@ -372,16 +377,17 @@ def unfinished(lab: Lab) -> None:
 # ---- time and settings
 
 
+def moved(row: np.void, newest_ms: int) -> dict[str, int]:
+    """The times of a batch whose newest record is moved to another time, and the others with it."""
+    span_ms = int(row["max_timestamp_ms"]) - int(row["base_timestamp_ms"])
+    return {"max_timestamp_ms": newest_ms, "base_timestamp_ms": newest_ms - span_ms}
+
+
 def timed(lab: Lab, change: Callable[[np.void], int], segment: int = 0) -> None:
     """Every batch of a segment at another time, and both indexes with it."""
     path = log(lab, PLAIN, segment)
 
-    def fields(row: np.void) -> dict[str, int]:
-        newest = change(row)
-        span_ms = int(row["max_timestamp_ms"]) - int(row["base_timestamp_ms"])
-        return {"max_timestamp_ms": newest, "base_timestamp_ms": newest - span_ms}
-
-    lab.batches(path, fields)
+    lab.batches(path, lambda row: moved(row, change(row)))
     lab.reindex(path)
 
 
@@ -404,13 +410,7 @@ def split(lab: Lab, pieces: int, interval_bytes: int, grow: bool) -> None:
         part_path = path.with_name(f"{file_stem(int(part['base_offset'][0]))}.log")
         lab.write(part_path, data[start:end])
         if not grow:
-            lab.batches(
-                part_path,
-                lambda row: {
-                    "max_timestamp_ms": 1_790_000_000_000,
-                    "base_timestamp_ms": 1_790_000_000_000,
-                },
-            )
+            lab.batches(part_path, lambda row: moved(row, 1_790_000_000_000))
         lab.reindex(part_path, interval_bytes)
     for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
         lab.checkpoint(name, "clicks-none", 0, int(part["last_offset"][-1]) + 1)
