@@ -28,7 +28,7 @@ import org.apache.kafka.common.utils.Time;
  */
 public final class Starts {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final long STARTING_SECONDS = 40;
+    private static final long STARTING_SECONDS = 90; // a second on a machine that has nothing else to do
     private static final long STOPPING_SECONDS = 20;
     private static final long STOPPING_AFTER_EXIT_SECONDS = 2; // threads are missing that a stop waits for
     private static final Map<ThreadGroup, Start> STARTS = new ConcurrentHashMap<>();
