@@ -448,7 +448,7 @@ JSON_COLUMNS = {  # the column that a table is read from, and what it holds
         ("restart_steps", "why", None),
         ("restart_steps", "action", "explode"),
         ("restart_steps", "cause", "mood"),
-        ("retention", "deletes", None),
+        ("retention", "deletes", "perhaps"),
         ("retention", "policy_source", "default of Kafka 4.3"),
     ],
 )
