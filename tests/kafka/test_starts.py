@@ -36,9 +36,14 @@ def test_a_damage_depends_on_its_seed_alone(tmp_path):
     for case in cases(3):
         if case.damage in ("log_flipped", "snapshot_torn_anywhere"):
             first, second = (
-                {path.name: path.read_bytes() for path in disk.rglob("*.log")}
-                for folder in ("first", "second")
-                for disk in case.prepare(tmp_path / f"{folder}-{case.archive.name}-{case.damage}")
+                [
+                    path.read_bytes()
+                    for disk in case.prepare(
+                        tmp_path / f"{case.archive.name} {case.damage} {number}"
+                    )
+                    for path in sorted(disk.rglob("*.log"))
+                ]
+                for number in (1, 2)
             )
             assert first == second
 
