@@ -321,7 +321,7 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
     """Of a partition that should be in a directory, and is not."""
     name = f"{key[0]}-{key[1]}"
     text = message("finding.partition_missing", name=name, offset=trace.offset)
-    evidence = Evidence(_named(trace, reason), message("evidence.directory", name=name))
+    evidence = Evidence(_trace_text(trace, reason), message("evidence.directory", name=name))
     return finding("partition-missing", text, evidence, partition=name, file=name, release=release)
 
 
@@ -339,14 +339,14 @@ def excerpt_finding(
     missing_partitions = finding(
         "partition-missing",
         message("finding.most_partitions_missing", missing=missing, count=count),
-        Evidence(_named(trace, because)),
+        Evidence(_trace_text(trace, because)),
         file=trace.checkpoint,
         release=release,
     )
     return replace(missing_partitions, severity=WARNING)
 
 
-def _named(trace: Trace, because: Message) -> Message:
+def _trace_text(trace: Trace, because: Message) -> Message:
     return message(
         "evidence.named_in_checkpoint",
         file=trace.checkpoint,
