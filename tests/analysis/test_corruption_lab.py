@@ -1042,6 +1042,8 @@ def damaged_lab(fault, clean, folder, monkeypatch) -> Lab:
     """A broker of the partition that the fault is in, with that fault."""
     partition_name = fault.file.partition("/")[0]
     partitions = [partition_name if partition_name in PARTITIONS else PLAIN, fault.beside]
+    if fault.code.startswith("retention"):
+        partitions.append("__cluster_metadata-0")  # which tells that they are kept by the default
     lab = Lab(clean, folder, partitions)
     fault.damage(lab)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
