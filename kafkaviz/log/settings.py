@@ -84,6 +84,8 @@ class Settings:
 
     Attributes:
         lacks_metadata_log: as of Broker; what was not typed is unknown then.
+        is_file_put_there: server.properties is in the log directory itself, where no broker has it:
+            somebody put it there to give the settings of its topics.
     """
 
     release: Release
@@ -94,6 +96,7 @@ class Settings:
     properties_path: Path | None = None
     problems: tuple[Problem, ...] = ()
     lacks_metadata_log: bool = False
+    is_file_put_there: bool = False
 
     @property
     def topic_ids(self) -> Mapping[str, str]:
@@ -158,9 +161,16 @@ class Settings:
             if candidate in self.overrides
         ):
             return self._typed_value(definition, source_name)
-        if self.lacks_metadata_log:  # a ConfigRecord in it would be stronger than what follows
-            source = message("setting_source.metadata_log_elsewhere")
-            return SettingValue(name, None, Origin.UNKNOWN, name, source)
+        unknown = SettingValue(
+            name,
+            None,
+            Origin.UNKNOWN,
+            name,
+            message("setting_source.metadata_log_elsewhere"),
+        )
+        # a ConfigRecord in it would be stronger than the broker's own file
+        if self.lacks_metadata_log and not self.is_file_put_there:
+            return unknown
         for source_name in (
             candidate
             for candidate in _broker_names(definition, is_metadata=is_metadata)
@@ -176,6 +186,8 @@ class Settings:
                     source_name,
                     message("setting_source.file", name=source_name, path=path),
                 )
+        if self.lacks_metadata_log:
+            return unknown
         return SettingValue(
             name,
             definition.default(self.release),
@@ -244,6 +256,8 @@ def open_settings(
         properties_path=path,
         problems=tuple(problems),
         lacks_metadata_log=broker.lacks_metadata_log,
+        is_file_put_there=path is not None
+        and any(path.parent == directory.path for directory in broker.log_directories),
     )
 
 

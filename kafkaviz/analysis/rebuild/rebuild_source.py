@@ -123,21 +123,17 @@ def open_rebuild_source(
     return RebuildSource(
         partition,
         base_offsets,
-        tuple(_find_known(settings, partition.topic, name) for name in SETTINGS),
+        tuple(_assume(settings.find(partition.topic, name), release) for name in SETTINGS),
     )
 
 
-def _find_known(settings: Settings, topic: str, name: str) -> SettingValue:
-    """A setting that the result depends on.
-
-    Raises:
-        RefusedSetting: it is unknown.
-    """
-    setting = settings.find(topic, name)
-    if not setting.is_known:
-        reason = message("errors.setting_unknown", source=setting.source, name=name)
-        raise RefusedSetting(name, None, reason)
-    return setting
+def _assume(setting: SettingValue, release: Release) -> SettingValue:
+    """A setting with Kafka's default where it is unknown; the source says so."""
+    if setting.is_known:
+        return setting
+    default = config_def.TOPIC_SETTINGS[setting.name].default(release)
+    source = message("tuning_answer.interval_assumed", source=setting.source)
+    return replace(setting, value=default, source=source)
 
 
 def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:
