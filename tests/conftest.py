@@ -58,6 +58,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "Load
     return RoomScheduling(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """Leaves pytest no garbage to search for at its end.
+
+    The search takes seconds in a process that has run thousands of tests. After five of them xdist
+    sends the process a SIGINT, and a KeyboardInterrupt is printed behind the dots.
+    """
+    gc.freeze()
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks what takes the Spark session, by itself or by another fixture."""
     if "spark" in getattr(item, "fixturenames", ()):
