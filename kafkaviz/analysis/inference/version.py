@@ -146,7 +146,7 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     there all the same, they are: a level is raised some time after an upgrade. What is newer than
     any release that is known is read as the newest of them. Without the metadata log of a broker
     with several log directories no trace says "not after": then the release is unknown, and the
-    rules of the newest are applied.
+    rules of the newest are applied, unless bootstrap.checkpoint tells that of the formatting.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -156,7 +156,8 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     inferred = infer_release(broker)
     if inferred.is_newer:
         return AssumedRelease(newest, (*inferred.traces, READ_AS_NEWEST))
-    if broker.lacks_metadata_log and inferred.last is None:
+    is_formatting_known = _formatting_level(broker) is not None
+    if broker.lacks_metadata_log and inferred.last is None and not is_formatting_known:
         return AssumedRelease(newest, (*inferred.traces, METADATA_LOG_ELSEWHERE))
     release = next(
         (
