@@ -63,8 +63,8 @@ def test_help_ends_with_an_example(command, capsys):
 def test_too_many_arguments_name_the_help_of_their_command(capsys):
     """Not that of the whole command line, which has none of its arguments."""
     with pytest.raises(SystemExit) as stop:
-        main(["check", "a", "b", "--odd"])
-    error_text = "kafkaviz check: unrecognized arguments: b --odd; see kafkaviz check --help\n"
+        main(["compare", "a", "b", "c", "--odd"])
+    error_text = "kafkaviz compare: unrecognized arguments: c --odd; see kafkaviz compare --help\n"
     assert (stop.value.code, capsys.readouterr().err) == (2, error_text)
 
 

@@ -45,8 +45,8 @@ assignments come from the one with __cluster_metadata-0. Without it each setting
 is {"value": null, "source": "unknown: ..."}. starts is true where the broker comes up without its
 offline_directories.
 
-Examples: kafkaviz check /var/lib/kafka/data --fail-on warning
-          kafkaviz check /data/a /data/b /data/c"""
+Several log directories: kafkaviz check /data/a /data/b /data/c
+Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

@@ -33,8 +33,8 @@ offline_directories}, null where it cannot be foretold; recommendation, {verdict
 setting, value}, null where there is nothing to tune; inputs, with --sha256 a list of {file, bytes,
 sha256}, else null.
 
-Examples: kafkaviz report /var/lib/kafka/data -o broker.html
-          kafkaviz report /data/a /data/b /data/c -o broker.html"""
+Several log directories: kafkaviz report /data/a /data/b /data/c -o broker.html
+Example: kafkaviz report /var/lib/kafka/data -o broker.html"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

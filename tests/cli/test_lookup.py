@@ -19,7 +19,17 @@ from kafkaviz.messages import say
 from tests.pipeline import whole_logs
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["target", "kafka_version", "partition", "segments", "searches", "scan", "record", "answer"]
+NAMES = [
+    "schema",
+    "target",
+    "kafka_version",
+    "partition",
+    "segments",
+    "searches",
+    "scan",
+    "record",
+    "answer",
+]
 
 
 @pytest.fixture
@@ -113,7 +123,7 @@ def test_an_index_by_itself(article, clean, capsys):
     answer = lookup_json(
         capsys, article / "00000000000000000000.index", "--offset", 23, "--search", "plain"
     )
-    assert list(answer) == ["target", "kafka_version", "partition", "searches", "answer"]
+    assert list(answer) == ["schema", "target", "kafka_version", "partition", "searches", "answer"]
     assert [probe["slot"] for probe in answer["searches"][0]["probes"]] == [0, 2, 3]
     assert answer["searches"][0]["warm_from_slot"] is None and answer["answer"] == {
         "offset": 22,
