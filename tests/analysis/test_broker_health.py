@@ -4,6 +4,7 @@ healthy ones.
 
 import os
 import shutil
+import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -68,6 +69,26 @@ def checked(path: Path, version: str | None = None) -> Health:
 def only(health: Health, code: str):
     (finding,) = [finding for finding in health.findings if finding.code == code]
     return finding
+
+
+@pytest.mark.parametrize(
+    ("age_s", "has_lock", "key"),
+    [
+        (5, True, "finding.may_be_running"),
+        (300, True, "finding.no_file"),
+        (5, False, "finding.no_file"),
+    ],
+)
+def test_a_fresh_checkpoint_next_to_a_lock_may_be_a_running_brokers(tmp_path, age_s, has_lock, key):
+    """A broker of 4.3.1 writes its recovery points each minute; a clean stop removes .lock."""
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    if has_lock:
+        (tmp_path / ".lock").touch()
+    checkpoint = tmp_path / "recovery-point-offset-checkpoint"
+    checkpoint.write_text("0\n0\n")
+    written_s = time.time() - age_s
+    os.utime(checkpoint, (written_s, written_s))
+    assert only(check(tmp_path), "unclean-shutdown").message.key == key
 
 
 def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):

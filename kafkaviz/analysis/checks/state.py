@@ -4,6 +4,7 @@ orders-0    recovery point 200, log end 180     recovery-point-beyond-end: recor
 flushed are gone
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +22,17 @@ from kafkaviz.analysis.findings.finding import (
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.format.names import LOCK, OFFSET_CHECKPOINTS
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 HANGING_MS = 15 * MINUTE_MS
+# twice log.flush.offset.checkpoint.interval.ms, 4.3.1: how often a running broker writes recovery
+# points
+RUNNING_MS = 2 * MINUTE_MS
 # of the findings that the start as a whole gives, not a topic-partition by itself
 RESTART_CODES = (
     "recovery-will-fail",
@@ -37,9 +42,9 @@ RESTART_CODES = (
     "recovery-will-rebuild",
 )
 PartitionKey = tuple[str, int]  # topic, partition
-# causes that codes of their own report
 # of a failure where another log directory is left
 OFFLINE = message("consequence.starts_without_directory")
+# causes that codes of their own report
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 
@@ -181,19 +186,36 @@ def _open_transactions(
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
-    """Whether it was stopped cleanly."""
-    if not broker.is_clean:
-        evidence = Evidence(
-            message("evidence.without_file", file=CLEAN_SHUTDOWN),
-            message("evidence.file_of_clean_stop", file=CLEAN_SHUTDOWN),
-        )
-        yield finding(
-            "unclean-shutdown",
-            message("finding.no_file", file=CLEAN_SHUTDOWN),
-            evidence,
-            file=CLEAN_SHUTDOWN,
-            release=release,
-        )
+    """Whether it was stopped cleanly, and whether it may still be running."""
+    if broker.is_clean:
+        return
+    text = message("finding.no_file", file=CLEAN_SHUTDOWN)
+    consequence = None
+    checkpoint_age_ms = _checkpoint_age_ms(broker)
+    if checkpoint_age_ms is not None and checkpoint_age_ms < RUNNING_MS:
+        text = message("finding.may_be_running", file=LOCK, age=checkpoint_age_ms)
+        consequence = message("consequence.may_be_running")
+    evidence = Evidence(
+        message("evidence.without_file", file=CLEAN_SHUTDOWN),
+        message("evidence.file_of_clean_stop", file=CLEAN_SHUTDOWN),
+    )
+    yield finding(
+        "unclean-shutdown",
+        text,
+        evidence,
+        file=CLEAN_SHUTDOWN,
+        release=release,
+        consequence=consequence,
+    )
+
+
+def _checkpoint_age_ms(broker: Broker) -> int | None:
+    """Returns how long ago an offset checkpoint was written; None where no broker left a .lock."""
+    files = [info for directory in broker.log_directories for info in own_files(directory.path)]
+    written_ns = [info.mtime_ns for info in files if info.name in OFFSET_CHECKPOINTS]
+    if not written_ns or not any(info.name == LOCK for info in files):
+        return None
+    return max(0, time.time_ns() - max(written_ns)) // 1_000_000
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
