@@ -62,6 +62,7 @@ class OpenTransactions:
             for producer_id, offset in (first_offsets or {}).items()
         }
         self._aborted: list[tuple[int, int, int, int, int]] = []
+        self.has_ended_any = False  # a marker ended one of them
 
     @property
     def begins(self) -> Mapping[int, TransactionBegin]:
@@ -152,7 +153,10 @@ class OpenTransactions:
         Returns:
             Where it began, if that is known.
         """
-        return self._begins.pop(producer_id, None)
+        begin = self._begins.pop(producer_id, None)
+        if begin is not None:
+            self.has_ended_any = True
+        return begin
 
     def take_marker(
         self,

@@ -90,6 +90,8 @@ CAUSES = {
     "directory-deleted": message("cause.directory_deleted"),
     "directory-stray": message("cause.directory_stray"),
     "becomes-stray": message("cause.becomes_stray"),
+    "unstable-offset": message("cause.unstable_offset"),
+    "directory-offline": message("cause.directory_offline"),
     "directory-name": message("cause.directory_name"),
     "directory-twice": message("cause.directory_twice"),
     "file-name": message("cause.file_name"),

@@ -17,6 +17,7 @@ from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.restart.next_start import predict_restart
 from tests.conftest import DATA
+from tests.kafka.starts import BASES, unpack
 
 SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
 META = "meta.properties"
@@ -300,3 +301,106 @@ def test_a_failed_partition_takes_its_directory_offline(folder):
     (folder / "disk-c" / "audit-0" / "leader-epoch-checkpoint").write_text(epochs)
     pair = kv.open_broker(folder / "disk-b", folder / "disk-c")
     assert not check(pair).restart.starts
+
+
+NO_COUNT = "0\n2\norders 0 1\n"  # two lines are announced, and one is there
+EPOCHS_OF_TEXT = "junk\n"
+
+
+def _close_transaction(partition: Path) -> None:
+    """Takes the batches and producer snapshots away, and with them the open transaction."""
+    for path in partition.iterdir():
+        if path.suffix in (".log", ".snapshot", ".index", ".timeindex", ".txnindex"):
+            path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("base", "file", "starts"),
+    [
+        ("three-clean", "disk-1/recovery-point-offset-checkpoint", False),
+        ("three-clean", "disk-2/log-start-offset-checkpoint", False),
+        ("three-killed", "disk-2/recovery-point-offset-checkpoint", False),
+        ("three-clean", "disk-1/cleaner-offset-checkpoint", True),
+        ("three-clean", "disk-1/replication-offset-checkpoint", True),
+        ("three-clean", "disk-0/replication-offset-checkpoint", False),
+        ("three-clean", "disk-0/cleaner-offset-checkpoint", False),
+    ],
+)
+def test_a_checkpoint_of_a_directory_with_an_open_transaction(tmp_path, base, file, starts):
+    """payments-0 on disk-1 and payments-1 on disk-2 have one. Brokers of 4.3.1 and 4.4.0 ended at
+    what LogManager reads before the logs, and at whatever fails next to the metadata log.
+    """
+    disks = unpack(BASES / f"{base}.tar.xz", tmp_path)
+    folder = disks[0].parent
+    (folder / file).write_text(NO_COUNT)
+    restart = check(folder).restart
+    assert restart.starts is starts
+    assert bool(restart.offline_directories) is starts
+    assert "unstable-offset" not in {step.cause for step in restart.steps}
+    ends = [step for step in restart.failures if step.cause == "directory-offline"]
+    disk = folder / file.split("/")[0]
+    if starts or disk.name == "disk-0":
+        assert ends == []
+        return
+    (end,) = ends
+    assert (end, end.partition) == (restart.main_failure, f"payments-{int(disk.name[-1]) - 1}")
+    assert end.why.key == "start.offline_log_is_read"
+    words = f"The log dir {disk} is already offline due to a previous IO exception."
+    assert end.error == f"org.apache.kafka.common.errors.KafkaStorageException: {words}"
+    _close_transaction(disk / end.partition)
+    restart = check(folder).restart
+    assert restart.starts and restart.offline_directories == (str(disk),)
+
+
+def test_a_partition_file_next_to_an_open_transaction(tmp_path):
+    """Brokers of 4.4.0 ended each time, though the order of the recovery threads decides it. They
+    started where the file is that of the log with the transaction.
+    """
+    disks = unpack(BASES / "three-killed.tar.xz", tmp_path)
+    broken = disks[1] / "orders-1" / "leader-epoch-checkpoint"
+    kept = broken.read_text()
+    broken.write_text(EPOCHS_OF_TEXT)
+    restart = check(disks[0].parent).restart
+    assert not restart.starts
+    assert restart.main_failure.why.key == "start.ends_if_loaded_later"
+    broken.write_text(kept)
+    (disks[1] / "payments-0" / "leader-epoch-checkpoint").write_text(EPOCHS_OF_TEXT)
+    restart = check(disks[0].parent).restart
+    assert restart.starts and restart.offline_directories == (str(disks[1]),)
+
+
+def test_a_transaction_that_ended_in_replayed_batches(tmp_path):
+    """The log ends before offset 27, where the open one begins, and only the snapshot of offset 8
+    is left: 4.3.1 replayed the ends of the others, and ended as at an open one.
+    """
+    disks = unpack(BASES / "three-clean.tar.xz", tmp_path)
+    partition = disks[2] / "payments-1"
+    log = partition / f"{8:020d}.log"
+    log.write_bytes(log.read_bytes()[:4554])
+    (partition / f"{35:020d}.snapshot").unlink()
+    (disks[2] / "log-start-offset-checkpoint").write_text(NO_COUNT)
+    restart = check(disks[0].parent).restart
+    assert (restart.main_failure.partition, restart.starts) == ("payments-1", False)
+
+
+def test_a_stray_log_in_an_offline_directory(tmp_path):
+    """4.3.1 ended where it would have renamed the log, and started without that log."""
+    disks = unpack(BASES / "three-clean.tar.xz", tmp_path)
+    _close_transaction(disks[2] / "payments-1")
+    (disks[2] / "log-start-offset-checkpoint").write_text(NO_COUNT)
+    assert check(disks[0].parent).restart.starts
+    topic_id = "version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw"
+    (disks[2] / "unused-0" / "partition.metadata").write_text(topic_id)
+    restart = check(disks[0].parent).restart
+    assert (restart.main_failure.partition, restart.starts) == ("unused-0", False)
+    assert restart.main_failure.why.key == "start.offline_log_is_renamed"
+
+
+def test_a_folder_does_not_end_the_start(tmp_path):
+    """LogManager collects such an IOException until all logs are loaded. 4.3.1 started."""
+    disks = unpack(BASES / "three-clean.tar.xz", tmp_path)
+    index = max((disks[1] / "orders-1").glob("*.index"))
+    index.unlink()
+    index.mkdir()
+    restart = check(disks[0].parent).restart
+    assert restart.starts and restart.offline_directories == (str(disks[1]),)

@@ -15,6 +15,7 @@ def test_an_outcome_that_differs_is_told():
     assert compare(expected, Outcome(starts=True, cut=expected.cut))
     assert compare(expected, Outcome(starts=True, cut=expected.cut, strays={"orders-1"})) == []
     assert compare(None, Outcome(starts=True)) == ["nothing is foretold"]
+    assert compare(Outcome(starts=False, may_start=True), Outcome(starts=True)) == []
 
 
 def test_a_failure_is_known_by_the_words_of_the_broker():

@@ -220,6 +220,8 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
         "directory-name",
         "directory-twice",
         "becomes-stray",
+        "unstable-offset",
+        "directory-offline",
     }
     own_files = {
         "checkpoint-bad",

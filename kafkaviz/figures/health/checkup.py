@@ -350,7 +350,7 @@ def _offline_verdict(restart: Restart, source: str) -> StartVerdict:
 
 
 def _failing_verdict(restart: Restart, forecast: RestartForecast, source: str) -> StartVerdict:
-    failure = restart.failures[0]
+    failure = cast(StartupStep, restart.main_failure)
     other_logs = forecast.logs - (
         failure.partition is not None and failure.cause != "directory-name"
     )
@@ -381,6 +381,7 @@ def _failure_headline(step: StartupStep) -> str:
         "index-too-large",
         "directory-name",
         "directory-twice",
+        "directory-offline",
         "log-corrupt",
         "log-too-large",
         "meta-properties",

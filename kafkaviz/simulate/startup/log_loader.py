@@ -94,6 +94,7 @@ class LogLoader:
         self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
         # after run(): the snapshots that were written are empty, whatever the batches say
         self.are_producers_unread = False
+        self.has_unstable_offset = False  # see ProducerState.has_unstable_offset
 
     def run(self) -> tuple[StartupStep, ...]:
         """The steps of the load in order; the snapshots last.
@@ -515,6 +516,7 @@ class LogLoader:
         remove_strays(self._snapshots, self._bases)
         state.rebuild(self._bases, log_start, end, clean=self._clean, replay=self._replay)
         self.are_producers_unread = state.is_unread
+        self.has_unstable_offset = state.has_unstable_offset
 
     def _start_anew_if_needed(self, state: ProducerState) -> None:
         start = self._log.log_start_offset

@@ -74,6 +74,15 @@ class ProducerState:
         self._files, self.transactions, self.is_unread = files, OpenTransactions(), False
         self._end_offset = self._snapshot_offset = 0
 
+    @property
+    def has_unstable_offset(self) -> bool:
+        """Whether the loaded log has a first unstable offset (ProducerStateManager of 4.3.1).
+
+        That is where the oldest transaction begins that is open. One that ended in the batches that
+        were replayed counts too, until the high watermark passes its marker.
+        """
+        return bool(self.transactions.begins) or self.transactions.has_ended_any
+
     def start_at(self, offset: int) -> None:
         """Forgets everything and deletes every file (truncateFullyAndStartAt)."""
         for snapshot_offset in list(self._files.contents):

@@ -17,8 +17,9 @@ from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
-from kafkaviz.simulate.startup import cluster_snapshot, small_files
+from kafkaviz.simulate.startup import cluster_snapshot, offset_checkpoints, small_files
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
+from kafkaviz.simulate.startup.small_files import STORAGE
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 
@@ -57,6 +58,14 @@ class Restart:
         Which comes first depends on the threads that load the logs.
         """
         return tuple(step for step in self.steps if step.action == "fail")
+
+    @property
+    def main_failure(self) -> StartupStep | None:
+        """The failure that ends the start; where none does, the first one."""
+        for step in self.failures:
+            if not step.takes_directory_offline:
+                return step
+        return next(iter(self.failures), None)
 
     def steps_of_partition(self, partition: str) -> tuple[StartupStep, ...]:
         """The steps of one partition directory."""
@@ -132,8 +141,8 @@ def join_steps(
     """The start of the broker, from the steps of each directory.
 
     The metadata log is loaded first. Where a name is strange, no other log is. A failure that takes
-    a log directory offline ends the start only if no directory is left (LogManager), or if that is
-    the metadata log directory.
+    a log directory offline ends the start if no directory is left (LogManager), if that is the
+    metadata log directory, or if another log of that directory then needs it (_end_in_offline).
 
     Args:
         steps: with the path of each directory, in the order of the names; of a lone one its name
@@ -182,8 +191,11 @@ def join_steps(
             for directory, log_steps in other_logs
             if not any(step.cause == "becomes-stray" for step in log_steps)
         )
-    starts = _starts(all_steps, log_directories, metadata_directory)
-    return Restart(clean, starts, tuple(all_steps))
+    if _starts(all_steps, log_directories, metadata_directory):
+        all_steps += _end_in_offline(all_steps, ordered_steps)
+    shown_steps = tuple(step for step in all_steps if step.cause != "unstable-offset")
+    starts = _starts(shown_steps, log_directories, metadata_directory)
+    return Restart(clean, starts, shown_steps)
 
 
 def _starts(
@@ -195,6 +207,68 @@ def _starts(
         return False
     is_one_left = not offline or bool(set(log_directories) - offline)
     return is_one_left and (metadata_directory is None or metadata_directory not in offline)
+
+
+def _end_in_offline(
+    steps: Iterable[StartupStep], log_steps: Iterable[tuple[str, Sequence[StartupStep]]]
+) -> Iterator[StartupStep]:
+    """The end of the start at a log in a directory that went offline a moment before.
+
+    LogManager (4.3.1, 4.4.0) goes on to load the other logs of that directory. UnifiedLog then
+    reads a log with a first unstable offset, and renames a stray one. In a directory that is
+    offline both throw a KafkaStorageException without a cause, which LogManager does not catch.
+
+    Where a partition's own file is the fault, the start ends only if the other log is loaded after
+    it, which the recovery threads decide. At a leader-epoch-checkpoint, which is read first,
+    brokers of 4.4.0 ended each time. At a partition.metadata, which is read last, 4.3.1 sometimes
+    ended and sometimes started on the same directory. The worse of the two is predicted.
+    """
+    failures: dict[str | None, StartupStep] = {}
+    for step in steps:
+        if step.action == "fail" and _is_known_at_once(step):
+            failures.setdefault(step.log_directory, step)
+    for path, steps_of_log in log_steps:
+        failure = failures.get(log_directory_of(path))
+        name = path.rpartition("/")[2]
+        causes = {step.cause for step in steps_of_log}
+        needs_directory = bool(causes & {"unstable-offset", "becomes-stray"})
+        if failure is None or failure.partition == name or not needs_directory:
+            continue
+        del failures[failure.log_directory]
+        yield _fail_offline(failure, name, is_stray="becomes-stray" in causes)
+
+
+def _is_known_at_once(step: StartupStep) -> bool:
+    """Whether a failure marks its directory as offline while other logs are still to be loaded.
+
+    What reads checkpoints and partition.metadata does so (LogDirFailureChannel). Another
+    IOException is collected by LogManager until all logs are loaded.
+    """
+    is_read_by_log_manager = (
+        step.partition is not None or step.file in offset_checkpoints.READ_BY_LOG_MANAGER
+    )
+    is_storage_error = (step.error or "").startswith(STORAGE)
+    return step.takes_directory_offline and is_storage_error and is_read_by_log_manager
+
+
+def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> StartupStep:
+    """The end of the start at a log, after a failure that took its directory offline."""
+    path = failure.log_directory
+    words = f"The log dir {path} is already offline due to a previous IO exception."
+    key = "start.offline_log_is_renamed" if is_stray else "start.offline_log_is_read"
+    why = message(key, name=name, path=path, file=failure.file)
+    if failure.partition is not None:
+        why = message("start.ends_if_loaded_later", why=why, name=name, other=failure.partition)
+    return StartupStep(
+        partition=name,
+        segment=None,
+        action="fail",
+        cause="directory-offline",
+        why=why,
+        error=str(BrokerException(STORAGE, words)),
+        way_out=message("way_out.mend_what_takes_offline", file=failure.file),
+        log_directory=path,
+    )
 
 
 def log_directory_of(path: str) -> str | None:
@@ -266,9 +340,10 @@ def _log_steps(
     on_recovered: RecoveryCallback | None,
 ) -> list[StartupStep]:
     name = names.parse_directory(log.directory)
-    steps = LogLoader(
-        log, clean=clean, behaviour=behaviour, why=None, on_recovered=on_recovered
-    ).run()
+    loader = LogLoader(log, clean=clean, behaviour=behaviour, why=None, on_recovered=on_recovered)
+    steps = loader.run()
+    if loader.has_unstable_offset:
+        steps = (*steps, _unstable_offset(log.directory))
     if name and name.state == "delete":
         size_bytes = sum(file.size_bytes for file in log.files)
         why = message("start.topic_deleted")
@@ -302,6 +377,17 @@ def _log_steps(
             ),
         ]
     return list(steps)
+
+
+def _unstable_offset(directory: str) -> StartupStep:
+    """Tells join_steps that loading reads the log at its first unstable offset."""
+    return StartupStep(
+        partition=directory,
+        segment=None,
+        action="keep",
+        cause="unstable-offset",
+        why=CAUSES["unstable-offset"],
+    )
 
 
 def _refuse_name(path: str) -> StartupStep:
