@@ -456,6 +456,13 @@ def test_a_range_is_held_against_markers_that_lie_after_it(clean, tmp_path):
     assert rows["offset"].to_pylist() == whole
 
 
+@pytest.mark.parametrize("offsets", ["10000-10010", "8000-9000", "9459-10458"])
+def test_nothing_is_held_against_batches_outside_the_range(clean, offsets):
+    """A split reads some batches around the range; of their transactions nothing was looked up."""
+    options = {"topics": "payments", "isolation": "read_committed", "offsets": offsets}
+    assert read("kafka_records", clean, **options).num_rows
+
+
 def test_an_empty_batch_that_compaction_left_is_held_against_nothing(tmp_path):
     """Its transaction was committed; the marker is gone, and the next one that follows aborts
     another transaction.

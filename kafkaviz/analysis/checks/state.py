@@ -193,7 +193,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
     consequence = None
     checkpoint_age_ms = _checkpoint_age_ms(broker)
     if checkpoint_age_ms is not None and checkpoint_age_ms < RUNNING_MS:
-        text = message("finding.may_be_running", file=LOCK, age=checkpoint_age_ms)
+        text = message("finding.may_be_running", file=LOCK)
         consequence = message("consequence.may_be_running")
     evidence = Evidence(
         message("evidence.without_file", file=CLEAN_SHUTDOWN),

@@ -36,6 +36,7 @@ from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
+from kafkaviz.log.remote import address
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
 from kafkaviz.messages import Message, message, verbatim
@@ -281,17 +282,22 @@ class SourceReader:
     ) -> tuple[PartitionTransactions, LogSegment | None]:
         """The transactions as the markers have them, and the segment whose .txnindex is wrong.
 
-        Markers that a hole may hide are not held against anything.
+        Markers that a hole may hide are not held against anything. Nothing is claimed about batches
+        outside the offsets of the query, and what is after the split is not fetched from a store.
         """
         claimed, observed = split.transactions, ObservedTransactions()
         segment, last = split.segment_task.segment.with_log(), batches[-1]
         if any(isinstance(part, Hole) and part.start < last["position"] for part in parts):
             return claimed, None
+        is_remote = address.mirror_behind(segment.log.path) is not None
+        is_open = False
+        asked = batches[self._may_hold(batches, self._bounds.offsets & split.offsets)]
         try:
             observed.take(points.read, batches)
             start = int(last["position"]) + int(last["size_bytes"])
-            is_open = _follow(observed, points, start, split.segment_task.log_bytes, claimed)
-            transactions = observed.correct(claimed, batches)
+            if not is_remote:
+                is_open = _follow(observed, points, start, split.segment_task.log_bytes, claimed)
+            transactions = observed.correct(claimed, asked)
             if is_open and split.following:
                 with entry_points(split.following, is_index_needed=False) as next_points:
                     _follow(observed, next_points, 0, split.following.log.size_bytes, claimed)
@@ -299,7 +305,7 @@ class SourceReader:
             return claimed, None
         if transactions is claimed and split.following:
             segment = split.following
-        transactions = observed.correct(claimed, batches)
+        transactions = observed.correct(claimed, asked)
         return transactions, None if transactions is claimed else segment
 
     def _record_columns(
