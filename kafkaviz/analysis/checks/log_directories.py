@@ -1,4 +1,4 @@
-"""The checks across the log directories of one broker: each by itself may be in order.
+"""Faults that show only when the log directories of one broker are compared.
 
 disk-b opened without disk-a     other-log-directories: the settings of its topics are in disk-a
 audit-1 in disk-b and disk-c     partition-in-two-directories: Kafka refuses to start

@@ -1,7 +1,9 @@
-"""Records that are gone without a word: a start makes what is missing anew, and empty.
+"""Records that are missing and that the next start will not report.
 
-Of orders-0 no directory is left, and recovery-point-offset-checkpoint says "orders 0 15000":
-partition-missing. Of orders-1 the last .log is gone, and replication-offset-checkpoint says
+It creates an empty directory or segment in their place.
+
+The directory of orders-0 is missing, and recovery-point-offset-checkpoint says "orders 0 15000":
+partition-missing. The last .log of orders-1 is missing, and replication-offset-checkpoint says
 "orders 1 9000" where the log ends at 4000: high-watermark-beyond-end.
 """
 

@@ -2,11 +2,11 @@
 
 ProducerAppendInfo of Kafka 4.3.1 refuses both on a leader, as long as it knows the producer. It
 forgets one that was silent for producer.id.expiration.ms, and a producer may begin at sequence 0
-again; neither is reported. Behind sequence 2147483647 follows 0. Producers are followed within one
+again; neither is reported. After sequence 2147483647 comes 0. Producers are followed within one
 segment.
 
     producer 7, epoch 3   sequences 0 to 9, then 5 to 8     sequence goes back
-    producer 7, epoch 2   behind a batch of epoch 3         epoch goes back
+    producer 7, epoch 2   after a batch of epoch 3         epoch goes back
 """
 
 from typing import NamedTuple

@@ -46,7 +46,7 @@ class ReplicaReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Replica:
-    """A replica, and what it is chosen by."""
+    """A replica: its broker, its partition, and the leader epochs that it is chosen by."""
 
     broker_name: str
     broker: Broker

@@ -1,7 +1,7 @@
 """The options of a table that CREATE TABLE ... USING kafka_records has put into Spark's catalog.
 
-Such a table gives a source more than its options, and at another time than a load does (Spark 4.1
-to 4.3, seen there; V2SessionCatalog and CatalogV2Util):
+Spark hands a table's options to the source only at CREATE TABLE, mixed with its own properties; at
+SELECT they are gone (seen with Spark 4.1 to 4.3; V2SessionCatalog and CatalogV2Util):
 
     CREATE TABLE     provider, owner, location, path, comment, external, collation, what
                      TBLPROPERTIES says, and each option twice, as topics and as option.topics

@@ -26,7 +26,7 @@ class StartDirectory:
     """A log directory as a start finds it.
 
     Attributes:
-        path: as a person knows it.
+        path: as given on the command line.
         is_metadata_directory: the settings, or the metadata log in it, make it the metadata log
             directory.
     """
