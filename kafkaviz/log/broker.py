@@ -470,12 +470,14 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
     """Refuses directories of two brokers.
 
     Each is a broker's by itself if it has a metadata log, or is one of ZooKeeper's times. Others
-    that disagree are one broker's that does not start: checks find that.
+    that disagree are one broker's that does not start: checks find that. Before 3.7, which brought
+    directory.id, a KRaft node has one log directory (KIP-858).
     """
     complete = [
         directory
         for directory in directories
-        if directory.has_metadata_log or (directory.node_id and not directory.is_kraft)
+        if directory.has_metadata_log
+        or (directory.node_id and not (directory.is_kraft and directory.directory_id))
     ]
     for other in complete[1:]:
         if _differ(complete[0].node_id, other.node_id) or _differ(
