@@ -79,9 +79,18 @@ def test_json_is_one_object(broker, out, in_process, capsys):
     assert main(["ingest", str(broker), "--catalog", str(out), "--json"]) == 0
     report, health = json.loads(capsys.readouterr().out), check(broker)
     assert report.pop("seconds") > 0 and health.counts["error"] > 0
+    (stored_broker,) = report.pop("broker")
+    (log_directory,) = stored_broker.pop("log_directories")
+    assert stored_broker == {
+        "name": "made",
+        "path": str(broker),
+        "node_id": "7",
+        "cluster_id": "made",
+    }
+    assert log_directory["path"] == str(broker)
     assert report == {
+        "schema": "ingest/1",
         "catalog": str(out),
-        "broker": [{"name": "made", "path": str(broker), "node_id": "7", "cluster_id": "made"}],
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
         "check": {"level": "records", "unchecked_codes": []},

@@ -291,13 +291,13 @@ class SourceReader:
             return claimed, None
         is_remote = address.mirror_behind(segment.log.path) is not None
         is_open = False
-        asked = batches[self._may_hold(batches, self._bounds.offsets & split.offsets)]
+        query_batches = batches[self._may_hold(batches, self._bounds.offsets & split.offsets)]
         try:
             observed.take(points.read, batches)
             start = int(last["position"]) + int(last["size_bytes"])
             if not is_remote:
                 is_open = _follow(observed, points, start, split.segment_task.log_bytes, claimed)
-            transactions = observed.correct(claimed, asked)
+            transactions = observed.correct(claimed, query_batches)
             if is_open and split.following:
                 with entry_points(split.following, is_index_needed=False) as next_points:
                     _follow(observed, next_points, 0, split.following.log.size_bytes, claimed)
@@ -305,7 +305,7 @@ class SourceReader:
             return claimed, None
         if transactions is claimed and split.following:
             segment = split.following
-        transactions = observed.correct(claimed, asked)
+        transactions = observed.correct(claimed, query_batches)
         return transactions, None if transactions is claimed else segment
 
     def _record_columns(

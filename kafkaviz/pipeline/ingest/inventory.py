@@ -21,6 +21,7 @@ from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import OWN_FILES, Broker, Collect, Problem, open_root
 from kafkaviz.log.file import FileInfo, info
+from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog.catalog import Catalog
@@ -212,17 +213,35 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Whether no log directory of one node is there twice."""
+    """Whether no log directory of one node is there twice, and one at most has a metadata log.
+
+    Each must be among those that the metadata log knows.
+    """
     if len(brokers) == 1:
         return True
     directories = [directory for broker in brokers for directory in broker.log_directories]
+    with_metadata_log = [broker for broker in brokers if broker.main_directory.has_metadata_log]
+    if len(with_metadata_log) > 1:
+        return False
     ids = {directory.directory_id for directory in directories}
     if None not in ids:
-        return len(ids) == len(directories)
+        registered = _registered_directories(with_metadata_log)
+        return len(ids) == len(directories) and (not registered or ids <= registered)
     partition_names = Counter(
         partition.directory for broker in brokers for partition in broker.partitions
     )
     return max(partition_names.values(), default=0) <= 1
+
+
+def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
+    """The directory.id of each log directory that brokers registered, by these metadata logs."""
+    images = map(read_image, brokers)
+    return {
+        directory_id
+        for image in images
+        for directory_ids in image.log_directories.values()
+        for directory_id in directory_ids
+    }
 
 
 def _join(brokers: Sequence[Broker]) -> Broker:
