@@ -49,8 +49,8 @@ that of the shell counts (`LC_ALL`, `LC_MESSAGES`, `LANG`) where the output can 
 words, names, `--json`, `--help` and what `dump` prints are the same in both.
 
 Each JSON object begins with `"schema"`, the name of its form and its version: `SCHEMAS`.
-The version goes up when a field is removed, is renamed or changes its meaning; a new field leaves it
-as it is. In the JSON lines of `dump` the line of kind `file` has it. `kafkaviz --version` prints
+The version goes up when a field is removed, is renamed or changes its meaning; a new field leaves
+it as it is. In the JSON lines of `dump` the line of kind `file` has it. `kafkaviz --version` prints
 the version of the program.
 
 | Exit status | |
