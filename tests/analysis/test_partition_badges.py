@@ -9,7 +9,15 @@ from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.analysis.health.broker_health import check
 
 # never of a topic-partition
-OF_BROKER = {"checkpoint-unreadable", "meta-properties-bad", "unclean-shutdown", "maps-near-limit"}
+OF_BROKER = {
+    "checkpoint-unreadable",
+    "log-directory-empty",
+    "log-directory-lost",
+    "log-directory-missing",
+    "maps-near-limit",
+    "meta-properties-bad",
+    "unclean-shutdown",
+}
 
 
 def test_the_worst_stands_first():

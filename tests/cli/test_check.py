@@ -133,6 +133,8 @@ def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
         and " bytes off three logs" in lines[2]
     )
     assert sum(line.startswith("recovery-will-rebuild, ") for line in lines) == 1
+    assert not any("unflushed" in line for line in lines)
+    assert any("found     the segment reaches above the recovery point" in line for line in lines)
     assert sum(line.startswith("           also ") for line in lines) >= 1
 
 

@@ -27,6 +27,7 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate.steps import CAUSES
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 HANGING_MS = 15 * MINUTE_MS
@@ -326,7 +327,7 @@ def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
     else:
         text = message("finding.reasons", reasons=reasons)
     causes = tuple(dict.fromkeys(step.cause for step in steps))
-    evidence = Evidence(message("evidence.names", names=causes))
+    evidence = Evidence(message("evidence.names", names=tuple(CAUSES[cause] for cause in causes)))
     file = steps[0].file if len({step.file for step in steps}) == 1 else steps[0].partition
     return finding(
         "recovery-will-rebuild",

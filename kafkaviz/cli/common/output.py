@@ -20,7 +20,7 @@ from kafkaviz.messages import Message, Text, language, render
 PIPED_WIDTH = 118  # of a line where there is no terminal, in columns
 # A narrower line breaks names, and a wider one is hard to read.
 MIN_WIDTH, MAX_WIDTH = 60, 160
-# The version of each JSON form. It goes up when a field is removed, is renamed or changes its
+# The version of each JSON form. It goes up when a field is removed, renamed or changes its
 # meaning; a new field leaves it as it is.
 SCHEMAS = {
     "calibrate": 1,
