@@ -741,7 +741,7 @@ def test_a_directory_that_is_none_is_refused(tmp_path):
         read("kafka_batches", tmp_path / "gone")
     with pytest.raises(
         CannotOpen,
-        match=r"gone: is not there on the machine where Spark plans the query .*; give the whole path",
+        match=r"gone: is not there, relative to .*, where Spark plans the query; give the whole path",
     ):
         read("kafka_batches", Path("gone"))
 
