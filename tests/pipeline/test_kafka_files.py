@@ -28,7 +28,7 @@ from kafkaviz.pipeline.datasource.consumer_options import (
     consumer_columns,
     parse_consumer_options,
 )
-from kafkaviz.pipeline.datasource.load_paths import directories
+from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.source import FilesSource
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import BadOption
@@ -552,3 +552,29 @@ def test_of_several_replicas_one_is_read(tmp_path):
     options = {"subscribe": "t", "paths": json.dumps(paths)}
     assert offsets(Path(paths[0]), **options) == {"t-0": list(range(6))}
     assert len(offsets(Path(paths[0]), **options, replicas="all")["t-0"]) == 10
+
+
+def test_braces_stand_for_alternatives(tmp_path):
+    """Also within braces; a pair without a comma is part of the name."""
+    for name in ("a1", "a2", "b", "{c}"):
+        (tmp_path / name).mkdir()
+    pattern = f"{tmp_path}/{{a{{1,2}},b,x}}"
+    assert expand(pattern) == [f"{tmp_path}/{name}" for name in ("a1", "a2", "b")]
+    assert expand(f"{tmp_path}/{{c}}*") == [f"{tmp_path}/{{c}}"]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["{a,b}" * 30, "{a,b}" * 1200, "{" + "," * 20_000 + "}", "{a," * 1200 + "b" + "}" * 1200],
+)
+def test_a_pattern_of_too_many_alternatives_is_refused(tmp_path, pattern):
+    """Before any of them is looked for."""
+    with pytest.raises(CannotOpen, match=r"10,?000 alternatives") as caught:
+        expand(f"{tmp_path}/{pattern}")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 1000
+
+
+def test_an_open_brace_takes_no_time_per_pair_of_commas(tmp_path):
+    """The pattern looks at each character some times, not at each pair of them."""
+    with pytest.raises(CannotOpen, match="matches"):
+        expand(f"{tmp_path}/*{{{',' * 200_000}")

@@ -20,10 +20,12 @@ from kafkaviz.log.remote import address, file_system
 from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource.source_schema import BadOption
+from kafkaviz.units import excerpt
 
 PATHS_EXAMPLE = '["/mnt/brokers/1","/mnt/brokers/2"]'
-BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+BRACES = re.compile(r"\{([^{},]*,[^{}]*)\}")
 MAGIC = re.compile(r"[*?\[]")
+MAX_ALTERNATIVES = 10_000  # of the braces of one pattern
 
 
 def directories(option_values: Mapping[str, str]) -> list[str]:
@@ -54,13 +56,15 @@ def expand(path: str) -> list[str]:
     """The paths that a pattern stands for, in the order of their names; a plain path itself.
 
     Raises:
-        CannotOpen: nothing matches, or a store cannot be asked.
+        CannotOpen: nothing matches, a store cannot be asked, or the braces stand for more than
+            MAX_ALTERNATIVES.
     """
-    if not MAGIC.search(path) and not BRACES.search(path):
+    if not _has_pattern(path):
         return [path]
     remote = address.parse(path)
     if os.path.lexists(path) or (remote is not None and not _has_pattern(remote.key)):
         return [path]
+    _refuse_many_alternatives(path)
     if remote is not None:
         matches = [str(match) for match in _expand_remote(remote)]
     else:
@@ -92,6 +96,25 @@ def _expand_remote(remote: RemotePath) -> list[RemotePath]:
                 matches = [parent.child(part) for parent in matches]
         by_name |= {str(match): match for match in matches}
     return [by_name[name] for name in sorted(by_name)]
+
+
+def _refuse_many_alternatives(pattern: str) -> None:
+    """Refuses braces that stand for too many patterns, before any of them is made."""
+    count = 1
+    open_braces: list[int] = []  # the words so far of each
+    for character in pattern:
+        if character == "{":
+            open_braces.append(1)
+        elif character == "," and open_braces:
+            open_braces[-1] += 1
+        elif character == "}" and open_braces:
+            count *= open_braces.pop()
+        if count > MAX_ALTERNATIVES:
+            raise CannotOpen(
+                excerpt(pattern),
+                message("errors.too_many_alternatives", limit=MAX_ALTERNATIVES),
+                kind="large",
+            )
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
