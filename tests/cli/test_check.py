@@ -129,7 +129,9 @@ def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
     assert main(["check", str(killed)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert (
-        lines[2].startswith("the next start (not stopped cleanly) will succeed, and cut ")
+        lines[2].startswith(
+            "nothing here stops the next start (not stopped cleanly), which will cut "
+        )
         and " bytes off three logs" in lines[2]
     )
     assert sum(line.startswith("recovery-will-rebuild, ") for line in lines) == 1
@@ -172,7 +174,7 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     assert main(["check", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith(
-        "the next start (not stopped cleanly) will succeed, and change nothing"
+        "nothing here stops the next start (not stopped cleanly), which will change nothing"
     )
     assert " ".join(map(str.strip, lines[3:5])) == (
         "It was not stopped cleanly, so 1 log is read again from its recovery point, and its "
@@ -564,3 +566,18 @@ def test_many_causes_of_one_code_are_listed_to_an_end(tmp_path, capsys):
     output = capsys.readouterr().out
     assert "and 80 more: --json lists all" in " ".join(output.split())
     assert len(output.splitlines()) < 200
+
+
+def test_one_of_several_directories_speaks_for_itself(disks, capsys):
+    """The other directories may stop the start, and hold the settings of retention."""
+    main(["check", str(disks / "disk-b")])
+    out = capsys.readouterr().out
+    start = out.splitlines()[2]
+    assert start.startswith("nothing here stops the next start (not stopped cleanly)")
+    assert start.endswith("; the broker's other log directories were not read")
+    assert "will succeed" not in out
+    retention = " ".join(out.partition("\nretention\n")[2].partition("\n\n")[0].split())
+    assert "retention.ms, retention.bytes or cleanup.policy is unknown" in retention
+    assert "the metadata log is in another log directory" in retention
+    main(["check", str(disks)])
+    assert "will succeed, and " in capsys.readouterr().out

@@ -127,6 +127,12 @@ def _render_retention(health: Health) -> Iterator[str]:
     """What keeps the segments: how many go, by which settings, and those that go first or wait."""
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
+        unknown = next((log for log in logs if not log.limits.is_known), None)
+        if unknown:
+            yield from ("", say("cli_check.retention"))
+            text = say("retention.limits_unknown")
+            why = retention_text.basis_text(unknown)
+            yield from _wrap("", say("cli_check.retention_unknown", text=text, why=why), "  ")
         return
     yield from ("", say("cli_check.retention"))
     yield from _wrap("", retention_text.headline_text(logs), "  ")
@@ -179,6 +185,8 @@ def _render_start(health: Health) -> Iterator[str]:
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
             yield from _render_failures(restart.failures)
+        elif health.broker.lacks_metadata_log:
+            yield say("cli_check.start_alone", how=how, rest=rest)
         else:
             yield say("cli_check.start_succeeds", how=how, rest=rest)
         yield from _wrap("", restart_forecast_text.read_again_text(forecast), "  ")
