@@ -15,6 +15,14 @@ def parse_int(text: str) -> int:
     return _parse(text, 32)
 
 
+def int_or_none(text: str) -> int | None:
+    """Returns what Integer.parseInt returns, None where it throws."""
+    try:
+        return parse_int(text)
+    except ValueError:
+        return None
+
+
 def parse_long(text: str) -> int:
     """Returns what Long.parseLong returns.
 

@@ -10,6 +10,7 @@ from typing import cast
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
 from kafkaviz.html_table import html_table
 from kafkaviz.log import file, lone_files
@@ -74,6 +75,11 @@ class LogDirectory:
         return self.properties.get("node.id") or self.properties.get("broker.id")
 
     @property
+    def node_number(self) -> int | None:
+        """The node_id as Integer.parseInt reads it; None where there is none, or it throws."""
+        return int_or_none(self.node_id or "")
+
+    @property
     def cluster_id(self) -> str | None:
         """The cluster's id, where meta.properties names it."""
         return self.properties.get("cluster.id")
@@ -91,7 +97,7 @@ class LogDirectory:
     @property
     def is_kraft(self) -> bool:
         """Whether a KRaft node wrote its meta.properties; ZooKeeper's brokers write version 0."""
-        return self.properties.get("version") == "1"
+        return int_or_none(self.properties.get("version", "").strip()) == 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +211,11 @@ class Broker:
     def node_id(self) -> str | None:
         """node.id of KRaft, broker.id before."""
         return self.main_directory.node_id
+
+    @property
+    def node_number(self) -> int | None:
+        """The node_id as Integer.parseInt reads it; None where there is none, or it throws."""
+        return self.main_directory.node_number
 
     @property
     def cluster_id(self) -> str | None:
@@ -338,7 +349,7 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
     Raises:
         CannotOpen: a path is not a log directory, or they belong to two brokers.
     """
-    sources = tuple(map(file.absolute_path, paths))
+    sources = _different_paths(map(file.absolute_path, paths))
     if len(sources) == 1:
         return read_broker(sources[0], open_root(sources[0]), collect)
     roots: dict[Path, Path] = {}
@@ -353,7 +364,21 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
             )
         for log_root in _log_directory_roots(root):
             roots.setdefault(log_root, source)
-    return _read_directories(sources, roots, collect)
+    roots = {root: roots[root] for root in _different_paths(roots)}
+    return _read_directories(tuple(dict.fromkeys(roots.values())), roots, collect)
+
+
+def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The paths without those that lead to the same file or directory as an earlier one."""
+    by_identity: dict[object, Path] = {}
+    for path in paths:
+        identity: object = path
+        # a path in an archive or in a remote store has no inode
+        with suppress(OSError):
+            status = path.stat()
+            identity = status.st_dev, status.st_ino
+        by_identity.setdefault(identity, path)
+    return tuple(by_identity.values())
 
 
 def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
@@ -379,6 +404,8 @@ def _log_directory_roots(root: Path) -> list[Path]:
     if any(_may_be_partition(child) for child in children):
         return [root]
     roots = [child for child in children if _looks_like_broker(child)]
+    # a link to one of the others is not another log directory
+    roots = list(_different_paths(sorted(roots, key=Path.is_symlink)))
     roots.sort(key=lambda path: names.natural_sort_key(path.name))
     # of a single one its own path is asked for, as always: see _not_a_broker
     is_several = len(roots) > 1 and any(file.is_there(path / META_PROPERTIES) for path in roots)
@@ -480,7 +507,7 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
         or (directory.node_id and not (directory.is_kraft and directory.directory_id))
     ]
     for other in complete[1:]:
-        if _differ(complete[0].node_id, other.node_id) or _differ(
+        if _differ(complete[0].node_number, other.node_number) or _differ(
             complete[0].cluster_id, other.cluster_id
         ):
             paths = complete[0].path, other.path
@@ -500,7 +527,7 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
             )
 
 
-def _differ(first: str | None, second: str | None) -> bool:
+def _differ(first: str | int | None, second: str | int | None) -> bool:
     return first is not None and second is not None and first != second
 
 

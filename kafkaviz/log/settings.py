@@ -13,7 +13,7 @@ takes all synonyms of a setting away when one is set.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from kafkaviz import config_def, versions
 from kafkaviz.config_def import Setting, Value
 from kafkaviz.errors import CorruptBytes, KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
 from kafkaviz.log import file, metadata_log
 from kafkaviz.log.archives import archive
@@ -76,6 +77,14 @@ class SettingValue:
     def is_given(self) -> bool:
         """Whether the value was given: it is neither Kafka's default nor unknown."""
         return self.origin not in (Origin.DEFAULT, Origin.UNKNOWN)
+
+    def or_default(self, release: Release) -> "SettingValue":
+        """The setting with Kafka's default where it is unknown; the source says so."""
+        if self.is_known:
+            return self
+        default = config_def.TOPIC_SETTINGS[self.name].default(release)
+        source = message("tuning_answer.interval_assumed", source=self.source)
+        return replace(self, value=default, source=source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +259,7 @@ def open_settings(
     return Settings(
         release=release,
         image=image,
-        node_id=broker.node_id,
+        node_id=None if broker.node_number is None else str(broker.node_number),
         overrides=dict(overrides or {}),
         properties=properties,
         properties_path=path,
@@ -288,7 +297,10 @@ def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | N
 
 def _belongs_to(broker: Broker, properties: Mapping[str, str]) -> bool:
     node_id = properties.get("node.id") or properties.get("broker.id")
-    return node_id is None or broker.node_id is None or node_id == broker.node_id
+    if node_id is None or broker.node_number is None:
+        return True
+    # ConfigDef.parseType trims a number
+    return int_or_none(node_id.strip()) == broker.node_number
 
 
 def _properties(path: Path) -> dict[str, str]:

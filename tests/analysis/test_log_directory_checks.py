@@ -15,7 +15,8 @@ import pytest
 import kafkaviz as kv
 from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.analysis.health.health_object import as_object
-from kafkaviz.analysis.restart.next_start import predict_restart
+from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
+from kafkaviz.log.metadata_log import read_image
 from tests.conftest import DATA
 from tests.kafka.starts import BASES, unpack
 
@@ -404,3 +405,37 @@ def test_a_folder_does_not_end_the_start(tmp_path):
     index.mkdir()
     restart = check(disks[0].parent).restart
     assert restart.starts and restart.offline_directories == (str(disks[1]),)
+
+
+@pytest.mark.parametrize("number", ["01", "+1", "00000000001", "0" * 5000 + "1"])
+def test_a_node_id_is_the_number_that_java_reads(folder, number):
+    """Integer.parseInt takes a sign and leading zeros: such a broker is node 1 as before."""
+    expected = found(check(folder / "disk-a"))
+    assert [code for code, *_ in expected] == ["log-directory-missing"] * 2
+    shutil.move(folder / "disk-b" / "profiles-0", folder / "disk-c" / "profiles-0")
+    all_expected = found(check(folder))
+    assert ("replica-elsewhere", "disk-c", "profiles-0") in all_expected
+    for name in ("disk-a", "disk-b"):
+        edit(folder / name / META, "node.id=1", f"node.id={number}")
+    assert found(check(folder / "disk-a")) == expected
+    health = check(folder)
+    assert found(health) == all_expected
+    assert health.restart.starts and health.restart.offline_directories == ()
+
+
+def test_a_version_is_the_number_that_java_reads(folder):
+    """MetaPropertiesVersion.fromNumberString trims it and parses it."""
+    edit(folder / "disk-b" / META, "version=1", "version=+01 ")
+    health = check(folder)
+    assert found(health) == [] and health.restart.offline_directories == ()
+    assert health.restart.starts
+    assert kv.open_broker(folder / "disk-b").lacks_metadata_log
+
+
+def test_a_sole_voter_is_found_by_its_number(folder):
+    """Its metadata log is all that the cluster knows, so replicas it does not name are stray."""
+    broker = kv.open_broker(folder)
+    image = read_image(broker)
+    assert is_sole_voter(broker, image)
+    edit(folder / "disk-a" / META, "node.id=1", "node.id=+01")
+    assert is_sole_voter(kv.open_broker(folder), image)

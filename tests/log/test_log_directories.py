@@ -181,3 +181,43 @@ def test_assignments_are_those_that_the_controller_replayed(disks):
             )
             assert assigned == broker.directory_of(partition).directory_id
     assert image.assigned_directory(image.topic_ids["audit"], 1, 2) is None
+
+
+def test_a_directory_that_is_given_twice_is_opened_once(disks, tmp_path):
+    """By a link, a slash at its end, or the folder around it."""
+    folder = copied(disks, tmp_path)
+    link = tmp_path / "link"
+    link.symlink_to(folder / "disk-a")
+    first = kv.open_broker(folder / "disk-a")
+    for other in (link, f"{folder / 'disk-a'}/", folder / "disk-b" / ".." / "disk-a"):
+        broker = kv.open_broker(folder / "disk-a", other)
+        assert contents(broker) == contents(first) and contents(first)
+        assert broker.sources == (folder / "disk-a",)
+        assert len(broker.log_directories) == 1
+    for paths in ((folder, link), (folder, folder / "disk-b", folder)):
+        broker = kv.open_broker(*paths)
+        assert contents(broker) == contents(kv.open_broker(folder))
+        assert broker.sources == (folder,) and len(broker.log_directories) == 3
+    broker = kv.open_broker(link, folder / "disk-b", folder / "disk-a")
+    assert broker.sources == (link, folder / "disk-b") and len(broker.log_directories) == 2
+
+
+def test_a_link_to_a_directory_next_to_it_is_not_another_one(disks, tmp_path):
+    """One folder holds the log directories and a link to one of them."""
+    folder = copied(disks, tmp_path)
+    expected = contents(kv.open_broker(folder))
+    (folder / "disk-z").symlink_to(folder / "disk-a")
+    broker = kv.open_broker(folder)
+    assert contents(broker) == expected and len(broker.log_directories) == 3
+
+
+@pytest.mark.parametrize("node", ["01", "+1", "0" * 5000 + "1"])
+def test_settings_of_a_node_are_found_by_its_number(disks, tmp_path, node):
+    """The metadata log names a broker's settings by its number."""
+    folder = copied(disks, tmp_path)
+    path = folder / "disk-a" / "meta.properties"
+    path.chmod(0o644)
+    path.write_text(path.read_text().replace("node.id=1", f"node.id={node}"))
+    broker = kv.open_broker(folder)
+    assert (broker.node_number, broker.main_directory.node_number) == (1, 1)
+    assert open_settings(broker).node_id == "1"

@@ -138,7 +138,7 @@ def _future_replicas(
 def _missing_directories(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[Finding]:
-    node_id = _node_number(broker)
+    node_id = broker.node_number
     opened_ids = {directory.directory_id for directory in broker.log_directories}
     if node_id is None or None in opened_ids:
         return
@@ -158,7 +158,7 @@ def _missing_directories(
 
 
 def _empty_directories(broker: Broker, image: MetadataImage, release: Release) -> Iterator[Finding]:
-    node_id = _node_number(broker)
+    node_id = broker.node_number
     for single in broker.single_directories:
         directory = single.main_directory
         if single.partitions or len(broker.log_directories) == 1:
@@ -201,7 +201,7 @@ def _replicas_elsewhere(
     image: MetadataImage,
     release: Release,
 ) -> Iterator[Finding]:
-    node_id = _node_number(broker)
+    node_id = broker.node_number
     if node_id is None:
         return
     paths = {directory.directory_id: directory.text for directory in broker.log_directories}
@@ -245,8 +245,3 @@ def _few(names: Sequence[str]) -> Message:
     if more > 0:
         return message("common.list_and_more", names=tuple(names[:MAX_NAMES]), n=more)
     return message("evidence.names", names=tuple(names))
-
-
-def _node_number(broker: Broker) -> int | None:
-    node_id = broker.node_id
-    return int(node_id) if node_id and node_id.isdecimal() else None

@@ -89,10 +89,10 @@ def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) ->
         return message("evidence.checkpoint_of_stop") if directory.is_clean else MAY_BE_OLD
     topic_id = image.topic_ids.get(topic)
     replicas = image.replicas.get(topic_id or "", {}).get(partition, ())
-    node_id = directory.node_id or ""
-    if not topic_id or not node_id.isdecimal() or int(node_id) not in replicas:
+    node_id = directory.node_number
+    if not topic_id or node_id is None or node_id not in replicas:
         return None
-    assigned_id = image.assigned_directory(topic_id, partition, int(node_id))
+    assigned_id = image.assigned_directory(topic_id, partition, node_id)
     if assigned_id and directory.directory_id and assigned_id != directory.directory_id:
         return None
-    return message("evidence.assigned_replica", node=node_id)
+    return message("evidence.assigned_replica", node=str(node_id))

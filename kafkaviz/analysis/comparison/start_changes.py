@@ -105,9 +105,9 @@ class StartComparison:
 
 def is_same_directory(a: Broker, b: Broker) -> bool:
     """Whether two directories are one broker's at two moments, by the ids in meta.properties."""
-    if a.is_lone or b.is_lone or not a.cluster_id or not a.node_id:
+    if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
-    ids_a, ids_b = ((side.cluster_id, side.node_id) for side in (a, b))
+    ids_a, ids_b = ((side.cluster_id, side.node_number) for side in (a, b))
     directory_ids = {side.directory_id for side in (a, b) if side.directory_id}
     return ids_a == ids_b and len(directory_ids) <= 1
 

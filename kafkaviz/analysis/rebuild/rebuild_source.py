@@ -123,17 +123,8 @@ def open_rebuild_source(
     return RebuildSource(
         partition,
         base_offsets,
-        tuple(_assume(settings.find(partition.topic, name), release) for name in SETTINGS),
+        tuple(settings.find(partition.topic, name).or_default(release) for name in SETTINGS),
     )
-
-
-def _assume(setting: SettingValue, release: Release) -> SettingValue:
-    """A setting with Kafka's default where it is unknown; the source says so."""
-    if setting.is_known:
-        return setting
-    default = config_def.TOPIC_SETTINGS[setting.name].default(release)
-    source = message("tuning_answer.interval_assumed", source=setting.source)
-    return replace(setting, value=default, source=source)
 
 
 def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:

@@ -388,14 +388,15 @@ def stray_reason(
     replicas = image.replicas.get(partition.topic_id, {}).get(partition.partition)
     if replicas is None:
         return _unknown_partition_reason(partition, image)
-    if broker.node_id and broker.node_id.isdecimal() and int(broker.node_id) not in replicas:
-        return message("stray.of_other_brokers", replicas=tuple(replicas), node=broker.node_id)
+    node_id = broker.node_number
+    if node_id is not None and node_id not in replicas:
+        return message("stray.of_other_brokers", replicas=tuple(replicas), node=str(node_id))
     return None
 
 
 def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:
     """Whether the node is the only controller of its cluster."""
-    return bool(image.voters) and [str(voter) for voter in image.voters] == [broker.node_id]
+    return list(image.voters) == [broker.node_number]
 
 
 def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Message:

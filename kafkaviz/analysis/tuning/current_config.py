@@ -4,14 +4,13 @@ Its interval and its limits, as settings give them, or as its entries and rolls 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from typing import cast
 
 import numpy as np
 
-from kafkaviz import config_def, versions
+from kafkaviz import versions
 from kafkaviz.analysis.inference import (
     ChunkedEvidence,
     IntervalBounds,
@@ -104,7 +103,7 @@ def current_interval(
     """
     low, high = bounds.low_bytes, bounds.high_bytes
     if high is None:
-        setting = assume_interval(setting)
+        setting = setting.or_default(versions.NEWEST_RELEASE)
     if setting.value is not None:
         is_fitting = high is None or (low or 0) <= setting.value <= high
         if setting.is_given or is_fitting or bounds.per_append:
@@ -114,15 +113,6 @@ def current_interval(
         message("tuning_answer.interval_inferred", low=low or 0, high=high),
         bounds.per_append,
     )
-
-
-def assume_interval(setting: SettingValue) -> SettingValue:
-    """index.interval.bytes with Kafka's default where it is unknown; the source says so."""
-    if setting.is_known:
-        return setting
-    default = config_def.TOPIC_SETTINGS[SETTING].default(versions.NEWEST_RELEASE)
-    source = message("tuning_answer.interval_assumed", source=setting.source)
-    return replace(setting, value=default, source=source)
 
 
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:

@@ -19,7 +19,6 @@ from kafkaviz.analysis.tuning.case_measurement import (
     MeasureSizes,
     measure_cases,
 )
-from kafkaviz.analysis.tuning.current_config import assume_interval
 from kafkaviz.analysis.tuning.log_measurement import SETTING
 from kafkaviz.analysis.tuning.tuning_case import (
     BROKER,
@@ -205,7 +204,7 @@ def _open_broker(
         raise CannotOpen(broker.source, message("errors.holds_no_topic_log"), kind="missing")
     default_interval = settings.find("", SETTING) if topic is None else None
     if default_interval is not None:
-        default_interval = assume_interval(default_interval)
+        default_interval = default_interval.or_default(assumed_release.release)
     cases, faults = measure_cases(
         by_topic,
         settings,

@@ -56,8 +56,8 @@ class _Replica:
     @property
     def node_id(self) -> int:
         """NO_LEADER where meta.properties does not name it."""
-        node_id = self.broker.node_id or ""
-        return int(node_id) if node_id.isdecimal() else NO_LEADER
+        node_id = self.broker.node_number
+        return NO_LEADER if node_id is None else node_id
 
 
 class _Cluster:

@@ -196,8 +196,9 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
-        is_known = broker.node_id and broker.cluster_id and not broker.is_lone
-        key = (broker.cluster_id, broker.node_id) if is_known else (id(broker),)
+        node = broker.node_number
+        is_known = node is not None and broker.cluster_id and not broker.is_lone
+        key = (broker.cluster_id, node) if is_known else (id(broker),)
         by_node.setdefault(key, []).append(broker)
     joined = []
     for group in by_node.values():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from kafkaviz import versions
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
@@ -93,7 +94,7 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
         why = message("start.directory_without_properties", path=path)
         yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.FORMAT_DIRECTORY)
     for path, values in properties.items():
-        for key, name in (("node", _node_key(values)), ("cluster", "cluster.id")):
+        for key, name in (("node", own_files.node_key(values)), ("cluster", "cluster.id")):
             if name not in values:
                 words = f"Error: {key} ID not found in {path}"
                 why = message("start.directory_without_key", path=path, key=name)
@@ -126,7 +127,7 @@ def _read_properties(
 def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[StartupStep]:
     """Where MetaPropertiesEnsemble.verify ends the start."""
     first_cluster: tuple[str, str] | None = None
-    first_node: tuple[str, str] | None = None
+    first_node: tuple[str, int] | None = None
     directory_by_id: dict[str, str] = {}
     for path, values in properties.items():
         file = f"{path}/{META_PROPERTIES}"
@@ -138,17 +139,20 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
                 f"Invalid cluster.id in: {file}. Expected {first_cluster[1]}, but read {cluster}"
             )
             yield _disagreement(path, "cluster.id", cluster, first_cluster, words)
-        node = values.get(_node_key(values))
+        node_key = own_files.node_key(values)
+        # one that cannot be read was refused before
+        node = int_or_none(values.get(node_key, ""))
         if node is not None and first_node is None:
             first_node = path, node
-        elif node is not None and first_node and int(node) != int(first_node[1]):
+        elif node is not None and first_node and node != first_node[1]:
             words = (
-                f"Stored node id {int(node)} doesn't match previous node id {int(first_node[1])} "
+                f"Stored node id {node} doesn't match previous node id {first_node[1]} "
                 f"in {file}. If you moved your data, make sure your configured node id matches. If "
                 "you intend to create a new node, you should remove all data in your data "
                 "directories."
             )
-            yield _disagreement(path, _node_key(values), node, first_node, words)
+            first = first_node[0], str(first_node[1])
+            yield _disagreement(path, node_key, str(node), first, words)
         directory_id = values.get("directory.id")
         if directory_id is None:
             continue
@@ -216,10 +220,6 @@ def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[
             way_out=message("way_out.name_metadata_directory", path=directory.path),
             log_directory=directory.path,
         )
-
-
-def _node_key(properties: Mapping[str, str]) -> str:
-    return "node.id" if properties.get("version", "0") == "1" else "broker.id"
 
 
 def _fail(path: str, why: Message, error: BrokerException, way_out: Message) -> StartupStep:

@@ -6,7 +6,6 @@ without a meta.properties that can be read counts as not there; of bootstrap.che
 is read, and no checksum is looked at: "x" holds no metadata.version, so the start ends.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +13,7 @@ from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, CorruptBytes, NotRead
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.exception_names import INVALID_RECORD
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
@@ -38,7 +38,6 @@ RESERVED_IDS = 100  # DirectoryId.reserved: the ids whose number is below this a
 # bytes
 BOOTSTRAP_BYTES = 1 << 20
 QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
-_NUMBER = re.compile("[+-]?[0-9]{1,10}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,14 +101,14 @@ def properties_fault(data: bytes) -> Message | None:
 def _fault_in(properties: Mapping[str, str]) -> Message | None:
     """What MetaProperties refuses in parsed properties, or None."""
     written_version = properties.get("version", "0")
-    version = _parse_int(written_version.strip())
+    version = int_or_none(written_version.strip())
     if version not in (0, 1):
         return message("meta_properties.unknown_version", version=excerpt(written_version))
     name = "node.id" if version else "broker.id"
     missing_keys = [key for key in ("cluster.id", "node.id") if version and key not in properties]
     if missing_keys:
         return message("meta_properties.keys_missing", keys=tuple(missing_keys))
-    if name in properties and _parse_int(properties[name]) is None:
+    if name in properties and int_or_none(properties[name]) is None:
         return message(
             "meta_properties.no_number", name=name, value=repr(excerpt(properties[name]))
         )
@@ -123,19 +122,17 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
     return None
 
 
-def _parse_int(text: str) -> int | None:
-    """What Integer.parseInt gives; None where it throws."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    number = int(text)
-    return number if -(1 << 31) <= number < 1 << 31 else None
-
-
 def is_reserved(directory_id: str) -> bool:
     """Whether a directory.id is one that Kafka keeps for itself (DirectoryId.reserved)."""
     id_bytes = small_files.decode_id(directory_id)
     most, least = id_bytes[:8], int.from_bytes(id_bytes[8:], "big", signed=True)
     return not any(most) and least < RESERVED_IDS
+
+
+def node_key(properties: Mapping[str, str]) -> str:
+    """The name of the node's id in properties that are not refused, by their version."""
+    version = int_or_none(properties.get("version", "0").strip())
+    return "node.id" if version else "broker.id"
 
 
 def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
@@ -144,8 +141,7 @@ def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
     A meta.properties of version 0, as a broker of ZooKeeper's times wrote it, may lack both, and
     its node.id is not read: version 0 calls it broker.id.
     """
-    name = "node.id" if _parse_int(properties.get("version", "0").strip()) else "broker.id"
-    if name not in properties:
+    if node_key(properties) not in properties:
         return "node"
     return None if "cluster.id" in properties else "cluster"
 

@@ -11,6 +11,7 @@ from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unr
 from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import has_replicas, is_file
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
@@ -111,20 +112,18 @@ def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> It
             META_PROPERTIES, None, problem, release, unreadable_files.NO_START
         )
         return
-    kind, missing_keys = (
-        broker.properties.get("version", "0"),
-        [key for key in ("broker.id", "cluster.id") if key not in broker.properties],
-    )
+    version = int_or_none(broker.properties.get("version", "0").strip())
+    missing_keys = [key for key in ("broker.id", "cluster.id") if key not in broker.properties]
     fault = problem.what if problem else message("finding.no_file", file=META_PROPERTIES)
     if not problem and file.is_there(path):
         fault = own_files.properties_fault(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
-    if not fault and kind == "0" and missing_keys:
+    if not fault and version == 0 and missing_keys:
         fault = message("meta_properties.keys_missing", keys=tuple(missing_keys))
     if fault:
         consequence = None if is_fatal else message("consequence.properties_from_settings")
         keys = (
             "version=0, broker.id"
-            if kind == "0" and not is_fatal
+            if version == 0 and not is_fatal
             else "version=1, cluster.id, node.id"
         )
         found_text = message("evidence.no_file") if not file.is_there(path) else fault
