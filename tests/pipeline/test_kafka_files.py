@@ -233,6 +233,7 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
         ({"startingOffsets": "soon"}, "option startingOffsets takes earliest or latest or {"),
         ({"startingOffsets": '{"t":{"0":-3}}'}, "option startingOffsets takes"),
         ({"startingOffsets": '{"t":{"x":3}}'}, "option startingOffsets takes"),
+        ({"startingOffsets": '{"t":{"' + "1" * 5000 + '":3}}'}, "option startingOffsets takes"),
         ({"startingOffsets": '{"t":3}'}, "option startingOffsets takes"),
         ({"startingOffsets": '{"t":{"0":120}}'}, "every partition that is read: t-1 are missing"),
         (

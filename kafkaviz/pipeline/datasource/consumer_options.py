@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.coordinator_records import DECODER_OF_TOPIC
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import MAX_OFFSET, METADATA_TOPIC
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import INT, LONG, STRING
@@ -366,9 +367,10 @@ def _parse_by_partition(
             raise BadOption(_takes(option, example, text))
         for partition, number in numbers.items():
             is_number = isinstance(number, int) and not isinstance(number, bool)
-            if not (partition.isdecimal() and is_number and least <= number <= MAX_OFFSET):
+            partition_number = int_or_none(partition) if partition.isdecimal() else None
+            if partition_number is None or not (is_number and least <= number <= MAX_OFFSET):
                 raise BadOption(_takes(option, example, text))
-            by_partition[topic, int(partition)] = number
+            by_partition[topic, partition_number] = number
     return by_partition
 
 
