@@ -19,7 +19,7 @@ def test_the_file_and_the_words(damaged, tmp_path, capsys):
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (
         captured.out.startswith(f"{out}: 2.")
-        and "5 errors, 9 warnings, 3 worth knowing" in captured.out
+        and "5 errors, 9 warnings, 4 worth knowing" in captured.out
         and "will start" in captured.out
     )
     assert captured.err.splitlines() == [
@@ -37,6 +37,7 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
     assert main(["report", str(damaged / "bookings-0"), "-o", str(out), "--json", "--sha256"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert list(report) == [
+        "schema",
         "file",
         "bytes",
         "sha256",
@@ -66,7 +67,7 @@ def test_an_archive_and_a_release_and_a_setting(tmp_path, capsys):
     """As the other commands take them; the archive has a checksum of its own."""
     from tests.conftest import SAMPLES
 
-    archive, out = SAMPLES / "kafka-4.3.1-killed-selection.tar.gz", tmp_path / "r.html"
+    archive, out = SAMPLES / "kafka-4.3.1-damaged.tar.gz", tmp_path / "r.html"
     assert (
         main(
             [
