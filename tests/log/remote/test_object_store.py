@@ -59,8 +59,7 @@ def test_a_command_answers_as_of_the_twin_on_disk(
     says of its remote reads.
     """
     status, text, errors = answer(*arguments, directory=stored_broker)
-    assert all(line.startswith("reading ") for line in errors.splitlines())
-    errors = ""
+    errors = re.sub("(?m)^reading .*\n", "", errors)
     if arguments[0] == "lookup" and "--json" in arguments:
         lookup = json.loads(text)
         assert lookup.pop("remote")["reads"]
