@@ -23,8 +23,10 @@ from kafkaviz.extras import MissingPackages
 from kafkaviz.format.checkpoint import UncaughtRefusal
 from kafkaviz.format.message import KafkaParseError
 from kafkaviz.messages import message, verbatim
+from kafkaviz.pipeline.datasource.source_schema import BadOption
 from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong
 from kafkaviz.pipeline.sql.sql import QueryError
+from kafkaviz.search.scan import FailedRead
 
 ROOT = Path(__file__).parents[1]
 WHAT = message("corrupt.no_batch", size=3)
@@ -47,6 +49,8 @@ ERRORS = (
     QueryError(WHAT, message("errors.check_the_path"), 3, 5),
     QueryTooLarge(512),
     QueryTooLong(60),
+    FailedRead("a-0/0.log", 7, WHAT),
+    BadOption(WHAT),
 )
 
 

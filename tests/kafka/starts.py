@@ -275,7 +275,7 @@ def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
 def _is_said(words: str, log: str) -> bool:
     """Whether a broker logged an exception: its class, or the words up to a file's name."""
     class_name, _, text = words.partition(": ")
-    return class_name in log or bool(text and text.partition("/")[0][:40] in log)
+    return class_name in log or bool(text and text.partition("/")[0][:35] in log)
 
 
 def _is_same_cut(foretold: dict[tuple[str, int], int], found: dict[tuple[str, int], int]) -> bool:

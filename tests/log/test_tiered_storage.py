@@ -404,7 +404,8 @@ def test_a_topic_that_was_made_again_is_shown_once(broken):
         path.touch()
     assert open_broker(join_tiered(logs, store)).partition("orders-0").topic_id == joined.topic_id
     tiered_view._REFRESHED.clear()
-    assert open_broker(store).partition("orders-0").topic_id == "C" * 22
+    # an id is its 16 bytes, whatever the padding bits of the name say
+    assert open_broker(store).partition("orders-0").topic_id == f"{'C' * 21}A"
 
 
 def test_other_folders_are_no_store(recorded, tmp_path):

@@ -116,7 +116,7 @@ def holed(recorded, tmp_path) -> tuple[Path, Path]:
 def test_a_range_in_a_hole_ends_the_query(holed, name, asked):
     """With the file as the broker had it, and the offsets. PERMISSIVE makes it a row."""
     logs, store = holed
-    expected = rf"{logs}/orders-0/{41:020}\.log: offsets 41 to 64: remote segment"
+    expected = rf"{logs}/orders-0/{41:020}\.log: offsets 41 to 64: the metadata says that"
     for mode in ("FAILFAST", "DROPMALFORMED"):
         with pytest.raises(Malformed, match=expected):
             read(name, logs, tiered=str(store), mode=mode, **asked)

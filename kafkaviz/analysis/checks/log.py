@@ -82,7 +82,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         is_overflow = batches["is_sound"] & (
             batches["last_offset"] - self._segment.base_offset > MAX_RELATIVE_OFFSET
         )
-        self._producers.observe(batches)
+        self._producers.take(batches)
         oddities = np.where(has_valid_crc & is_known_magic, batches["oddities"], 0)
         masks = {
             "messages": oddities & MESSAGE_CRC != 0,

@@ -47,13 +47,13 @@ class ProducerOrder:
         self.count = 0
         self._last_rows = np.empty(0)
 
-    def observe(self, batches: np.ndarray) -> None:
+    def take(self, rows: np.ndarray) -> None:
         """Takes the next batches: log_scan.VALIDATED_BATCH."""
-        is_producers = batches["crc_valid"] & (batches["magic"] >= MAGIC_2)
-        is_producers &= batches["producer_id"] >= 0
+        is_producers = rows["crc_valid"] & (rows["magic"] >= MAGIC_2)
+        is_producers &= rows["producer_id"] >= 0
         if not is_producers.any():
             return
-        rows = batches[is_producers]
+        rows = rows[is_producers]
         if len(self._last_rows):
             rows = np.concatenate((self._last_rows, rows))
         rows = rows[np.argsort(rows["producer_id"], kind="stable")]
