@@ -58,7 +58,7 @@ def test_the_app_opens_what_is_mounted_and_nothing_else():
     program, *options = [*json.loads(entry), *json.loads(extra)]
     args = parser().parse_args(options)
     assert (program, args.host, args.port) == ("kafkaviz", "0.0.0.0", 8501)
-    assert args.allow_root == [Path("/data")] and args.directory == Path("/data")
+    assert args.allow_root == [Path("/data")] and args.directories == [Path("/data")]
 
 
 def test_it_runs_as_somebody_who_is_not_root():

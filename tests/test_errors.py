@@ -49,7 +49,7 @@ ERRORS = (
     QueryError(WHAT, message("errors.check_the_path"), 3, 5),
     QueryTooLarge(512),
     QueryTooLong(60),
-    FailedRead("a-0/0.log", 7, WHAT),
+    FailedRead(Path("a-0/0.log"), 7, WHAT),
     BadOption(WHAT),
 )
 

@@ -39,7 +39,7 @@ def refuse_older_spark(version: str) -> None:
     Raises:
         KafkavizError: it is older than OLDEST_SPARK.
     """
-    release = tuple(int(part) for part in re.findall("[0-9]+", version)[:2])
-    if release < OLDEST_SPARK:
+    spark = tuple(int(part) for part in re.findall("[0-9]+", version)[:2])
+    if spark < OLDEST_SPARK:
         oldest = ".".join(map(str, OLDEST_SPARK))
         raise KafkavizError(message("errors.spark_too_old", version=version, oldest=oldest))

@@ -64,15 +64,23 @@ def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
     """The sizes before and after; what was read is what was there before."""
     opened = segment(tmp_path, b"\0" * 30)
     real = file.info
-    monkeypatch.setattr(file, "info", lambda path: (append(path, b"\0" * 5), real(path))[1])
+    pending = [b"\0" * 5]  # written once, by whoever asks first
+    monkeypatch.setattr(
+        file, "info", lambda path: (pending and append(path, pending.pop()), real(path))[1]
+    )
     assert anatomy.read(opened).grown_bytes == (30, 35)
 
 
 def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
     """Nothing to compare with."""
     opened = segment(tmp_path, b"\0" * 30)
-    real = file.info
-    monkeypatch.setattr(file, "info", lambda path: (path.unlink(), real(path))[1])
+    real = anatomy.observe_scan
+
+    def scan_and_unlink(*arguments: object) -> None:
+        real(*arguments)
+        opened.log.path.unlink()
+
+    monkeypatch.setattr(anatomy, "observe_scan", scan_and_unlink)
     assert anatomy.read(opened).grown_bytes is None
 
 
