@@ -74,13 +74,14 @@ def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
 def test_a_log_that_goes_while_it_is_read(tmp_path, monkeypatch):
     """Nothing to compare with."""
     opened = segment(tmp_path, b"\0" * 30)
-    real = anatomy.observe_scan
+    real = anatomy._tail
 
-    def scan_and_unlink(*arguments: object) -> None:
-        real(*arguments)
+    def read_and_unlink(*arguments: object) -> object:
+        tail = real(*arguments)
         opened.log.path.unlink()
+        return tail
 
-    monkeypatch.setattr(anatomy, "observe_scan", scan_and_unlink)
+    monkeypatch.setattr(anatomy, "_tail", read_and_unlink)
     assert anatomy.read(opened).grown_bytes is None
 
 

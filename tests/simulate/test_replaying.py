@@ -82,7 +82,7 @@ def differing(
                 text, settings.release, within_limits=False
             )
         again = written_again(
-            stored_log(Partition(partition, IndexConfig())),
+            stored_log(Partition(partition=partition, config=IndexConfig())),
             values,
             settings.release,
             ends.get(partition.directory),
