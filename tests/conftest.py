@@ -28,6 +28,8 @@ settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 # what a thousand tests have left is much to search for garbage: by default a sixth of their time
 gc.set_threshold(50_000, 20, 100)
+# a shell may export it, and workers of pytest-xdist have it: text is as wide as that says
+os.environ.pop("COLUMNS", None)
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
