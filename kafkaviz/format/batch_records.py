@@ -440,7 +440,7 @@ def heads(
         return
     header, body = split_header(data)
     codec_id, count = int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
-    if is_streamed:
+    if is_streamed and codec_id:
         codec.name(codec_id)  # the iterator asks for it even where no record follows
     if not codec_id or count <= 0:
         try:
