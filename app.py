@@ -1,4 +1,4 @@
-"""The entry point of the app, which opens on the page Broker."""
+"""The entry point of the app, which opens on the Broker page."""
 
 from kafkaviz.app.pages.broker import page
 

@@ -1,4 +1,4 @@
-"""The entry point of the page Compare."""
+"""The entry point of the Compare page."""
 
 from kafkaviz.app.pages.compare import page
 

@@ -1,4 +1,4 @@
-"""The entry point of the page Explore."""
+"""The entry point of the Explore page."""
 
 from kafkaviz.app.pages.explore import page
 

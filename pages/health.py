@@ -1,4 +1,4 @@
-"""The entry point of the page Health."""
+"""The entry point of the Health page."""
 
 from kafkaviz.app.pages.health import page
 

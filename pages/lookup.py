@@ -1,4 +1,4 @@
-"""Lookup: follow one offset or one timestamp through the indexes to its record, step by step."""
+"""The entry point of the Lookup page."""
 
 from kafkaviz.app.pages.lookup import page
 

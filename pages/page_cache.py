@@ -1,4 +1,4 @@
-"""The entry point of the page Page cache."""
+"""The entry point of the Page cache page."""
 
 from kafkaviz.app.pages.page_cache import page
 

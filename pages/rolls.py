@@ -1,4 +1,4 @@
-"""The entry point of the page Rolls."""
+"""The entry point of the Rolls page."""
 
 from kafkaviz.app.pages.rolls import page
 

@@ -1,4 +1,4 @@
-"""Segment: the three files of a segment, how they point at each other, and what is in them."""
+"""The entry point of the Segment page."""
 
 from kafkaviz.app.pages.segment import page
 

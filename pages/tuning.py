@@ -1,4 +1,4 @@
-"""Tuning: what another interval would have cost this log."""
+"""The entry point of the Tuning page."""
 
 from kafkaviz.app.pages.tuning import page
 

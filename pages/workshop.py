@@ -1,4 +1,4 @@
-"""The entry point of the page Workshop."""
+"""The entry point of the Workshop page."""
 
 from kafkaviz.app.pages.workshop import page
 

@@ -1,1 +1,1 @@
-"""What several pages show: small pieces of HTML, figures with their tables, notices, progress."""
+"""Widgets that several pages share: pieces of HTML, figures, tables, notices, progress strips."""

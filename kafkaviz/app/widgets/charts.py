@@ -1,7 +1,4 @@
-"""A figure as pages show it.
-
-Its title above it, drawn once for a view and a mode, and in words for who does not see it.
-"""
+"""Figures on a page: cached per view and theme, with a title above and an alternative text."""
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -16,8 +13,8 @@ if TYPE_CHECKING:
     from kafkaviz.figures.plain_figure import PlainFigure
 
 MAX_FIGURES = 256
-NO_TITLE_PX = 12  # above and below the words of the template's title
-SELECTING = {  # what Streamlit sets where points are chosen
+NO_TITLE_PX = 12  # padding above and below the template's title
+SELECTING = {  # the layout that Streamlit sets when points can be selected
     "clickmode": "event+select",
     "hovermode": "closest",
     "dragmode": "pan",
@@ -26,25 +23,25 @@ View = TypeVar("View")
 
 
 class Draw(Protocol):
-    """What draws a view in a mode: a function, known by its name."""
+    """A function that draws a view in a theme. The cache identifies it by module and name."""
 
     __module__: str
     __qualname__: str
 
     def __call__(self, figure_view: Any, mode: str, /) -> Any:
-        """The figure, Plotly's or plain."""
+        """Returns a Plotly figure, or a PlainFigure."""
 
 
 def mode() -> str:
-    """Light or dark; paper is light."""
+    """Returns "light" or "dark". Paper is always light."""
     return "light" if st.query_params.get(page_state.PAPER) else st.context.theme.type or "light"
 
 
 def view(view_key: Hashable, make: Callable[[], View]) -> View:
-    """A view that takes some time to work out, kept between reruns.
+    """Returns the result of `make`, cached between reruns.
 
     Args:
-        view_key: what distinguishes it from all others.
+        view_key: the cache key; the language is added to it.
     """
     return _view(view_key, language(), make)
 
@@ -55,11 +52,12 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
 
 
 def figure(view_key: Hashable, draw: Draw, figure_view: object) -> "PlainFigure":
-    """A view as it is drawn in this mode.
+    """Returns the figure of a view in the current theme, cached.
+
+    Making a Plotly figure takes as long as the rest of a rerun.
 
     Args:
-        view_key: what the view depends on; to make a figure takes Plotly as long as all else of a
-            rerun.
+        view_key: everything that the view depends on.
     """
     return _figure(
         view_key, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, figure_view
@@ -75,17 +73,17 @@ def _figure(
     _draw: Draw,
     _figure_view: object,
 ) -> "PlainFigure":
-    # plotly takes half a second to import: what stands above a chart need not wait
+    # Importing plotly takes half a second; the page above a chart is drawn before that.
     from kafkaviz.figures.plain_figure import PlainFigure
 
     return PlainFigure.from_plotly(_draw(_figure_view, mode))
 
 
 def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
-    """A Plotly figure in our own look.
+    """Draws a Plotly figure without Streamlit's theme and mode bar.
 
     Args:
-        selects: how its points are chosen, where they are; then what is chosen comes back.
+        selects: the selection arguments of st.plotly_chart. With them, the selection is returned.
     """
     plotly_figure = _drawn_once(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
@@ -94,9 +92,9 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 
 
 def _drawn_once(plotly_figure: Any, selecting: dict[str, str]) -> "PlainFigure":
-    """The figure with what Plotly and Streamlit would else find out by drawing it a second time.
+    """Returns the figure with the layout that it would otherwise get only in a second drawing.
 
-    That is the room that Plotly keeps for a title where there is none, and how points are chosen.
+    Plotly would reserve room for a missing title, and Streamlit would set the selection modes.
     """
     from kafkaviz.figures.plain_figure import PlainFigure
 
@@ -111,17 +109,13 @@ def _drawn_once(plotly_figure: Any, selecting: dict[str, str]) -> "PlainFigure":
 
 
 def render_titled(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
-    """A view that has a title and a line below it, under both.
-
-    Args:
-        view_key: as of `figure`.
-    """
+    """Draws the title and the caption of a view, and its figure below them."""
     elements.figure_head(figure_view.title, figure_view.caption)
     render_figure(view_key, draw, figure_view, key)
 
 
 def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
-    """The same, its title already written."""
+    """Draws the figure of a view without a title above it."""
     plot(
         figure(view_key, draw, figure_view),
         key,

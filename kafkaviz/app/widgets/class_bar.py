@@ -1,7 +1,7 @@
-"""What a class adds to the Workshop: the way in, the strip above a step, the bars of the answers.
+"""The class in the Workshop: joining, the strip above a step, and the bars of the answers.
 
-A teacher's strip and bars ask the room once a second. A learner's page hears of it when the class
-goes on, see class_feed.py, and then runs only those of its parts anew that show it.
+A teacher's strip and bars poll the room every second. A learner's page is notified when the class
+moves to another step (see class_feed.py), and then reruns only the parts that show it.
 """
 
 import threading
@@ -26,19 +26,19 @@ from kafkaviz.figures.text import error_text
 from kafkaviz.messages import language, say, say_count
 
 CSS = Path(__file__).with_suffix(".css")
-POLL_S = 1.0  # of the teacher's page
+POLL_S = 1.0  # how often the teacher's page asks the room
 PARTS = ("kv_class_crumb", "kv_class_body")
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
-# Of learners' pages one part runs at a time. Twenty threads that hand Python's lock to each other
-# at every message take twice the processor time of twenty that follow each other.
+# The parts of learners' pages run one at a time. Twenty threads that pass Python's lock around at
+# every message take twice the CPU time of twenty that run in sequence.
 _turn = threading.Lock()
 _class_link = register_component("class_link")
 
 
 @dataclass(frozen=True)
 class ClassStep:
-    """A step as a class sees it: which one, and what it asks."""
+    """A step of a lesson, and whether the class has something to answer in it."""
 
     key: StepKey
     has_question: bool
@@ -47,18 +47,18 @@ class ClassStep:
 
 @cache
 def stylesheet() -> str:
-    """The look of all that is here."""
+    """Returns the CSS of the class strip and bars."""
     return CSS.read_text(encoding="utf-8")
 
 
-# ---- what runs anew when the class goes on
+# ---- the parts that rerun when the class moves on
 
 
 def render_part(key: str, render: Callable[[], None]) -> None:
-    """Draws a part of the page; of a learner's page one that can run anew by itself.
+    """Draws a part of the page. On a learner's page it is a fragment that can rerun alone.
 
-    What is around it is two thirds of what a page costs: twenty pages that go on at once wait for
-    each other.
+    The rest of the page takes two thirds of a rerun, and twenty pages that move on at once would
+    wait for each other.
 
     Args:
         key: one of PARTS.
@@ -70,7 +70,10 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 
 
 def _run_part(render: Callable[[], None]) -> None:
-    """A part of a learner's page, when it is its turn; all of it once they have left the class."""
+    """Draws a part when no other learner's part is being drawn.
+
+    Reruns the whole page if this session has left the class.
+    """
     if class_seat.current() is None:
         st.rerun()
     with _turn:
@@ -78,21 +81,21 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def set_picker_lesson(name: str) -> None:
-    """Says which lesson the picker shows."""
+    """Sets the lesson that the lesson picker shows."""
     st.session_state[page_state.CLASS_PICKER] = name
 
 
 def set_picker_track(track: str) -> None:
-    """Says which track the other picker shows, which is in no part of the page."""
+    """Sets the track that the track picker shows. That picker is outside the PARTS."""
     st.session_state[page_state.CLASS_PICKER_TRACK] = track
 
 
 def keep_whole(lesson: str, track: str) -> None:
-    """Runs the page as a whole where the learner went to what its parts alone cannot show.
+    """Reruns the whole page if rerunning its PARTS is not enough to show where the learner went.
 
     Args:
-        lesson: that is shown.
-        track: in which.
+        lesson: the lesson that is now shown.
+        track: its track.
     """
     if class_seat.is_learner() and (
         st.session_state.get(page_state.CLASS_PICKER) != lesson
@@ -103,20 +106,20 @@ def keep_whole(lesson: str, track: str) -> None:
 
 
 def _go_on() -> None:
-    """Runs those parts alone, where a learner's page has them, else all of it."""
+    """Reruns only the PARTS of a learner's page when the class moves on."""
     if class_seat.is_learner():
-        with suppress(StreamlitAPIException):  # on paper there are none
+        with suppress(StreamlitAPIException):  # a page for print has no fragments
             st.rerun(PARTS)
 
 
-# ---- the way in
+# ---- joining and teaching
 
 
 def render_button() -> None:
-    """Join a class, or teach one where that is allowed; nothing where this session attends one."""
+    """Draws the popover to join or, if allowed, teach a class. Draws nothing in a class."""
     if class_seat.code():
         return
-    # a popover of another key is another one, and closed
+    # the key is constant: with another key this would be a new popover, and closed
     with st.popover(
         say("class.title"),
         icon=":material/groups:",
@@ -144,7 +147,7 @@ def render_button() -> None:
 
 def _join() -> None:
     text = clean_code(st.session_state.get("kv_class_code", ""))
-    # who types a code and presses the button may do both in one run
+    # Typing a code and then pressing the button can call this twice in one run.
     if not text or class_seat.current() is not None:
         return
     if ROOMS.find(text) is None:
@@ -177,15 +180,15 @@ def _take_seat() -> None:
 
 
 def render_link() -> None:
-    """Ties the browser to the class, where the address has one."""
+    """Connects the browser to the class in the address, if there is one."""
     if code := clean_code(class_seat.code()):
         _link(code, class_seat.current())
 
 
 def render_strip(step: ClassStep) -> None:
-    """The class above a step: who this is, who has answered, what can be done.
+    """Draws the strip of the class above a step, for a teacher, a learner or a visitor.
 
-    Where the address has a code and this session no seat: the way to one.
+    Draws nothing if the address has no class code.
     """
     code = class_seat.code()
     if not code:
@@ -204,9 +207,9 @@ def render_strip(step: ClassStep) -> None:
 
 
 def _link(code: str, attendance: Attendance | None) -> None:
-    """Leaves the token with the browser, or takes it from there after a reload.
+    """Stores the token in the browser, or restores it from there after a reload.
 
-    A learner's browser says when the class went on.
+    A learner's browser also reports when the class moves on.
     """
     data = {
         "code": code,
@@ -244,7 +247,7 @@ def _visitor(room: ClassRoom) -> None:
 
 
 def _say_status(title: str, text: str, help_text: str = "") -> None:
-    """A title, a sentence, and who may need help."""
+    """Draws a title, a sentence and, if given, a warning about learners who may need help."""
     help_html = (
         f'<span class="kv-class-stuck" role="status">{elements.severity("warning")}'
         f"{elements.escape(help_text)}</span>"
@@ -288,7 +291,7 @@ def _toggle_hand() -> None:
 
 
 def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> None:
-    """The seat, and whether the page is where the class is."""
+    """Draws the seat number, and whether this page shows the step of the class."""
     room = attendance.room
     words = [
         say("class.your_seat", number=number),
@@ -302,7 +305,7 @@ def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> Non
 
 
 def _progress(room: ClassRoom, step: ClassStep) -> list[str]:
-    """How many have answered what the step asks."""
+    """Returns how many learners have answered the step, as texts."""
     tally = room.tally(step.key)
     if room.is_revealed(step.key):
         return [say("class.revealed")]
@@ -354,7 +357,7 @@ def _end() -> None:
 
 @st.fragment(run_every=POLL_S)
 def _teacher_status(step: ClassStep) -> None:
-    """How many are there and have answered, and who may need the teacher."""
+    """Draws how many learners are here and have answered, and who may need help."""
     attendance = class_seat.current()
     if attendance is None or attendance.room.position.revision != st.session_state.get(
         page_state.CLASS_REVISION
@@ -383,7 +386,7 @@ def _stuck_text(stuck: Sequence[StuckSeat]) -> str:
 
 
 def _code_dialog(code: str) -> None:
-    """The code, large, with the addresses and the picture of the first."""
+    """Draws the code in large type, the addresses to join, and a QR code of the first address."""
     st.html(f'<div class="kv-class-code">{elements.escape(code)}</div>')
     addresses = join_addresses(code)
     if not addresses:
@@ -397,7 +400,10 @@ def _code_dialog(code: str) -> None:
 
 
 def join_addresses(code: str) -> list[str]:
-    """What learners open; nothing where only this machine reaches the server."""
+    """Returns the addresses that learners can open.
+
+    Empty if only this machine can reach the server.
+    """
     url = urlsplit(st.context.url or "")
     query = urlencode(class_seat.join_query(code, language()))
     if url.hostname and not access.is_own_machine(url.hostname):
@@ -415,10 +421,9 @@ def join_addresses(code: str) -> list[str]:
 
 
 def render_bars(step: StepKey, letters: Sequence[str]) -> None:
-    """How the class answered, on the buttons of the choices.
+    """Draws the share of each answer on the buttons of the choices.
 
-    Of an open question the teacher alone sees it, while the answers come in; once it is revealed
-    everybody does.
+    Until the answers are revealed, only the teacher sees the shares.
     """
     attendance = class_seat.current()
     if attendance is None:
@@ -437,7 +442,7 @@ def _live_bars(step: StepKey, letters: Sequence[str]) -> None:
 
 
 def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
-    """The shares as a style of the buttons, and as words for who does not see them."""
+    """Draws the shares as CSS of the buttons, and as a list for screen readers."""
     tally = room.tally(step)
     counts = [tally.letters.get(letter, 0) for letter in letters]
     shares = [count / max(tally.chosen, 1) for count in counts]
@@ -457,7 +462,7 @@ def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
 
 
 def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:
-    """What is said below an open question of a class; None where this is not one."""
+    """Returns the hint below an open question of a class, or None if this step is not one."""
     if class_seat.is_revealed(step) is None:
         return None
     if class_seat.is_teacher():

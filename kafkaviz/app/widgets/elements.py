@@ -1,9 +1,7 @@
-"""Small pieces of a page that are only shown.
+"""Small static pieces of a page: titles, chips, metrics, figure heads, states, short tables.
 
-Title, chips, metric strip, figure head, states, short tables.
-
-Each writes HTML for st.html. Arguments named html (and the cells of `table`) are HTML already; all
-others are plain text and are escaped here, so that nothing read from a file becomes markup.
+Each writes HTML with st.html, or returns it. Arguments named html and the cells of `table` are HTML
+already. All other text is plain and is escaped here, so that text from a file never becomes markup.
 """
 
 import re
@@ -21,23 +19,23 @@ BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|[KMGT]iB|[kMGT]?B)(?!\w))
 BEHIND_SIGN = re.compile(r"(?<=[<>≈]) (?=\d)")
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
-ROWS_AT_ONCE = 9  # the lowest of the boxes that tables lie in shows as many
+ROWS_AT_ONCE = 9  # rows that fit into the lowest box of a table without scrolling
 
 
 def escape(text: str) -> str:
-    """Plain text as HTML."""
+    """Returns plain text as HTML."""
     return to_html(escape_controls(text))
 
 
 def escape_markdown(text: str) -> str:
-    """Text for a Streamlit label that reads as it is: __consumer_offsets-0 is no bold word."""
+    """Returns text escaped for Streamlit's Markdown: __consumer_offsets-0 does not become bold."""
     return MARKDOWN.sub(r"\\\1", escape_controls(text))
 
 
 def cut_middle(text: str, length: int) -> str:
-    """Text cut in the middle to at most `length` characters.
+    """Returns the text with its middle cut out, at most `length` characters long.
 
-    Both ends of a path matter, the last part most.
+    Two thirds of them are the end: the last part of a path matters most.
     """
     if len(text) <= length:
         return text
@@ -46,19 +44,26 @@ def cut_middle(text: str, length: int) -> str:
 
 
 def page_name(name: str) -> str:
-    """The name of a page, of app/frame.py's PAGES, in the reader's language."""
+    """Returns the name of a page in the reader's language.
+
+    Args:
+        name: a key of PAGES in app/frame.py.
+    """
     return say(f"common.page_{name.lower().replace(' ', '_')}")
 
 
 def icon(name: str, *, small: bool = False) -> str:
-    """A Material symbol as inline HTML."""
+    """Returns a Material symbol as inline HTML."""
     return f'<span class="kv-ic{" s" if small else ""}" aria-hidden="true">{escape(name)}</span>'
 
 
 def severity(kind: str) -> str:
-    """The mark of "error", "warning", "info" or "ok" as inline HTML.
+    """Returns the mark of a severity as inline HTML.
 
-    A shape of its own, not a colour alone.
+    Each severity has its own shape, so that it is not shown by colour alone.
+
+    Args:
+        kind: one of SEVERITIES.
     """
     return (
         f'<span class="kv-sev {kind}" role="img" aria-label="{say(f"common.severity_{kind}")}'
@@ -67,15 +72,15 @@ def severity(kind: str) -> str:
 
 
 def mono(text: str) -> str:
-    """Text in the face of bytes and names, as HTML."""
+    """Returns text in a monospaced font, as HTML."""
     return f'<span class="kv-mono">{escape(text)}</span>'
 
 
 def label(name: str, value: str, about: str = "") -> str:
-    """A name on the left and its value on the right, above what they are of, as HTML.
+    """Returns a name at the left and its value at the right, as HTML. It goes above a control.
 
     Args:
-        about: what the name says to who points at it.
+        about: the tooltip of the name.
     """
     title = f' title="{escape(about)}"' if about else ""
     return (
@@ -84,15 +89,16 @@ def label(name: str, value: str, about: str = "") -> str:
 
 
 def title(html: str, lead: str = "", gap: int = 20) -> None:
-    """The page's h1, which says what was found, and one sentence more."""
+    """Draws the h1 of the page, which states the main result, and a sentence below it."""
     below = f"<p>{escape(lead)}</p>" if lead else ""
     st.html(f'<div class="kv-hd" style="margin-bottom:{gap}px"><h1>{html}</h1>{below}</div>')
 
 
 def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
-    """A row of chips: each a kind ("ok", "warning", "error", "info" or "") and its HTML.
+    """Draws a row of chips, and a note after them.
 
-    Then a quiet sentence.
+    Args:
+        items: (kind, HTML) of each chip; a kind is one of SEVERITIES, or "".
     """
     row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
     st.html(
@@ -102,11 +108,11 @@ def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
 
 
 def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) -> None:
-    """A strip of figures: label, value with its unit, and a line of detail.
+    """Draws a strip of numbers.
 
     Args:
-        is_pending: numbers are still being worked out; a dash then keeps the room of one and shows
-            it.
+        cells: (label, value with its unit, detail) of each number.
+        is_pending: some numbers are still being computed. A dash marks their place.
     """
     st.html(
         f'<div class="kv-metrics{" owed" if is_pending else ""}">'
@@ -125,23 +131,23 @@ def _metric(label: str, value: str, detail: str) -> str:
 
 
 def _dashes(words: str) -> str:
-    """Text as HTML, its lone dashes marked: they stand where a number will."""
+    """Returns text as HTML. A lone dash is marked, because a number will replace it."""
     return re.sub(r"(^|\s)–(?=\s|$)", r"\1<i>–</i>", escape(words))
 
 
 def heading(text: str, aside: str = "") -> None:
-    """The heading of a section, and a quiet word beside it."""
+    """Draws the heading of a section, and a note after it."""
     st.html(f'<h2 class="kv-h2">{escape(text)} <small>{escape(aside)}</small></h2>')
 
 
 def hidden_count(key: str, count: int) -> None:
-    """How many rows of a table are not in sight, where there are any."""
+    """Draws how many rows of a table are hidden, if any are."""
     if count > 0:
         st.html(f'<div class="kv-more">{escape(say_count(key, count))}</div>')
 
 
 def figure_head(finding: str, below: str) -> None:
-    """The title of a figure, which says what it shows of this data, and how to read it."""
+    """Draws the title of a figure, which states what it shows, and how to read it."""
     finding, below = keep_units(finding), keep_units(below)
     st.html(
         f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
@@ -149,14 +155,15 @@ def figure_head(finding: str, below: str) -> None:
 
 
 def keep_units(text: str) -> str:
-    """The text with no line break between a number and its unit, nor behind the sign before it."""
+    """Returns text without a line break between <, > or ≈, a number and its unit."""
     return BEHIND_SIGN.sub("\u00a0", BEFORE_UNIT.sub("\u00a0", text))
 
 
 def key(swatches: Iterable[tuple[str, str]]) -> str:
-    """What the colours of a figure mean, as HTML.
+    """Returns the legend of a figure as HTML.
 
-    The class of a swatch (see look.css) and its words.
+    Args:
+        swatches: the CSS class of each colour (see look.css) and its label.
     """
     cells = "".join(
         f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches
@@ -165,9 +172,10 @@ def key(swatches: Iterable[tuple[str, str]]) -> str:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """How many rows stand behind each tab, beside its name.
+    """Adds the number of rows to the label of each tab.
 
-    In the name itself they would become part of every link to it.
+    The numbers are CSS content: in the label itself they would become part of every link to the
+    tab.
     """
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
@@ -178,7 +186,12 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
-    """Groups of facts: a colour's name, a heading, and rows of label and value; a value is HTML."""
+    """Draws groups of facts.
+
+    Args:
+        groups: (colour, heading, rows) of each group. A row is a label and a value; the value is
+            HTML.
+    """
     st.html("".join(_facts(*group) for group in groups))
 
 
@@ -191,12 +204,14 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def table(head: str, rows: Iterable[str]) -> None:
-    """A short table, exact to the letter.
+    """Draws a short table.
 
-    The cells of its head and its rows (<tr>…</tr>) are HTML.
+    Args:
+        head: the header cells (<th>…</th>) as HTML.
+        rows: each row (<tr>…</tr>) as HTML.
     """
     rows = list(rows)
-    # what scrolls has to be reached by key
+    # a box that scrolls must be reachable with the keyboard
     scrolled = ' tabindex="0"' if len(rows) > ROWS_AT_ONCE else ""
     body = (
         f'<table class="kv-tbl"><thead><tr>{head}</tr></thead>'
@@ -207,10 +222,10 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 @contextmanager
 def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Nothing here yet: what it is, why, and, in the with block, one way on.
+    """Draws an empty state: what is missing and why. The with block draws the button that helps.
 
     Args:
-        level: 1 where the page has no other title.
+        level: 1 if the page has no other title.
     """
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
@@ -234,14 +249,12 @@ def state(
     *,
     level: int = 2,
 ) -> Generator[None]:
-    """Something is wrong, or only part is there.
-
-    A mark (a severity or an icon), what, why, and, in the with block, the way on.
-
-    evidence draws what stands between the sentences and the way on.
+    """Draws a problem: what is wrong or incomplete, and why. The with block draws the buttons.
 
     Args:
-        level: 1 where the page has no other title.
+        mark: one of SEVERITIES, or the name of an icon.
+        evidence: draws between the sentences and the buttons.
+        level: 1 if the page has no other title.
     """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)
     with st.container(key=f"kv_state_{name}"):

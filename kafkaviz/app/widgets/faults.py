@@ -1,7 +1,4 @@
-"""What a page says when there is nothing to show, or only part.
-
-One sentence what, one why, one way on.
-"""
+"""Notices for a directory that cannot be shown, or only in part: what, why, and what to do next."""
 
 import functools
 import os
@@ -24,19 +21,19 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count
 
 HOME = "app.py"
-STORE_MESSAGES = ("remote.", "tiered.")  # what a store or an address is refused for, and not a file
+STORE_MESSAGES = ("remote.", "tiered.")  # messages about a store or an address, not about a file
 MAX_NEARBY = 3  # buttons to directories one level down
-MAX_PROBLEMS = 8  # problems named one by one
+MAX_PROBLEMS = 8  # problems that are listed
 
 
 def nothing_open() -> None:
-    """No directory was given, and there is no sample."""
+    """Draws the notice that no directory was given. If there is a sample, a button opens it."""
     with elements.empty("directory", say("faults.nothing_open"), say("faults.nothing_open_why")):
         _sample_button("secondary")
 
 
 def cannot_open(fault: CannotOpen) -> None:
-    """A path that is no broker directory, or may not be read."""
+    """Draws why a path cannot be opened as a broker directory."""
     is_of_store = fault.what.key.startswith(STORE_MESSAGES)
     (_unreadable if is_of_store else RENDERERS.get(fault.kind, _unreadable))(fault)
 
@@ -88,7 +85,7 @@ def _no_permission(fault: CannotOpen) -> None:
 
 
 def _owner(path: Path) -> str:
-    """Whose it is, as far as that can be seen."""
+    """Returns a text about the owner and the mode of a path, as far as they can be read."""
     try:
         status = os.stat(path)
     except OSError:
@@ -132,7 +129,7 @@ def _unreadable(fault: CannotOpen) -> None:
 
 
 def _render_refusal(name: str, mark: str, finding: str, reason: str) -> None:
-    """A path that cannot be opened now but perhaps later; there are samples meanwhile."""
+    """Draws a path that may open later: a button tries again, another opens a sample."""
     with elements.state(name, mark, finding, reason, level=1):
         _retry_button()
         _sample_button("tertiary")
@@ -148,9 +145,10 @@ RENDERERS = {
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """The broker directory is open, but has no such topic-partition or segment.
+    """Draws that the open directory has no such topic-partition or segment.
 
-    The fault, of app/state/page_location.py, says so in a sentence.
+    Args:
+        fault: an error from app/state/page_location.py, which words it.
     """
     with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
         st.page_link(
@@ -162,7 +160,7 @@ def not_in_broker(fault: CannotOpen, directory: str) -> None:
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
-    """A broker directory that shows nothing: it holds no topic-partition, or none can be read."""
+    """Draws a directory without readable topic-partitions: it has none, or none can be read."""
     if not problems:
         with elements.empty(
             "partitions",
@@ -182,7 +180,7 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
 
 
 def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
-    """Some files could not be read."""
+    """Draws which files could not be read."""
     counts = {"shown_count": units.group(readable), "total": units.group(total)}
     finding = (
         say("faults.partial", **counts) if readable < total else say("faults.partial_directory")
@@ -195,7 +193,7 @@ def partial(readable: int, total: int, directory: Path, problems: Sequence[Probl
 
 
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
-    """What could not be read, and why."""
+    """Draws a table of the files that could not be read, and why."""
     mark, visible = elements.severity("warning"), problems[:MAX_PROBLEMS]
     cells = (
         (
@@ -239,5 +237,5 @@ def _sample_button(kind: Literal["secondary", "tertiary"]) -> None:
 
 
 def open_directory(directory: str) -> None:
-    """Opens another broker directory on this page: for a button's on_click."""
+    """Opens another broker directory on the same page. A callback for buttons."""
     st.query_params.from_dict(page_state.address(directory))

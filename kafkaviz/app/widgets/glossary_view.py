@@ -1,4 +1,4 @@
-"""The glossary, as the Workshop shows it: all words, and of the chosen one the ways on."""
+"""The glossary in the Workshop: every term, and for the chosen one links to where it is used."""
 
 from collections.abc import Mapping
 from html import escape
@@ -18,11 +18,11 @@ CHOICE = "kv_word"
 
 
 def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
-    """The words to choose from, the chosen one, and all of them by the lesson that teaches them.
+    """Draws the picker, the chosen term, and all terms grouped by the lesson that teaches them.
 
     Args:
-        lesson_titles: of the lessons that there are, by their names.
-        address: what a link to another page keeps.
+        lesson_titles: the title of each lesson by its name.
+        address: the address parameters that a link to another page keeps.
     """
     elements.title(escape(say("glossary.title")), say("glossary.lead", count=len(TERMS)))
     st.button(
@@ -67,14 +67,14 @@ def _render_term(
 
 
 def _lesson_head(lesson: str, title: str) -> None:
-    """The lesson that teaches the words below, and the way to it."""
+    """Draws the title of a lesson above its terms, with a button that opens it."""
     with st.container(horizontal=True, vertical_alignment="center", gap=8):
         st.html(f'<h2 class="kv-h2">{escape(title)}</h2>', width="content")
         _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
 
 
 def _row(term: GlossaryTerm, address: Mapping[str, str]) -> None:
-    """A word, what it is, what of Kafka it is, and the page that shows it."""
+    """Draws a term, its meaning, its counterpart in Kafka, and a link to the page that shows it."""
     with st.container(key=f"kv_row_{term.key}", horizontal=True, vertical_alignment="top", gap=16):
         st.html(
             f'<dl class="kv-word"><dt>{escape(term.name)}</dt>'

@@ -1,11 +1,8 @@
-"""Go to: a page, a topic-partition, a segment or another directory, from a few typed words.
+"""The Go to dialog: finds pages, directories, topic-partitions, segments, lessons and terms.
 
-A segment also by an offset that it holds; a lesson, a step of one and a word of the glossary by
-their names in any language.
-
-`orders` finds orders-0 to orders-2; `orders-0 2247` finds offset 2247 of orders-0, `2247` that of
-where the reader is. Where nothing is typed it offers what was looked at before, so K and Enter lead
-back.
+`orders` finds orders-0 to orders-2. `orders-0 2247` finds offset 2247 in orders-0; `2247` alone
+finds it near the reader's current place. Lessons and terms are found by their name in any language.
+With an empty field it lists recent places, so that K and Enter lead back.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,15 +28,15 @@ from kafkaviz.messages import LANGUAGES, language, say
 if TYPE_CHECKING:
     from kafkaviz.app.frame import Page
 
-MAX_ENTRIES = 6  # of a kind
-PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # of a directory: as an entry, and beside one
+MAX_ENTRIES = 6  # per kind
+PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # length of a directory as an entry, and as a note
 BROKER_PAGE, SEGMENT_PAGE, WORKSHOP_PAGE = "Broker", "Segment", "Workshop"
-# pages of a topic-partition
+# the pages about one topic-partition
 PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}
 
 
 class GoToEntry(NamedTuple):
-    """One thing to go to: under which heading, its words, a quiet word more, and its address."""
+    """One search result: a heading, its text, a note in grey, and the page and address it opens."""
 
     heading: str
     words: str
@@ -49,11 +46,11 @@ class GoToEntry(NamedTuple):
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
-    """The content of the dialog.
+    """Draws the search field and what it finds.
 
     Args:
-        pages: by name each page that exists, and the part of this address that a link to it keeps.
-        current: the page that is open.
+        pages: each existing page by name, with the address parameters that a link to it keeps.
+        current: the name of the open page.
     """
     arguments: dict[str, Any] = {
         "placeholder": "orders-0 2247",
@@ -81,23 +78,20 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
             _entry(number, entry, pages[entry.page][0], is_current=entry.page == current)
         nothing = f'<div class="kv-group">{say("go_to.nothing")}</div>' if heading is None else ""
         any_word = "" if heading is None else "any"
-        # Enter waits for it, in keys.js
+        # keys.js waits for this element after Enter
         st.html(f'{nothing}<i data-asked="{elements.escape(query)}" data-found="{any_word}"></i>')
 
 
 def directories(location: Location) -> list[str]:
-    """The directories that were opened before, newest first, and the samples.
-
-    Not the one that is open.
-    """
+    """Returns recently opened directories, newest first, then the samples, without the open one."""
     candidates = dict.fromkeys([*page_location.recent(), *map(str, access.samples())])
     return [directory for directory in candidates if directory != location.directory]
 
 
 def _entry(number: int, entry: GoToEntry, page: "Page", *, is_current: bool) -> None:
-    """A link; on the page itself a button.
+    """Draws a result as a link, or as a button if it is on the current page.
 
-    Streamlit 1.67 informs a page's components of a link's address too late.
+    Streamlit 1.67 informs the components of a page too late when a link changes only its address.
     """
     label = elements.escape_markdown(entry.words) + (
         f" :gray[{elements.escape_markdown(entry.aside)}]" if entry.aside else ""
@@ -117,12 +111,12 @@ def find_entries(
     visits: Sequence[Visit] = (),
     other_directories: Sequence[str] = (),
 ) -> list[GoToEntry]:
-    """What fits the words, best first.
+    """Returns the results for a query, best first.
 
     Args:
-        pages: the address that a link to each page keeps.
-        visits: what was looked at before.
-        other_directories: directories that are known besides the open one.
+        pages: the address parameters that a link to each page keeps.
+        visits: recent places.
+        other_directories: known directories, without the open one.
     """
     words = query.lower().split()
     offset = page_state.number(words[-1]) if words else None
@@ -150,7 +144,7 @@ def find_entries(
     partitions = _match_partitions(location.broker, name)
     if offset is not None:
         nearest = partitions if name else _nearest(location, visits, partitions)
-        # a topic may be called 2019
+        # a number may also be the name of a topic, such as 2019
         topic_entries = (
             []
             if name
@@ -179,12 +173,12 @@ def _page_entry(page: str, address: dict[str, str]) -> GoToEntry:
 
 
 def _is_in_name(page: str, text: str) -> bool:
-    """Whether that is in a page's name, in the reader's language or in English."""
+    """Returns whether a page's name contains the text, in the reader's language or in English."""
     return text in page.lower() or text in elements.page_name(page).lower()
 
 
 def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    """The lessons and steps with that in their titles; as many lessons as fit before the steps."""
+    """Yields the lessons, then the steps whose title contains the text, up to MAX_ENTRIES each."""
     translations = {
         code: {lesson.name: lesson for lesson in lesson_files.lessons(code)[0]}
         for code in LANGUAGES
@@ -213,9 +207,10 @@ def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
 
 
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:
-    """Topic-partitions with this in their name.
+    """Returns the topic-partitions whose name contains `name`.
 
-    The same name first, then those that start with it, then the largest.
+    An exact match comes first, then names that start with it, then the others. Larger logs come
+    first.
     """
     matches = [partition for partition in broker.partitions if name in partition.directory.lower()]
     return sorted(
@@ -231,7 +226,7 @@ def _match_partitions(broker: Broker, name: str) -> list[Partition]:
 def _nearest(
     location: Location, visits: Sequence[Visit], partitions: list[Partition]
 ) -> list[Partition]:
-    """The same, those first where the reader is or was last."""
+    """Returns the topic-partitions: the current one first, then recently visited ones."""
     names = [location.partition.directory if location.partition else ""]
     names += [
         visit.address[page_state.TOPIC_PARTITION]
@@ -245,7 +240,7 @@ def _nearest(
 def _visit_entries(
     location: Location, visits: Sequence[Visit], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """What was looked at before; of another directory with its name."""
+    """Yields recent places. A place in another directory shows the name of that directory."""
     for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
         directory, stem = (
             page_state.directory_in(visit.address),
@@ -271,7 +266,7 @@ def _visit_entries(
 def _offset_entries(
     location: Location, partitions: list[Partition], offset: int, pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """The segments that a broker would look in for an offset, and the search itself."""
+    """Yields the segments in which a broker would look for an offset, then entries for Lookup."""
     candidates = list(
         islice(
             (
@@ -324,10 +319,7 @@ def _name(location: Location, partition: Partition) -> str:
 def _best_match_entries(
     location: Location, partitions: list[Partition], pages: Mapping[str, object]
 ) -> Iterator[GoToEntry]:
-    """The segments of the topic-partition that fits best, and the other pages about it.
-
-    The newest segment comes first.
-    """
+    """Yields the segments of each topic-partition, newest first, then the other pages about it."""
     for partition in partitions:
         for segment in islice(reversed(partition.live), MAX_ENTRIES):
             address = page_state.address(

@@ -1,7 +1,4 @@
-"""The strip of an ingest.
-
-What the pipeline still reads of a directory, how far it is in words, and a way to stop it.
-"""
+"""The strip of an ingest: how much of a directory the pipeline has read, and a button to cancel."""
 
 import math
 from typing import TYPE_CHECKING
@@ -25,11 +22,11 @@ MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
 
 
 def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """The strip of an ingest, as HTML.
+    """Returns the strip of an ingest as HTML.
 
     Args:
-        pending_texts: what a page says of the wait, and of an ingest that ended without its
-            numbers; where it says nothing, what Broker says.
+        pending_texts: the texts while the ingest runs and after it ended without a result; by
+            default those of the Broker page.
     """
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
@@ -42,7 +39,7 @@ def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> 
 
 
 def text(progress: "Progress") -> str:
-    """What it does now."""
+    """Returns what the ingest is doing now."""
     size = units.size(progress.total_bytes)
     if progress.state == "failed":
         return say(
@@ -65,7 +62,7 @@ def text(progress: "Progress") -> str:
 
 
 def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """How fast and how long still, while that is known; else what the wait does not hold up."""
+    """Returns the rate and the remaining time if they are known, else the pending text."""
     pending_text, failure_text = pending_texts or (
         say("progress.owed_broker"),
         say("progress.missed_broker"),
@@ -82,12 +79,12 @@ def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) ->
 
 
 def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None = None) -> None:
-    """What the pipeline still reads, how far it is, and a way to stop it.
+    """Draws the progress of the ingest and a button to cancel or restart it.
 
-    Nothing where all is known.
+    Draws nothing if the catalog is up to date.
 
     Args:
-        pending_texts: as of `html`.
+        pending_texts: see `html`.
     """
     ingest = ingests.get_or_start(snapshot)
     if ingest is None:
@@ -106,13 +103,13 @@ def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None
             args=(snapshot,),
         )
     elif snapshot.directory in watched_sources:
-        # It keeps its place: what stands below must not jump away under the pointer.
+        # The strip stays, so that the page below does not jump under the pointer.
         progress_strip.render_strip("kv_strip_done", html(ingest.progress()))
 
 
 @st.fragment(run_every=0.5)
 def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None) -> None:
-    """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
+    """Redraws itself twice a second, and reruns the page when the ingest has ended."""
     ingest = ingests.get_or_start(snapshot)
     if ingest is None or ingest.is_over:
         st.rerun()

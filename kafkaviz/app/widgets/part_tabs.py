@@ -1,7 +1,7 @@
-"""The parts of a page behind tabs, the first of which is its answer.
+"""The parts of a page as tabs. The first one shows the main result.
 
-The open one stands in the address. Only it is drawn: what the others would compute waits until they
-are opened. A link that names no part, but what only one of them has a control for, opens that one.
+The open tab is in the address, and only that tab is drawn, so that the others cost nothing. A link
+that names no tab, but a parameter that only one tab has a control for, opens that tab.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ Controls = Mapping[str, Iterable[str]]  # address parameters by the part that ha
 
 
 def open_by_address(controls: Controls) -> None:
-    """Opens the part that the address means, where it does not say which.
+    """Adds the tab to the address if the parameters in the address belong to one tab.
 
-    Before anything else reads the address or writes into it.
+    Call it before anything else reads the address or writes to it.
     """
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
@@ -25,15 +25,15 @@ def open_by_address(controls: Controls) -> None:
 
 
 def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, DeltaGenerator]:
-    """The tabs.
+    """Draws the tabs.
 
     Args:
-        parts: their labels, by their words in the address.
-        controls: as of `open_by_address`, which would open another part than the first where the
-            address did not name this one.
+        parts: the label of each tab, by its word in the address.
+        controls: see `open_by_address`. If the address has one of these parameters, the tab is
+            always written to it, because without it they could open another tab.
 
     Returns:
-        The word of the open part, and what it is drawn in.
+        The word of the open tab, and its container.
     """
     parameters = [name for names in controls.values() for name in names]
     first = next(iter(parts))

@@ -1,7 +1,4 @@
-"""A page on paper.
-
-Without the bars around it, and wide enough for every figure as it is on the screen.
-"""
+"""The style of a printed page: no bars around it, and wide enough for every figure."""
 
 from functools import cache
 from pathlib import Path
@@ -10,7 +7,7 @@ import streamlit as st
 
 
 def apply_print_style() -> None:
-    """The style of this page when it is printed."""
+    """Adds the print style to the page."""
     st.html(f"<style>{_style()}</style>")
 
 

@@ -1,4 +1,4 @@
-"""The strip of a job: one line about what it does and how far it is, and at its end a button."""
+"""The strip of a job: one line about what it does and how far it is, and a button."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +14,10 @@ from kafkaviz.messages import say
 
 
 def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
-    """How much of the logs a job has read, with a button that cancels it.
+    """Draws how much of the logs a job has read, and a button that cancels it.
 
     Args:
-        text: what it does now.
+        text: what the job is doing now.
     """
     progress = job.progress()
     done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
@@ -31,7 +31,7 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
 
 
 def failure_text(error: Exception) -> str:
-    """Why such a job has no result."""
+    """Returns why a job has no result."""
     if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
     if isinstance(error, KafkavizError):
@@ -48,10 +48,10 @@ def render_strip(
     on_click: Callable[..., Any] | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
-    """A strip and its button, if it has one.
+    """Draws a strip, and its button if it has a label.
 
     Args:
-        line: see line_html.
+        line: the HTML from `line_html`.
     """
     with st.container(horizontal=True, key=key, vertical_alignment="center"):
         st.html(line)
@@ -60,12 +60,13 @@ def render_strip(
 
 
 def line_html(text: str, aside: str, share: float | None = None, mark: str = "") -> str:
-    """The line as HTML: a sentence, a bar where a share is known, and small words.
+    """Returns the line as HTML: a sentence, a bar if the share is known, and a note.
 
     Args:
-        text: plain text.
-        aside: plain text.
-        mark: as HTML, in place of the sign of what is under way.
+        text: the sentence as plain text.
+        aside: the note as plain text.
+        share: the finished part, from 0 to 1.
+        mark: HTML that replaces the icon of a running job.
     """
     bar = (
         ""

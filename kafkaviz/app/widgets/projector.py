@@ -1,4 +1,4 @@
-"""A page for a whole room: its title, its question and its figure, large, and nothing else."""
+"""The projector view: only the title, the question and the figure of a page, enlarged."""
 
 from functools import cache
 from pathlib import Path
@@ -14,12 +14,14 @@ _projector = register_component("projector")
 
 
 def is_on() -> bool:
-    """Whether the address asks for it."""
     return bool(st.query_params.get(page_state.PROJECTOR))
 
 
 def render_button() -> None:
-    """Into it and out of it, by F too; there the button is all that is left of the bar."""
+    """Draws the button that turns the projector view on and off; its key is F.
+
+    In the projector view this button is all that is left of the bar.
+    """
     st.button(
         say("stage.projector"),
         icon=f":material/{'fullscreen_exit' if is_on() else 'fullscreen'}:",
@@ -39,7 +41,7 @@ def _toggle() -> None:
 
 
 def apply() -> None:
-    """The look of it and its keys, where it is on."""
+    """Applies the style and the keys of the projector view if it is on."""
     if is_on():
         st.html(f"<style>{_stylesheet()}</style>")
         _projector(key="kv_projector_keys", data={}, width="content", height="content")

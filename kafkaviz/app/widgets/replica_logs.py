@@ -1,4 +1,4 @@
-"""What stands below two logs on one axis: its colours, the follower's steps, the leader epochs."""
+"""The parts below two logs on one axis: legend, steps of the follower, leader epochs."""
 
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,12 @@ SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
 
 def key_html() -> str:
-    """What the marks of the axis are."""
+    """Returns the legend of the axis."""
     return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
 def render_steps(walk: "TruncationWalk", step: int) -> None:
-    """What the follower asks and does; the step behind which its log is shown stands out."""
+    """Draws the steps of the follower as a list, and marks step number `step`, from 1."""
     rows = "".join(
         f"<li{' class=on' if number == step else ''}>"
         f"{elements.escape(to_sentence(render(describe_step(walk_step))))}</li>"
@@ -37,7 +37,7 @@ def render_steps(walk: "TruncationWalk", step: int) -> None:
 
 
 def render_epochs(comparison: "PartitionComparison") -> None:
-    """Each leader epoch, and where it starts on either side."""
+    """Draws a table of the leader epochs and the start offset of each on either side."""
     entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
     epochs = sorted(entries[0].keys() | entries[1].keys())
     if not epochs:

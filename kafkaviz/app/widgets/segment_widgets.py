@@ -1,4 +1,4 @@
-"""The facts and tables of a segment as HTML, on its page and in lessons.
+"""The facts and tables of a segment, for its page and for lessons.
 
 Every text from a file is escaped here or in app/widgets/elements.py.
 """
@@ -13,8 +13,8 @@ from kafkaviz.figures.segment.segment_facts import Fact
 from kafkaviz.figures.segment.segment_tables import BatchRow, IndexRow, TimeRow
 from kafkaviz.messages import say
 
-# A table's columns by what they are called in words/, those of numbers, which stand at the right,
-# with a mark.
+# The columns of each table; the heading of one is the message segment.head_<name>. A name that ends
+# in NUMBER is a column of numbers, aligned to the right.
 NUMBER = "#"
 EPOCH, CRC = "epoch#", "crc"
 BATCHES = ("position#", "size#", "offsets", "records#", "newest", "codec", EPOCH, CRC, "entry")
@@ -23,7 +23,11 @@ TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
-    """The facts card: a colour, a file and its facts, for each file."""
+    """Draws the facts of each file.
+
+    Args:
+        groups: (colour, file name, facts) of each file.
+    """
     elements.facts(
         (colour, name, [(fact.label, _value(fact)) for fact in rows])
         for colour, name, rows in groups
@@ -41,7 +45,7 @@ def _value(fact: Fact) -> str:
 
 
 def batches(rows: Iterable[BatchRow]) -> None:
-    """The table of batches, without a column of epochs where the segment has none."""
+    """Draws the table of batches. The epoch column is left out if no batch has an epoch."""
     rows = list(rows)
     columns = [
         name for name in BATCHES if name != EPOCH or any(row.epoch is not None for row in rows)
@@ -54,7 +58,7 @@ def batches(rows: Iterable[BatchRow]) -> None:
 
 
 def _checksum(is_new: set[bool]) -> str:
-    """Which checksum the rows have: Kafka changed it with magic 2."""
+    """Returns the name of the checksum in these rows: CRC-32C from magic 2 on, CRC-32 before."""
     return "CRC" if len(is_new) > 1 else "CRC-32C" if True in is_new else "CRC-32"
 
 
@@ -89,7 +93,7 @@ def _batch(row: BatchRow) -> tuple[str, ...]:
 
 
 def index(rows: Iterable[IndexRow]) -> None:
-    """The table of .index slots."""
+    """Draws the table of .index slots."""
     _table(INDEX, [(row.is_pinned, _index(row)) for row in rows])
 
 
@@ -102,7 +106,7 @@ def _index(row: IndexRow) -> tuple[str, ...]:
 
 
 def time_index(rows: Iterable[TimeRow]) -> None:
-    """The table of .timeindex slots."""
+    """Draws the table of .timeindex slots."""
     _table(TIME_INDEX, [(row.is_pinned, _time(row)) for row in rows])
 
 
@@ -131,10 +135,12 @@ def _styled_html(style: str, words: str) -> str:
 def _table(
     columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = ""
 ) -> None:
-    """A table of these columns; a row is whether it is the chosen one, and its cells as HTML.
+    """Draws a table.
 
     Args:
-        checksum: the name of the one in CRC.
+        columns: names from BATCHES, INDEX or TIME_INDEX.
+        rows: (whether the row is selected, its cells as HTML) of each row.
+        checksum: the heading of the CRC column.
     """
     names = [
         checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns

@@ -1,4 +1,4 @@
-"""Short tables and downloads as pages show them beside one another."""
+"""Short tables, CSV files and their download buttons."""
 
 import csv
 import io
@@ -18,11 +18,12 @@ NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
 ) -> None:
-    """A short table of plain text.
+    """Draws a short table of plain text.
 
     Args:
-        marked_row: the row to mark.
-        kinds: a letter a column: l left, r right, m bytes, w and c text and code that break.
+        kinds: one letter per column: l left, r right, m monospaced, w text that wraps, c monospaced
+            text that wraps.
+        marked_row: the index of the row that is highlighted.
     """
     wraps = ' style="white-space:normal"'
     attributes = {
@@ -51,7 +52,10 @@ def table(
 
 
 def download(label: str, data, name: str, key: str) -> None:
-    """Made when it is asked for."""
+    """Draws a button that saves `data` as CSV.
+
+    If `data` is a function, it is called on click.
+    """
     st.download_button(
         label,
         data,
@@ -65,7 +69,7 @@ def download(label: str, data, name: str, key: str) -> None:
 
 
 def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """As CSV, digits ungrouped."""
+    """Returns the rows as CSV. Numbers have no group separators."""
     text = io.StringIO()
     csv.writer(text).writerows(
         [escape_formula(units.ungroup(str(cell))) for cell in row] for row in (heads, *rows)
@@ -74,13 +78,13 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """The text of a cell, behind ' where a spreadsheet would take it for a formula.
+    """Returns the text of a cell, after a ' if a spreadsheet would read it as a formula.
 
-    Numbers stay as they are. See OWASP, CSV injection.
+    Numbers stay unchanged. See OWASP, CSV injection.
     """
     return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 
 
 def report_name(broker: Broker) -> str:
-    """What the report of a broker directory is called, whichever page gives it."""
+    """Returns the file name of the report, which is the same on every page."""
     return f"{units.escape_controls(broker.name)}-report.html"

@@ -1,4 +1,4 @@
-"""An archive that is unpacked while the page waits: how far it is, and a way to stop it."""
+"""Unpacks an archive while the page waits, with a progress strip and a button to cancel."""
 
 import os
 from pathlib import Path
@@ -15,16 +15,16 @@ from kafkaviz.messages import say
 
 
 def unpack(directory: str, key_end: str = "") -> None:
-    """Unpacks the archive that an address leads to, if it was not yet.
+    """Unpacks the archives that an address leads to, unless they are unpacked already.
 
-    What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel,
-    goes to another page, or has left.
+    Drawing the progress is also where Streamlit stops the script if the visitor presses Cancel,
+    goes to another page, or leaves.
 
     Args:
-        key_end: what tells the second archive of a run from the first.
+        key_end: a suffix for widget keys, different for a second call in the same run.
 
     Raises:
-        CannotOpen: the archive cannot be read.
+        CannotOpen: an archive cannot be read.
     """
     for number, path in enumerate(page_state.split_directories(directory)):
         _unpack_one(path, f"{key_end} {number}" if number else key_end)
@@ -50,16 +50,16 @@ def _unpack_one(directory: str, key_end: str) -> None:
 
 
 class _Strip:
-    """What the page shows once it takes longer than a moment."""
+    """The progress strip of one archive. It is drawn at the first update."""
 
     def __init__(self, archive_path: Path, key_end: str) -> None:
         self._key_end = key_end
         self._archive_path = archive_path
         self._slot: DeltaGenerator | None = None
-        self._line: DeltaGenerator  # once it is drawn
+        self._line: DeltaGenerator  # set by _draw
 
     def update(self, bytes_read: int) -> None:
-        """Says how many bytes were read so far."""
+        """Shows how many bytes have been read."""
         if self._slot is None:
             self._slot = st.empty()
             self._draw(self._slot)
@@ -71,7 +71,7 @@ class _Strip:
     def _draw(self, slot: DeltaGenerator) -> None:
         finding = say("progress.unpacking", name=units.escape_controls(self._archive_path.name))
         with slot.container():
-            st.space(48)  # nothing else stands on the page yet
+            st.space(48)  # the page is still empty
             with elements.state(
                 f"unpacking{self._key_end}",
                 "unarchive",
@@ -89,7 +89,7 @@ class _Strip:
                     )
 
     def _fallback_directory(self) -> str | None:
-        """What is open after Cancel: the server's own directory, else a sample."""
+        """Returns the directory to open after Cancel: the server's own, else a sample."""
         candidates = list(map(Path, access.configured_directories()))
         return next(
             (str(path) for path in [*candidates, *access.samples()] if path != self._archive_path),
@@ -97,6 +97,5 @@ class _Strip:
         )
 
     def clear(self) -> None:
-        """Takes it off the page."""
         if self._slot is not None:
             self._slot.empty()

@@ -1,7 +1,4 @@
-"""An archive, or files of segments, from the visitor's own machine.
-
-Saved into the cache folder, and opened from there like any other.
-"""
+"""Uploads of an archive or of segment files, which are saved in the cache folder."""
 
 import hashlib
 import os
@@ -31,7 +28,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def dialog() -> None:
-    """Takes an archive of a broker directory, or files of segments; opens it once it is here."""
+    """Draws the dialog that takes an archive or segment files, and opens them after the upload."""
     st.dialog(say("broker.upload"))(_upload_form)()
 
 
@@ -60,7 +57,7 @@ def _upload_form() -> None:
 
 
 def upload_hint() -> str:
-    """What may be given: the formats of log.archives.archive, and how many bytes of one."""
+    """Returns which files can be uploaded, and how large they may be."""
     largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
     kinds = join_or(f".{kind}" for kind in SEGMENT_KINDS)
     formats = join_or(archive.SUFFIXES)
@@ -68,10 +65,10 @@ def upload_hint() -> str:
 
 
 def save(content: BufferedIOBase, name: str) -> Path:
-    """The archive's file in the cache folder, named by its content: the same archive is kept once.
+    """Saves an uploaded archive in the cache folder and returns its path.
 
-    That name is all that leads there: who has not the archive, nor an address from somebody who
-    has, cannot open it.
+    The path contains a hash of the content, so that an archive is kept only once. Nobody can guess
+    the path without having the archive or a link to it.
     """
     upload_expiry.sweep()
     digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
@@ -81,7 +78,11 @@ def save(content: BufferedIOBase, name: str) -> Path:
 
 
 def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
-    """A topic-partition of these files of segments, by the names that Kafka gives them."""
+    """Saves uploaded segment files in one folder, as a topic-partition, and returns its path.
+
+    Args:
+        contents: the files by the names that Kafka gives them.
+    """
     upload_expiry.sweep()
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):
@@ -93,14 +94,14 @@ def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
 
 
 def _write(target: Path, content: BufferedIOBase, upload: Path) -> None:
-    """Writes a file of an upload, which nobody else may read, in one step."""
+    """Writes a file of an upload atomically, readable only by this user."""
     if target.exists():
         return
     for folder in (upload, target.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     upload_expiry.keep_private()
     content.seek(0)
-    # one a visitor: two may upload the same at once
+    # one folder per call, because two visitors may upload the same file at once
     with tempfile.TemporaryDirectory(dir=upload) as temporary_folder:
         with open(Path(temporary_folder) / target.name, "wb", opener=_open_private) as out:
             shutil.copyfileobj(content, out, COPY_BYTES)
@@ -112,6 +113,6 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def safe_name(name: str) -> str:
-    """A file name that stays in its folder; its ending says how to unpack it."""
+    """Returns a file name without a path. Its suffix tells the format of the archive."""
     file_name = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
     return file_name if archive.is_archive(Path(file_name)) else "archive.tar"

@@ -1,4 +1,4 @@
-"""Which Kafka wrote a directory, in the reader's words."""
+"""The text about which Kafka release wrote a directory."""
 
 from kafkaviz import versions
 from kafkaviz.analysis.inference import InferredRelease
@@ -6,7 +6,7 @@ from kafkaviz.messages import say
 
 
 def describe_writer(release: InferredRelease) -> str:
-    """Kafka 4.3 or later; Kafka 2.8 to 3.6."""
+    """Returns a text such as "Kafka 4.3 or later" or "Kafka 2.8 to 3.6"."""
     first, last = (
         release.first and versions.text(release.first),
         release.last and versions.text(release.last),
