@@ -1,1 +1,1 @@
-"""Bytes that know no Kafka file: variable-length numbers, the checksum, the codecs."""
+"""Byte-level tools that know no Kafka file: variable-length numbers, checksums and codecs."""

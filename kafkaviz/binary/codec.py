@@ -1,13 +1,16 @@
-"""Compress and decompress, in the framings that Kafka's clients write.
+"""Compression and decompression in the framings that Kafka's clients write.
 
-gzip and zstd are those formats as they are. lz4 is the LZ4 frame format, of which Kafka reads a
-part. snappy is a header and blocks, as the snappy-java library writes them (called xerial), or one
-bare block, as some clients do.
+gzip and zstd use their standard formats. lz4 is the LZ4 frame format; Kafka supports a part of it.
+snappy is a header and blocks in the format of the snappy-java library (called xerial). Some clients
+write one bare block instead.
 
-What is decompressed is small, a batch of a KB as a rule: what a library does at each call counts.
-cramjam has calls for single blocks of lz4 and snappy, which take 0.3 µs; its zstd makes a context
-at each call and takes 10 µs where one of zstandard, kept, takes 2; zlib-ng takes two thirds of
-zlib's time, and refuses what it refuses. pyarrow has all of them in 170 MB, these together 30.
+Most batches hold about 1 KB, so the cost of each library call matters:
+
+- cramjam decompresses single lz4 and snappy blocks in 0.3 µs per call.
+- cramjam's zstd creates a context at each call and takes 10 µs. A zstandard context that is kept
+  takes 2 µs.
+- zlib-ng takes two thirds of zlib's time and refuses the same data.
+- pyarrow has all codecs but needs 170 MB; these libraries need 30 MB together.
 """
 
 import gzip
@@ -27,23 +30,23 @@ from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.messages import message, verbatim
 
-# a codec's place is its id in the attributes of a batch
+# the index of a codec is its id in the attributes of a batch
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough for memory
 
 _PIECE_BYTES = 2**20
-_ROOM_BYTES = 2**16  # taken at first for what a frame expands to
-_GROWTH = 8  # times as much where that was too little
-_NO_MORE_ROOM = "failed to write whole buffer"  # what cramjam says then
-_CONTEXTS = threading.local()  # of zstd, one a thread
+_ROOM_BYTES = 2**16  # the smallest output buffer to try first
+_GROWTH = 8  # factor by which the buffer grows if it was too small
+_NO_MORE_ROOM = "failed to write whole buffer"  # cramjam's error if the buffer is too small
+_CONTEXTS = threading.local()  # one zstd context per thread
 _GZIP_ERROR = cast("type[Exception]", zlib_ng.error)
 _GZIP_MEMBER = b"\x1f\x8b\x08"
 _GZIP_HEADER_BYTES = 10
 _PAST_LIMIT = "codec.expands_past_limit"
-_STREAM_BYTES = 16 * 1024  # of decompressed data that Kafka's streams ask for at once
-_INFLATER_BYTES = 8 * 1024  # of compressed data that its gzip stream reads at once
+_STREAM_BYTES = 16 * 1024  # decompressed bytes that Kafka's streams request per read
+_INFLATER_BYTES = 8 * 1024  # compressed bytes that Kafka's gzip stream reads at once
 _ZSTD_STEP_BYTES = 16
-# their types know no arrays
+# cramjam's type stubs do not accept arrays
 _snappy_into: Callable[..., int] = cramjam.snappy.decompress_raw_into
 _lz4_into: Callable[..., int] = cramjam.lz4.decompress_block_into
 _XERIAL = struct.Struct(">8sii")  # magic, version, the oldest version that can read it
@@ -52,10 +55,10 @@ _XERIAL_BLOCK_BYTES = 32 * 1024
 _LZ4_HEADER_BYTES = 7
 _LZ4_MAGIC = struct.pack("<I", 0x184D2204)
 _LZ4_BLOCK_BYTES = 64 * 1024
-_LZ4_STORED = 1 << 31  # of a block's size: the block is not compressed
+_LZ4_STORED = 1 << 31  # flag in a block's size field: the block is not compressed
 # flags of the frame header
 _LZ4_CONTENT_CHECK, _LZ4_CONTENT_SIZE, _LZ4_BLOCK_CHECKS = 0b100, 0b1000, 0b10000
-_LZ4_INDEPENDENT = 0b1100000  # version 1, each block decompressed without the one before
+_LZ4_INDEPENDENT = 0b1100000  # version 1, with independent blocks
 _INT = struct.Struct(">i")
 _LZ4_INT = struct.Struct("<I")
 _ZSTD_MAGIC = struct.pack("<I", 0xFD2FB528)
@@ -63,11 +66,11 @@ _ZSTD_LEVEL = 1
 
 
 class _NotPlain(Exception):
-    """Data that the quick way does not take."""
+    """The fast path does not support this data."""
 
 
 def name(codec_id: int) -> str:
-    """The name of a codec id.
+    """Returns the name of a codec id.
 
     Raises:
         CorruptBytes: the id is 5 to 7, which no Kafka release up to 4.3 knows.
@@ -78,7 +81,10 @@ def name(codec_id: int) -> str:
 
 
 def compress(codec: str, data: bytes | memoryview) -> bytes:
-    """The data in a codec's framing, as a Kafka client may send it; the same bytes every time."""
+    """Returns the data in a codec's framing, as a Kafka client may send it.
+
+    The result is the same bytes every time.
+    """
     return _COMPRESS[codec](bytes(data))
 
 
@@ -91,19 +97,19 @@ def decompress(
 ) -> bytes:
     """Decompresses the data of a batch or message.
 
-    In one thing it is stricter than Kafka 4.3: bytes behind a gzip member, zstd frame or snappy
-    stream that begin another and do not finish it are corrupt, where Kafka may end before them. A
-    damaged byte can decompress without any error to other bytes: check the checksum of the batch
-    first.
+    A damaged byte can decompress to wrong data without any error, so check the checksum of the
+    batch first. This function is stricter than Kafka 4.3 in one case: if a second gzip member, zstd
+    frame or snappy stream begins after the first and is incomplete, the data is corrupt. Kafka may
+    stop reading before it.
 
     Args:
-        limit_bytes: the most that the data may expand to.
+        limit_bytes: the most bytes that the data may expand to.
         lz4_header_checked: False for messages of magic 0, whose writers put a wrong checksum into
             the LZ4 frame header (KIP-57).
 
     Raises:
-        CorruptBytes: Kafka 4.3 fails to decompress the data, or it expands past the limit; the
-            position is a byte of data, 0 where the codec gives none.
+        CorruptBytes: Kafka 4.3 fails to decompress the data, or it expands past the limit. The
+            position is a byte of `data`, or 0 if the codec reports none.
     """
     data = memoryview(data)
     match codec:
@@ -122,13 +128,13 @@ def decompress(
 def decompress_prefix(
     codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES
 ) -> tuple[bytes, CorruptBytes | None]:
-    """What Kafka's stream gives of data of a batch of magic 2 before it fails, and the fault.
+    """Returns the part of a damaged magic 2 batch that Kafka can decompress, and the error.
 
-    The streams of Kafka 4.3.1 are read 16 KiB at a time (ChunkedBytesStream), and what is
-    decompressed by the read that fails is lost; only lz4 gives block after block.
+    Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream). The bytes decompressed by
+    the read that fails are lost. Only lz4 returns its data block by block.
 
     Returns:
-        The bytes, and None where all of them can be decompressed.
+        The bytes, and None instead of an error if all of them can be decompressed.
 
     Raises:
         CorruptBytes: the data expands past the limit.
@@ -146,7 +152,7 @@ def decompress_prefix(
 
 
 def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
-    """The data of the first member without its trailer, as InflaterInputStream gives it."""
+    """Yields the first member's data without its trailer, as Java's InflaterInputStream does."""
     if len(data) < _GZIP_HEADER_BYTES or data[:3] != _GZIP_MEMBER or data[3]:
         return  # Kafka's writers set no flags
     inflater = zlib_ng.decompressobj(wbits=-15)
@@ -158,7 +164,7 @@ def _gzip_prefix(data: memoryview, _limit_bytes: int) -> Iterator[bytes]:
 
 
 def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """The blocks of a frame, each checked as a frame of its own."""
+    """Yields the blocks of a frame; each is decompressed and checked as a frame of its own."""
     flags, block_bytes, position = _lz4_header(data, header_checked=True)
     descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
     head = _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor)
@@ -173,7 +179,7 @@ def _lz4_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """The blocks before the one with a fault, as far as whole reads go."""
+    """Yields the data before the first bad block, cut to whole reads of 16 KiB."""
     content = bytearray()
     with suppress(CorruptBytes):
         for block in _from_snappy(data, limit_bytes):
@@ -182,7 +188,10 @@ def _snappy_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
-    """What a frame gives before its fault; where it is cut, up to the last byte."""
+    """Yields the data before the first error.
+
+    A truncated frame gives all bytes up to its end. A corrupt one is cut to whole reads of 16 KiB.
+    """
     stream, content = zstandard.ZstdDecompressor().decompressobj(), bytearray()
     try:
         for start in range(0, len(data), _ZSTD_STEP_BYTES):
@@ -196,7 +205,7 @@ def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _join(pieces: Iterator[bytes | memoryview], limit_bytes: int) -> bytes:
-    """Joins the pieces; once they grow past the limit the rest is not even decompressed."""
+    """Joins the pieces and stops decompressing as soon as they exceed the limit."""
     buffers: list[bytes | memoryview] = []
     size_bytes = 0
     for piece in pieces:
@@ -215,7 +224,7 @@ def _check_limit(size_bytes: int, limit_bytes: int) -> None:
 
 
 def _from_gzip(data: memoryview) -> Iterator[bytes]:
-    """The data of all members; what follows is left unread, as by Java's GZIPInputStream."""
+    """Yields the data of all members; like Java's GZIPInputStream it ignores what follows them."""
     rest: bytes | memoryview = data
     while True:
         member = zlib_ng.decompressobj(wbits=31)
@@ -238,22 +247,24 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
 
 
 def _from_zstd(data: memoryview, limit_bytes: int) -> bytes:
-    """The data of all frames; a frame alone, as writers write it, by a context that is kept."""
+    """Returns the data of all frames.
+
+    A single frame, the usual case, is decompressed with the thread's context.
+    """
     if data[:4] == _ZSTD_MAGIC:
         try:
             content_bytes = zstandard.frame_content_size(data)
-            # -1 where the header does not say it; of 0 bytes zstandard reads no further than that
+            # -1: the header has no size. 0: zstandard would not check the rest of the frame.
             if content_bytes and content_bytes <= limit_bytes:
                 return _zstd_context().decompress(
                     data, min(_room(data), limit_bytes), allow_extra_data=False
                 )
         except zstandard.ZstdError:
-            pass  # several frames, more than the room, or corrupt: what follows tells
+            pass  # several frames, too large a frame, or corrupt: see the slow path
     return _from_frames("zstd", cramjam.zstd.decompress_into, data, limit_bytes)
 
 
 def _zstd_context() -> zstandard.ZstdDecompressor:
-    """This thread's."""
     if not hasattr(_CONTEXTS, "zstd"):
         _CONTEXTS.zstd = zstandard.ZstdDecompressor()
     return _CONTEXTS.zstd
@@ -265,10 +276,10 @@ def _from_frames(
     data: bytes | memoryview,
     limit_bytes: int,
 ) -> bytes:
-    """The data of frames, whose header need not say its size.
+    """Returns the data of frames whose header may not contain its size.
 
-    They are decompressed into a buffer, and again into a larger one where that was full: never
-    into more than the limit, which it would be wrong to take for each batch.
+    The output buffer grows until the data fits. Allocating the full limit for every batch would be
+    too expensive.
     """
     if not len(data):
         return b""
@@ -287,7 +298,6 @@ def _from_frames(
 
 
 def _room(data: bytes | memoryview) -> int:
-    """Bytes to take at first for what a frame expands to."""
     return max(_ROOM_BYTES, _GROWTH * len(data))
 
 
@@ -295,7 +305,7 @@ def _room(data: bytes | memoryview) -> int:
 
 
 def _to_snappy(data: bytes) -> bytes:
-    """A xerial header, then blocks of at most 32 KiB, each behind its size."""
+    """Returns a xerial header, then blocks of at most 32 KiB, each after its size."""
     blocks = [
         bytes(cramjam.snappy.compress_raw(data[position : position + _XERIAL_BLOCK_BYTES]))
         for position in range(0, len(data), _XERIAL_BLOCK_BYTES)
@@ -306,14 +316,14 @@ def _to_snappy(data: bytes) -> bytes:
 
 
 def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
-    """The blocks of a xerial stream, or the bare block; as SnappyInputStream 1.1.10 reads them."""
+    """Yields the blocks of a xerial stream, or the bare block, like SnappyInputStream 1.1.10."""
     if len(data) < _XERIAL.size or data[:8] != XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
     position = _XERIAL.size
     while position + _INT.size <= len(data):
         size_bytes = _INT.unpack_from(data, position)[0]
-        # one stream behind another, whose magic is no size
+        # another stream follows: its magic reads as a negative size
         if size_bytes < 0 and _is_xerial(data[position : position + _XERIAL.size]):
             position += _XERIAL.size
             continue
@@ -333,9 +343,9 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
 
 
 def _is_xerial(header: memoryview) -> bool:
-    """Whether this is the header of another stream that follows the first.
+    """Returns whether this is the header of a stream that follows the first one.
 
-    Of these alone snappy-java looks at the version.
+    snappy-java checks the version only in these headers.
     """
     return (
         len(header) == _XERIAL.size and header[:8] == XERIAL_MAGIC and _XERIAL.unpack(header)[1] > 0
@@ -343,10 +353,10 @@ def _is_xerial(header: memoryview) -> bool:
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryview:
-    """The data of a block, which begins with its size.
+    """Returns the data of a block, which begins with its size.
 
     Args:
-        position: the block's, for the error.
+        position: the position of the block, used in the error.
     """
     try:
         size_bytes, _ = varint.read_unsigned(block, 0)
@@ -367,10 +377,7 @@ def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> memoryv
 
 
 def _to_lz4(data: bytes) -> bytes:
-    """A frame as Kafka's Lz4BlockOutputStream writes it.
-
-    Independent blocks of at most 64 KiB, no checksums, an end mark.
-    """
+    """Returns a frame as Kafka's Lz4BlockOutputStream writes it: no checksums but the header's."""
     descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
     blocks = [
         _lz4_block(data[position : position + _LZ4_BLOCK_BYTES])
@@ -382,7 +389,7 @@ def _to_lz4(data: bytes) -> bytes:
 
 
 def _lz4_block(data: bytes) -> bytes:
-    """A block behind its size; stored as it is where compressing would not make it smaller."""
+    """Returns a block after its size; the data is stored if compression would not shrink it."""
     block = bytes(cramjam.lz4.compress_block(data, store_size=False))
     return (
         _LZ4_INT.pack(len(block)) + block
@@ -392,26 +399,27 @@ def _lz4_block(data: bytes) -> bytes:
 
 
 def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> bytes:
-    """The data of the first frame.
+    """Returns the data of the first frame, by the rules of Kafka's Lz4BlockInputStream.
 
-    As Kafka's Lz4BlockInputStream, which knows neither dependent blocks nor dictionaries and reads
-    no checksum of the content and nothing behind the frame.
+    - Dependent blocks and dictionaries are not supported.
+    - The checksum of the content is not checked.
+    - Bytes after the frame are ignored.
     """
     block_bytes = _LZ4_PLAIN_HEADERS.get(bytes(data[:_LZ4_HEADER_BYTES]))
     if block_bytes is not None:
         try:
             return _join(_lz4_blocks(data, block_bytes), limit_bytes)
         except (cramjam.DecompressionError, _NotPlain):
-            pass  # what follows tells
+            pass  # the slow path decides
     frame = _normalise_lz4_frame(data, header_checked=header_checked)
     return _from_frames("lz4", cramjam.lz4.decompress_into, frame, limit_bytes)
 
 
 def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryview]:
-    """The blocks of a frame with no checksum but its header's, as Kafka's clients write it.
+    """Yields the blocks of a frame with only a header checksum, as Kafka's clients write it.
 
     Raises:
-        _NotPlain: a block is cut or too large.
+        _NotPlain: a block is truncated or too large.
     """
     position, room = _LZ4_HEADER_BYTES, np.empty(block_bytes, np.uint8)
     while field := _lz4_size(data, position):
@@ -428,11 +436,9 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
 
 
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
-    """The first frame, with a header that any LZ4 library takes.
+    """Returns the first frame with a header that any LZ4 library accepts.
 
-    As Kafka's Lz4BlockInputStream, which knows neither dependent blocks nor dictionaries and reads
-    no checksum of the content and nothing behind the frame. The checksums of blocks stay, and are
-    checked when the frame is decompressed.
+    Accepts the same frames as `_from_lz4`. Block checksums are kept, for the library to check.
 
     Raises:
         CorruptBytes: Kafka refuses the frame.
@@ -499,7 +505,6 @@ def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, in
 
 
 def _lz4_size(data: memoryview, position: int) -> int:
-    """The size field of the block at a position."""
     if position + _LZ4_INT.size > len(data):
         raise CorruptBytes(
             len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")
@@ -508,10 +513,10 @@ def _lz4_size(data: memoryview, position: int) -> int:
 
 
 def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
-    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0.
+    """Returns the checksum byte of a frame header: the second byte of xxHash32 with seed 0.
 
     Args:
-        descriptor: less than 16 bytes.
+        descriptor: the header's fields, at most 15 bytes.
     """
     sum32, position = 0x165667B1 + len(descriptor), 0
     for position in range(0, len(descriptor) - 3, 4):
@@ -527,7 +532,6 @@ def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
 
 
 def _rotate_left(number: int, bits: int) -> int:
-    """The low 32 bits of a number, rotated to the left."""
     number &= 0xFFFFFFFF
     return (number << bits | number >> 32 - bits) & 0xFFFFFFFF
 
@@ -536,7 +540,7 @@ def _to_zstd(data: bytes) -> bytes:
     return bytes(cramjam.zstd.compress(data, _ZSTD_LEVEL))
 
 
-# what Kafka's own clients write, by the size of a block
+# the headers that Kafka's own clients write, with the largest block size of each
 _LZ4_PLAIN_HEADERS = {
     _LZ4_MAGIC + descriptor + _lz4_header_check(descriptor): 1 << 8 + 2 * code
     for code in (4, 5, 6, 7)

@@ -1,13 +1,13 @@
-"""CRC-32C (Castagnoli), the checksum of a batch since magic 2.
+"""CRC-32C (Castagnoli), the checksum of batches since magic 2.
 
-Messages of magic 0 and 1 have the CRC-32 of zlib. The crc32c package is for one buffer from Python;
-checksum_ranges and checksum_range are for many byte ranges of a buffer and for compiled loops,
-where a call from Python for each batch of 1 KB would take longer than its checksum does.
+Messages of magic 0 and 1 use zlib's CRC-32. The crc32c package is for single buffers.
+checksum_ranges and checksum_range are for many byte ranges and for compiled loops: a Python call
+per batch of 1 KB would take longer than the checksum itself.
 
-Three streams: the processor's instruction takes 8 bytes at a time and must wait for its own result,
-three cycles long. So 768 bytes go as three blocks of 256 side by side, and their three sums are
-combined: the sum of a block followed by 256 more bytes is what the block's sum becomes behind 256
-zeros (a table), xor the sum of those bytes.
+The processor's instruction takes 8 bytes and must wait three cycles for its own previous result. So
+the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three sums.
+To combine two blocks, a table gives the first sum as it would be after the zeros of another block;
+xor with the second sum gives the sum of both.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["checksum_range", "checksum_ranges", "crc32c"]
 
 POLYNOMIAL = 0x82F63B78  # reflected: the lowest bit is the highest power
-LONG_BYTES, SHORT_BYTES = 2048, 256  # one of three blocks side by side
+LONG_BYTES, SHORT_BYTES = 2048, 256  # size of each of three blocks that are summed in parallel
 
 _ALL_ONES = np.uint64(0xFFFFFFFF)
 _LOW = np.uint64(0xFF)
-# by the processor: (name, type of the sum and of the word) for 8 bytes and for one
+# per processor: (name, bits of the sum, bits of the word) for 8 bytes and for one byte
 _INSTRUCTIONS = {
     "x86_64": (("llvm.x86.sse42.crc32.64.64", 64, 64), ("llvm.x86.sse42.crc32.32.8", 32, 8)),
     "aarch64": (("llvm.aarch64.crc32cx", 32, 64), ("llvm.aarch64.crc32cb", 32, 32)),
@@ -38,16 +38,16 @@ _INSTRUCTIONS = {
 def checksum_ranges(
     data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
-    """The CRC-32C of data[start:end] for each start and end.
+    """Returns the CRC-32C of data[start:end] for each start and end.
 
     Returns:
         An array of uint32, shape (ranges,).
 
     Raises:
-        IndexError: a range leaves the data.
+        IndexError: a range is outside of the data.
     """
     buffer = np.frombuffer(data, np.uint8)
-    buffer.flags.writeable = False  # one type of array, so that one compiled version is enough
+    buffer.flags.writeable = False  # always the same array type, so that numba compiles one version
     return _checksum_ranges(
         buffer, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(ends, np.int64)
     )
@@ -55,7 +55,6 @@ def checksum_ranges(
 
 @njit(cache=True)
 def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The compiled loop of checksum_ranges."""
     if len(starts) != len(ends):
         raise ValueError("as many starts as ends")
     sums = np.empty(len(starts), np.uint32)
@@ -66,14 +65,14 @@ def _checksum_ranges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> 
 
 @njit(cache=True)
 def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) -> int:
-    """The CRC-32C of data[start:end], for other compiled functions.
+    """Returns the CRC-32C of data[start:end]; other compiled functions call it.
 
     Args:
         data: an array of uint8.
-        previous_crc: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
+        previous_crc: the CRC-32C of the preceding bytes that the same checksum covers, or 0.
 
     Raises:
-        IndexError: the range leaves the data.
+        IndexError: the range is outside of the data.
     """
     if not 0 <= start <= end <= len(data):
         raise IndexError("a stretch outside of the data")
@@ -92,7 +91,7 @@ def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) ->
 
 @njit(cache=True)
 def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """The sum after data[start:end]: long blocks, short blocks, words, bytes."""
+    """Returns the sum after data[start:end]: long blocks, short blocks, words, then bytes."""
     crc, start = _sum_blocks(crc, data, start, end, LONG_BYTES, _LONG_SHIFT)
     crc, start = _sum_blocks(crc, data, start, end, SHORT_BYTES, _SHORT_SHIFT)
     while end - start >= 8:
@@ -108,10 +107,10 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Sums as many groups of three blocks as there are.
+    """Sums as many groups of three blocks as fit into the range.
 
     Returns:
-        The sum, and the byte behind the blocks.
+        The sum, and the position after the last block.
     """
     while end - start >= 3 * block_bytes:
         first, second, third = crc, np.uint64(0), np.uint64(0)
@@ -126,7 +125,7 @@ def _sum_blocks(
 
 @njit(cache=True)
 def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
-    """What a sum becomes behind the number of zero bytes that the table is for."""
+    """Returns the sum after as many zero bytes as the table was made for."""
     return np.uint64(
         table[0, crc & _LOW]
         ^ table[1, crc >> np.uint64(8) & _LOW]
@@ -136,11 +135,10 @@ def _shift(crc: np.uint64, table: np.ndarray) -> np.uint64:
 
 
 def _instructions(context) -> tuple | None:
-    """The checksum instructions of the processor that numba compiles for; None if it has none.
+    """Returns the checksum instructions of the processor that numba compiles for, or None.
 
-    The processor is the one that numba also writes beside a cached function: on a processor with
-    another name or other features the function is compiled again, so no instruction reaches a
-    processor that does not know it.
+    numba stores the processor's name and features with each cached function and compiles again on
+    another processor. So no instruction reaches a processor that lacks it.
     """
     triple, cpu, features = context.codegen().magic_tuple()
     processor, cpu_flags = (
@@ -157,7 +155,7 @@ def _instructions(context) -> tuple | None:
 
 @intrinsic
 def _has_instruction(typing_context):
-    """Whether _step_word and _step_byte work; a constant once compiled."""
+    """Tells whether _step_word and _step_byte work; a constant in compiled code."""
     from numba import types
     from numba.core import cgutils
 
@@ -168,7 +166,7 @@ def _has_instruction(typing_context):
 
 
 def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> Any:
-    """Emits one instruction; without one the sum as it is, which is never used."""
+    """Emits one checksum instruction, or the unchanged sum if the processor has none."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -188,7 +186,6 @@ def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> 
 
 @intrinsic
 def _step_word(typing_context, crc, word):
-    """The sum after 8 more bytes."""
     from numba import types
 
     def code(context, builder, signature, arguments):
@@ -199,7 +196,6 @@ def _step_word(typing_context, crc, word):
 
 @intrinsic
 def _step_byte(typing_context, crc, byte):
-    """The sum after one more byte."""
     from numba import types
 
     def code(context, builder, signature, arguments):
@@ -208,14 +204,14 @@ def _step_byte(typing_context, crc, byte):
     return types.uint64(types.uint64, types.uint8), code
 
 
-# ---- without it
+# ---- without the instruction
 
 
 @njit(cache=True)
 def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
-    """The sum after data[start:end], eight bytes a step.
+    """Returns the sum after data[start:end], eight bytes per step.
 
-    The table of a position holds what a byte there adds to the sum.
+    The table for each position holds the amount that a byte there adds to the sum.
     """
     while end - start >= 8:
         crc ^= load_64(data, start)
@@ -234,7 +230,7 @@ def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np
 
 
 def _byte_sums() -> np.ndarray:
-    """The sum of each byte, from 0.
+    """Returns the sum of each byte value, starting from a sum of 0.
 
     Returns:
         An array of uint32, shape (256,).
@@ -246,7 +242,7 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """The sum of each byte, from 0, when 0 to 7 zero bytes follow it.
+    """Returns the sum of each byte value when 0 to 7 zero bytes follow it.
 
     Returns:
         An array of uint32, shape (8, 256).
@@ -258,7 +254,10 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """What each byte of a sum becomes behind a power of two of zero bytes.
+    """Returns the effect of `zero_bytes` zeros on each of the four bytes of a sum.
+
+    Args:
+        zero_bytes: a power of two.
 
     Returns:
         An array of uint32, shape (4, 256).

@@ -1,6 +1,6 @@
-"""A file as a name, a size and a way to read its bytes by position.
+"""A file as a name, a size and a function that reads its bytes by position.
 
-The bytes may lie on a disk, in memory, or in what a recovery would leave.
+The bytes may be on a disk, in memory, or the predicted result of a recovery.
 """
 
 from collections.abc import Callable, Generator
@@ -12,10 +12,10 @@ import numpy as np
 
 from kafkaviz.errors import too_large
 
-READ_LIMIT_BYTES = 1 << 28  # of any file that is read completely
+READ_LIMIT_BYTES = 1 << 28  # the most bytes to read from any file in one piece
 ON_DISK, AFTER_RECOVERY = "disk", "recovered"
 
-# read(position, buffer) fills the uint8 buffer from that byte, and says how many bytes it got
+# read(position, buffer) fills the uint8 buffer from that position and returns the number of bytes
 ReadInto = Callable[[int, np.ndarray], int]
 OpenReader = Callable[[], AbstractContextManager[ReadInto]]
 
@@ -26,10 +26,10 @@ class FileView:
 
     Attributes:
         open_reader: a context manager that gives read(position, buffer) while it is open.
-        modified_ms: when it was last written, which some of Kafka's messages name.
-        path: for messages; the name where no path is known.
-        source: "disk" where these are the bytes on disk, "recovered" where a start of the broker
-            would leave others under this name.
+        modified_ms: the time of the last write; some of Kafka's messages contain it.
+        path: the path for messages, or the name if no path is known.
+        source: "disk" for bytes on disk, "recovered" for the bytes that a broker start would leave
+            under this name.
     """
 
     name: str
@@ -46,10 +46,10 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> bytes:
-        """A range of its bytes, by default all; fewer where the file has become shorter.
+        """Returns a range of the bytes, by default all; fewer if the file has become shorter.
 
         Raises:
-            CannotOpen: they are more than the limit.
+            CannotOpen: the range exceeds the limit.
         """
         return self.array(position, size_bytes, limit_bytes=limit_bytes).tobytes()
 
@@ -60,7 +60,7 @@ class FileView:
         *,
         limit_bytes: int = READ_LIMIT_BYTES,
     ) -> np.ndarray:
-        """The same as a read-only array of uint8, without a copy."""
+        """Returns the same as a read-only array of uint8, without a copy."""
         rest_bytes = max(0, self.size_bytes - position)
         length_bytes = rest_bytes if size_bytes is None else min(size_bytes, rest_bytes)
         if length_bytes > limit_bytes:
@@ -71,7 +71,7 @@ class FileView:
         return data
 
     def part(self, name: str, start: int, stop: int) -> "FileView":
-        """A range of its bytes as a file of that name."""
+        """Returns a range of the bytes as a file of its own."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
@@ -86,7 +86,7 @@ class FileView:
         )
 
     def pad(self, size_bytes: int) -> "FileView":
-        """The same file with zeros behind it, up to that size; a longer one stays as it is."""
+        """Returns the file padded with zeros to a size; a longer file is unchanged."""
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
@@ -116,18 +116,18 @@ def _read_grown(
 
 
 def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
-    """A range of an open file; shorter where the file ends."""
+    """Returns a range of an open file; shorter if the file ends before."""
     return read_array(read, position, size_bytes).tobytes()
 
 
 def read_array(read: ReadInto, position: int, size_bytes: int) -> np.ndarray:
-    """The same as an array of uint8, without a copy."""
+    """Returns the same as an array of uint8, without a copy."""
     buffer = np.empty(max(0, size_bytes), np.uint8)
     return buffer[: read(position, buffer)]
 
 
 def reader(data: bytes | bytearray | memoryview) -> ReadInto:
-    """A read(position, buffer) of bytes in memory."""
+    """Returns a read(position, buffer) for bytes in memory."""
     array = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:
@@ -139,13 +139,10 @@ def reader(data: bytes | bytearray | memoryview) -> ReadInto:
 
 
 def in_memory(name: str, data: bytes, modified_ms: int = 0) -> FileView:
-    """A file whose bytes are in memory."""
     return always_open(name, len(data), reader(data), modified_ms)
 
 
 def always_open(name: str, size_bytes: int, read: ReadInto, modified_ms: int = 0) -> FileView:
-    """A file that needs no opening."""
-
     @contextmanager
     def open_reader() -> Generator[ReadInto]:
         yield read

@@ -1,6 +1,6 @@
-r"""Text as Java reads and writes it, where Python would do it otherwise.
+r"""Text as Java reads and writes it, in the cases where Python differs.
 
-Half a surrogate pair is one U+FFFD, where Python decodes three:
+Java decodes half of a surrogate pair to one U+FFFD; Python decodes it to three:
 
     decode_utf8(b"a\xed\xa0\x80")   "a\ufffd"
     format_double(1048576.0)        "1048576.0"; format_double(1e7) is "1.0E7"
@@ -10,11 +10,11 @@ import math
 import re
 
 _HALF_PAIR = re.compile(b"\xed[\xa0-\xbf][\x80-\xbf]?")
-PLAIN_FROM, PLAIN_BELOW = 1e-3, 1e7  # between them Double.toString writes no exponent
+PLAIN_FROM, PLAIN_BELOW = 1e-3, 1e7  # in this range Double.toString writes no exponent
 
 
 def decode_utf8(data: bytes) -> str:
-    """UTF-8 as new String(data, UTF_8) decodes it, malformed bytes as U+FFFD."""
+    """Decodes UTF-8 as Java's new String(data, UTF_8) does, with malformed bytes as U+FFFD."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -22,12 +22,12 @@ def decode_utf8(data: bytes) -> str:
 
 
 def format_double(number: float) -> str:
-    """A number as Double.toString writes it since Java 19: the fewest digits that mean it."""
+    """Returns a number as Double.toString writes it since Java 19, with the fewest digits."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     shortest = f"{number!r}"
     if sum(map(str.isdigit, shortest.partition("e")[0].strip("-0."))) == 1:
-        # Java takes the nearest of two digits, where one would do: 4.9E-324
+        # Java writes the nearest number of two digits even if one is enough: 4.9E-324
         shortest = f"{number:.1e}"
     mantissa, _, exponent = shortest.partition("e")
     sign, mantissa = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
@@ -35,7 +35,7 @@ def format_double(number: float) -> str:
     digits = (integer_digits + fraction).lstrip("0")
     if not digits:
         return f"{sign}0.0"
-    # digits in front of the point
+    # number of digits before the decimal point
     point = (
         len(integer_digits) + int(exponent or 0) - (len(integer_digits + fraction) - len(digits))
     )

@@ -1,7 +1,7 @@
-"""numba's njit and intrinsic for modules that must import fast: the compiler is loaded at a call.
+"""numba's njit and intrinsic, which load the compiler at the first call instead of at import.
 
-A command that looks up one offset calls no compiled function, and is done before numba alone would
-have been imported.
+A command that looks up one offset calls no compiled function. It finishes in less time than
+importing numba takes.
 """
 
 import functools
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 class CompiledFunction(Generic[Parameters, Result]):
-    """A function that numba compiles on its first call, or takes from its cache.
+    """A function that numba compiles on its first call, or loads from its cache.
 
     Other compiled functions may call it too.
     """
@@ -27,7 +27,7 @@ class CompiledFunction(Generic[Parameters, Result]):
         """Wraps the function without compiling it.
 
         Args:
-            options: those of numba.njit.
+            options: the keyword arguments of numba.njit.
         """
         functools.update_wrapper(self, function)
         self._options = options
@@ -37,38 +37,36 @@ class CompiledFunction(Generic[Parameters, Result]):
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The result of numba.njit for the function."""
         from numba import njit
 
         return njit(**self._options)(self.__wrapped__)
 
     @property
     def py_func(self) -> Callable[Parameters, Result]:
-        """The plain Python function."""
         return self.__wrapped__
 
     @property
     def _numba_type_(self) -> Any:
-        """The attribute that numba reads of a global that a compiled function uses."""
+        """The attribute that numba reads from a global used in a compiled function."""
         return self.dispatcher._numba_type_
 
     def __reduce__(self) -> str:
-        """Pickled by name, as functions are."""
+        """Pickles by name, as Python does for functions."""
         return self.__qualname__
 
 
 def njit(
     **options: Any,
 ) -> Callable[[Callable[Parameters, Result]], CompiledFunction[Parameters, Result]]:
-    """As numba.njit, called with options alone; the types of parameters and result are kept."""
+    """Works like numba.njit with options only; keeps the types of parameters and result."""
     return lambda function: CompiledFunction(function, options)
 
 
 class Intrinsic:
-    """A function of numba.extending.intrinsic, for compiled functions alone."""
+    """A function of numba.extending.intrinsic; only compiled functions may call it."""
 
     def __init__(self, definition: FunctionType) -> None:
-        """Wraps what types a call, and gives the code for it."""
+        """Wraps the function that types a call and returns its code generator."""
         functools.update_wrapper(self, definition)
         self._definition = definition
 
@@ -77,7 +75,7 @@ class Intrinsic:
 
     @cached_property
     def _numba_type_(self) -> Any:
-        """The attribute that numba reads of a global that a compiled function uses."""
+        """The attribute that numba reads from a global used in a compiled function."""
         from numba import types
         from numba.core.typing.templates import make_intrinsic_template
 
@@ -86,5 +84,5 @@ class Intrinsic:
 
 
 def intrinsic(definition: Callable) -> Callable[..., Any]:
-    """As numba.extending.intrinsic."""
+    """Works like numba.extending.intrinsic."""
     return Intrinsic(cast("FunctionType", definition))

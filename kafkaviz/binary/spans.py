@@ -1,8 +1,10 @@
-"""A range of bytes as named spans: which byte belongs to which field, and what the field says.
+"""A range of bytes as named spans: the field each byte belongs to, and the field's value.
 
-Spans tile: each starts where the one before ends, and none is empty. Eight bytes of an .index may
-be Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44, 48, "position", "21 310",
-"position").
+- Each span starts where the previous one ends.
+- No span is empty.
+
+Eight bytes of an .index may be Span(40, 44, "slot 5 relativeOffset", "171", "offset") and Span(44,
+48, "position", "21 310", "position").
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,8 +28,8 @@ OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = (
 )
 UNWRITTEN, TORN = "unwritten", "torn"
 KINDS = (OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD, UNWRITTEN, TORN)
-UNREADABLE_SHARE = 4  # bytes of which more than a quarter are control characters are no text
-VALUE_CHARACTERS = 160  # of a key or value that a span shows
+UNREADABLE_SHARE = 4  # bytes are not text if more than a quarter of them are control characters
+VALUE_CHARACTERS = 160  # the most characters of a key or value that a span shows
 
 
 class Span(NamedTuple):
@@ -36,7 +38,7 @@ class Span(NamedTuple):
     Attributes:
         value: the value as text.
         kind: one of KINDS.
-        note: what the value means, in a sentence.
+        note: a sentence that says what the value means.
     """
 
     start: int
@@ -50,7 +52,7 @@ class Span(NamedTuple):
 class FieldDisplay(NamedTuple):
     """How a field of a fixed layout is shown.
 
-    Value and note are computed from all of the row, so that one field can explain another.
+    Value and note are computed from the complete row, so that one field can explain another.
     """
 
     name: str
@@ -60,7 +62,6 @@ class FieldDisplay(NamedTuple):
 
 
 def group_field(name: str) -> Callable[[np.void], str]:
-    """The value of a FieldDisplay: this field of the row, its digits grouped."""
     return lambda row: units.group(int(row[name]))
 
 
@@ -71,14 +72,14 @@ def field_spans(
     position: int,
     prefix: Message | None = None,
 ) -> list[Span]:
-    """The fields of a fixed layout at the start of data.
+    """Returns the fields of a fixed layout at the start of data.
 
-    Data that ends early gives the complete fields and, as torn, what is left of the next one:
-    nothing can be said of more.
+    If data ends early, the result is the complete fields and a torn span for the rest. The value of
+    a torn field is unknown.
 
     Args:
-        position: where data lies in the file.
-        prefix: stands before the first name.
+        position: the position of data in the file.
+        prefix: text before the first name.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
     is_whole, spans = len(data) >= layout.itemsize, []
@@ -125,7 +126,7 @@ def _field_span(
     size_bytes: int,
     is_whole: bool,
 ) -> Span:
-    """The span of one field; a row that is cut gets no note."""
+    """Returns the span of one field; a truncated row gets no note."""
     value = field.value(row) if field.value else str(row[name])
     return Span(
         start,
@@ -138,14 +139,14 @@ def _field_span(
 
 
 def torn_span(start: int, end: int, name: Text, note: Text) -> Span:
-    """Bytes that are cut off, left over, or no field at all."""
+    """Returns the span of bytes that are cut off, left over, or not a field."""
     return Span(start, end, name, f"{end - start} B", TORN, note)
 
 
 def text(data: bytes | memoryview) -> str:
-    """The start of a key or value, as text or hexadecimal digits.
+    """Returns the start of a key or value as text or hexadecimal digits.
 
-    UTF-8 is shown as text, with dots for control characters where they are few.
+    UTF-8 is shown as text, with dots for control characters if they are few.
     """
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
@@ -169,7 +170,7 @@ def _truncate(value: str, size: int) -> str:
 
 
 def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:
-    """The spans that have a byte in [start, stop), uncut."""
+    """Returns the complete spans that have a byte in [start, stop)."""
     return [span for span in spans if span.start < stop and span.end > start]
 
 
@@ -177,7 +178,7 @@ def check(spans: list[Span], start: int, stop: int) -> None:
     """Checks that the spans tile a range.
 
     Raises:
-        AssertionError: they do not tile [start, stop) exactly.
+        AssertionError: the spans do not tile [start, stop) exactly.
     """
     assert all(span.start < span.end and span.name and span.kind in KINDS for span in spans), (
         "an empty or nameless span"

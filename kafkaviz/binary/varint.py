@@ -1,9 +1,12 @@
-"""Numbers of variable length: seven bits a byte, lowest first, the top bit set in all but the last.
+"""Numbers of variable length, as Kafka stores them in records and headers.
 
-Signed numbers are folded first (zigzag): 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. So -1 is the one
-byte 01 and 300 is d8 04. A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most
-10; as ByteUtils in Kafka 4.3, whose varints may be longer than they need to be, and lose the bits
-above 32 (or 64) of their last byte.
+Each byte holds seven bits, the lowest first. All bytes but the last have the top bit set.
+
+Signed numbers are zigzag-encoded first: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4. So -1 is the byte 01
+and 300 is d8 04. A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most 10.
+
+As in Kafka 4.3's ByteUtils, a number may use more bytes than it needs, and the bits of its last
+byte above 32 (or 64) are lost.
 """
 
 import numpy as np
@@ -13,23 +16,23 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.messages import message, verbatim
 
 VARINT_BYTES, VARLONG_BYTES = 5, 10  # the longest of each
-CUT, TOO_LONG = -1, -2  # what scan answers in place of the next position
+CUT, TOO_LONG = -1, -2  # results of scan instead of the next position
 
 
 @njit(cache=True, boundscheck=True)
 def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple[np.uint64, int]:
-    """Reads the number at a position, for other compiled functions.
+    """Reads the number at a position; other compiled functions call it.
 
     Args:
         data: an array of uint8.
-        end: the byte before which the number must end.
+        end: the position before which the number must end.
         longest_bytes: the most bytes that the number may take.
 
     Returns:
-        The number, not yet unfolded, and the position behind it: CUT if data ends within the
-            number, TOO_LONG if its last allowed byte still has its top bit set.
+        The number, still zigzag-encoded, and the position after it. Instead of the position: CUT if
+        data ends within the number, TOO_LONG if the top bit of its last allowed byte is set.
     """
-    # one byte, as most are: a third faster than by the loop
+    # most numbers have one byte: a third faster than the loop
     if position < end and data[position] < 128:
         return np.uint64(data[position]), position + 1
     number = np.uint64(0)
@@ -45,7 +48,7 @@ def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple
 
 @njit(cache=True)
 def unfold32(number: np.uint64) -> int:
-    """The signed number behind the low 32 bits of a zigzag number."""
+    """Decodes the low 32 bits of a zigzag number to the signed number."""
     low = np.int64(number & np.uint64(0xFFFFFFFF))
     # an int for Python
     return (low >> 1) ^ -(low & 1)  # ty: ignore[invalid-explicit-return]
@@ -53,7 +56,7 @@ def unfold32(number: np.uint64) -> int:
 
 @njit(cache=True)
 def unfold64(number: np.uint64) -> int:
-    """The signed number behind a zigzag number of 64 bits."""
+    """Decodes a zigzag number of 64 bits to the signed number."""
     # an int for Python
     return np.int64(number >> np.uint64(1)) ^ -np.int64(  # ty: ignore[invalid-explicit-return]
         number & np.uint64(1)
@@ -64,12 +67,12 @@ def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
     """Reads a signed 32-bit number.
 
     Returns:
-        The number, and the position behind it.
+        The number, and the position after it.
 
     Raises:
-        CorruptBytes: it is cut or too long.
+        CorruptBytes: the number is truncated or too long.
     """
-    # one byte, as most are: no slice is cut for it
+    # most numbers have one byte, which needs no slice
     if 0 <= position < len(data) and (byte := data[position]) < 128:
         return (byte >> 1) ^ -(byte & 1), position + 1
     number, position = _read(data, position, VARINT_BYTES)
@@ -81,10 +84,10 @@ def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]
     """Reads a signed 64-bit number.
 
     Returns:
-        The number, and the position behind it.
+        The number, and the position after it.
 
     Raises:
-        CorruptBytes: it is cut or too long.
+        CorruptBytes: the number is truncated or too long.
     """
     number, position = _read(data, position, VARLONG_BYTES)
     number &= 2**64 - 1
@@ -95,17 +98,17 @@ def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int
     """Reads an unsigned 32-bit varint.
 
     Returns:
-        The number, and the position behind it.
+        The number, and the position after it.
 
     Raises:
-        CorruptBytes: it is cut or too long.
+        CorruptBytes: the number is truncated or too long.
     """
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 
 
 def write_varint(number: int) -> bytes:
-    """The shortest bytes of a signed 32-bit number.
+    """Returns the shortest encoding of a signed 32-bit number.
 
     Raises:
         OverflowError: the number needs more bits.
@@ -114,7 +117,7 @@ def write_varint(number: int) -> bytes:
 
 
 def write_varlong(number: int) -> bytes:
-    """The shortest bytes of a signed 64-bit number.
+    """Returns the shortest encoding of a signed 64-bit number.
 
     Raises:
         OverflowError: the number needs more bits.
@@ -123,7 +126,7 @@ def write_varlong(number: int) -> bytes:
 
 
 def write_unsigned(number: int) -> bytes:
-    """The shortest bytes of a number from 0 to 2^32 - 1.
+    """Returns the shortest encoding of a number from 0 to 2^32 - 1.
 
     Raises:
         OverflowError: the number is outside that range.
@@ -134,7 +137,11 @@ def write_unsigned(number: int) -> bytes:
 
 
 def too_long_text(number: int, longest_bytes: int) -> str:
-    """What Kafka says of a number whose last allowed byte goes on, with the bits read so far."""
+    """Returns Kafka's error for a number whose last allowed byte has its top bit set.
+
+    Args:
+        number: the bits read so far.
+    """
     kind, bits, ordinal = (
         ("Varint", 32, "5th") if longest_bytes == VARINT_BYTES else ("Varlong", 64, "10th")
     )
@@ -145,11 +152,10 @@ def too_long_text(number: int, longest_bytes: int) -> str:
 
 
 def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[int, int]:
-    """Reads a number without unfolding it.
+    """Reads a number without decoding zigzag.
 
     Returns:
-        The number, whose last byte may have set bits above those that its type has; and the
-        position behind it.
+        The number, which may have more bits than its type, and the position after it.
     """
     number = 0
     for place, byte in enumerate(data[position : position + longest_bytes]):
@@ -162,7 +168,6 @@ def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[
 
 
 def _write(number: int) -> bytes:
-    """Seven bits a byte, the lowest first."""
     groups = bytearray()
     while number > 127:
         groups.append(number & 127 | 128)
@@ -171,7 +176,7 @@ def _write(number: int) -> bytes:
 
 
 def _fold(number: int, bits: int) -> int:
-    """The zigzag number of a signed one."""
+    """Returns the zigzag encoding of a signed number."""
     if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
         raise OverflowError(f"{number} is no signed {bits}-bit number")
     return number << 1 if number >= 0 else ~(number << 1)

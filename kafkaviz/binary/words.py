@@ -1,9 +1,9 @@
 """Loads and stores of several bytes at once, for compiled loops over bytes.
 
-A compiled loop that takes an array byte by byte does as many steps as there are bytes; with these
-it takes eight or sixteen in one. They are as unaligned and as unchecked as the processor's own:
-whoever calls one has checked that the bytes are there. In a function compiled with
-boundscheck=True, or where NUMBA_BOUNDSCHECK is 1, they check it themselves and raise IndexError.
+A compiled loop over single bytes needs one step per byte; with these functions a step takes eight
+or sixteen. Like the processor's own instructions they need no alignment and check no bounds. The
+caller must check that the bytes exist. In a function compiled with boundscheck=True, or with
+NUMBA_BOUNDSCHECK=1, they check the bounds and raise IndexError.
 """
 
 from collections.abc import Callable
@@ -16,16 +16,16 @@ from kafkaviz.binary.lazy_njit import intrinsic
 if TYPE_CHECKING:
     from llvmlite import ir
 
-# numba's int; to a type checker numpy's is another than Python's
+# numba's int; Any, because type checkers distinguish numpy's int from Python's
 to_int: Any = np.int64
 
-COPY_BYTES = 16  # what copy_16 reads and writes
+COPY_BYTES = 16  # the number of bytes that copy_16 copies
 
 
 def _pointer(
     context, builder: "ir.IRBuilder", array_type: Any, array: Any, position: Any, bits: int
 ) -> Any:
-    """The address of so many bits of an array of uint8, checked where bounds are."""
+    """Returns the address of `bits` bits in an array of uint8; checks bounds if numba does."""
     from llvmlite import ir
     from numba.core import cgutils
     from numba.np.arrayobj import make_array
@@ -40,7 +40,10 @@ def _pointer(
 
 
 def _loader(bits: int) -> Callable[..., Any]:
-    """An intrinsic that loads so many bits, the lowest byte first: a uint64, or fewer as an int."""
+    """Returns an intrinsic that loads `bits` bits, lowest byte first.
+
+    64 bits are loaded as a uint64, fewer as an int.
+    """
 
     def load(typing_context, data, position):
         from llvmlite import ir
@@ -63,7 +66,7 @@ load_8, load_16, load_32, load_64 = (_loader(bits) for bits in (8, 16, 32, 64))
 
 @intrinsic
 def store_64(typing_context, data, position, word):
-    """Writes the 8 bytes of a uint64, the lowest first."""
+    """Writes a uint64, lowest byte first."""
     from numba import types
 
     def code(context, builder, signature, arguments):
@@ -78,7 +81,7 @@ def store_64(typing_context, data, position, word):
 
 @intrinsic
 def copy_16(typing_context, target, target_position, source, source_position):
-    """Copies 16 bytes; where source and target are one array, those 16 do not overlap."""
+    """Copies 16 bytes; within one array, the source and target ranges must not overlap."""
     from numba import types
 
     def code(context, builder, signature, arguments):
@@ -93,7 +96,7 @@ def copy_16(typing_context, target, target_position, source, source_position):
 
 @intrinsic
 def trailing_zeros(typing_context, word):
-    """How many of a uint64's lowest bits are 0; 64 of 0."""
+    """Returns the number of lowest bits of a uint64 that are 0; 64 for the number 0."""
     from llvmlite import ir
     from numba import types
 
@@ -104,5 +107,5 @@ def trailing_zeros(typing_context, word):
 
 
 def first_word(data: bytes) -> np.uint64:
-    """What load_64 gives of the first 8 bytes."""
+    """Returns the result of load_64 at the first 8 bytes."""
     return np.uint64(int.from_bytes(data[:8], "little"))

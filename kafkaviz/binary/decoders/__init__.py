@@ -1,1 +1,1 @@
-"""Compiled decompressors, one file a codec; runs.py calls them for many batches at once."""
+"""Compiled decompressors, one file per codec; runs.py calls them for many batches at once."""

@@ -1,8 +1,10 @@
-"""lz4, compiled: a frame of independent blocks, as Kafka's Lz4BlockOutputStream writes it.
+"""Compiled lz4 decompressor for frames that Kafka's Lz4BlockOutputStream writes.
 
-A block is a row of sequences: a token, literals to copy from here, and a match to copy from what
-was written before. The token's upper 4 bits count the literals, its lower 4 the match less 4; 15
-says that more bytes follow, each added, up to one below 255. The last sequence has literals alone.
+A block is a list of sequences. Each sequence is a token, literals (bytes to copy from the input)
+and a match (bytes to copy from the output written so far). The token's upper 4 bits count the
+literals; its lower 4 bits are the length of the match minus 4. The value 15 means that more bytes
+follow and are added, up to and including the first byte below 255. The last sequence has literals
+only.
 """
 
 import numpy as np
@@ -15,8 +17,8 @@ _MAGIC = 0x184D2204
 _LOW_32 = np.uint64(0xFFFFFFFF)
 _STORED, _SIZE_BITS = 1 << 31, (1 << 31) - 1
 _CONTENT_CHECK, _CONTENT_SIZE, _BLOCK_CHECKS = 0b100, 0b1000, 0b10000
-# The end of a block, by the format: what a compressor must leave alone, so that a decompressor may
-# copy more than it needs. The C library refuses a block that does not.
+# The format's rules for the end of a block: the last 5 bytes are literals and no match starts in
+# the last 12, so that a decompressor may copy too much. The C library refuses other blocks.
 _LAST_LITERALS, _MATCH_LIMIT = 5, 12
 
 
@@ -24,14 +26,14 @@ _LAST_LITERALS, _MATCH_LIMIT = 5, 12
 def read(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """See output.py. The checksum of the header is looked at."""
+    """Decompresses one frame and checks its header checksum; see output.py for the contract."""
     if end - start < 7 or end + SLACK_BYTES > len(data) or load_32(data, start) != _MAGIC:
         return REFUSED
     flags, sizes = load_8(data, start + 4), load_8(data, start + 5)
     if flags & ~(_CONTENT_CHECK | _CONTENT_SIZE) != 0b1100000 or not (
         sizes & 0b10001111 == 0 and sizes >> 4 >= 4
     ):
-        return REFUSED  # no version 1, dependent blocks, checksums of blocks, a reserved bit
+        return REFUSED  # not version 1, dependent blocks, block checksums or a reserved bit
     descriptor_bytes = 10 if flags & _CONTENT_SIZE else 2
     position = start + 4 + descriptor_bytes
     if position >= end or load_8(data, position) != _header_check(
@@ -75,9 +77,8 @@ def _block(
     out_end: int,
     block_bytes: int,
 ) -> int:
-    """Decompresses one block."""
     place, block_end = out_start, out_start + block_bytes
-    # behind this byte the room does not do, or the block is too large
+    # past this byte the output is too small, or the block is too large
     bound, short = min(out_end, block_end), FULL if out_end < block_end else REFUSED
     while position < end:
         token = load_8(data, position)
@@ -122,10 +123,10 @@ def _block(
 
 @njit(cache=True)
 def _header_check(data: np.ndarray, start: int, size_bytes: int) -> int:
-    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0.
+    """Returns the checksum byte of a frame header: the second byte of xxHash32 with seed 0.
 
     Args:
-        size_bytes: of the header, less than 16.
+        size_bytes: the size of the header, at most 15.
     """
     sum32, position, end = np.uint64(0x165667B1 + size_bytes), start, start + size_bytes
     while end - position >= 4:
@@ -144,7 +145,6 @@ def _header_check(data: np.ndarray, start: int, size_bytes: int) -> int:
 
 @njit(cache=True)
 def _rotate_left(number: np.uint64, bits: int) -> np.uint64:
-    """The low 32 bits of a number, rotated to the left."""
     number &= _LOW_32
     return (number << np.uint64(bits) | number >> np.uint64(32 - bits)) & _LOW_32
 
@@ -159,7 +159,7 @@ def read_run(
     out_ends: np.ndarray,
 ) -> int:
     """See output.py."""
-    place = to_int(0)  # a literal 0 would be a type of its own, for which all is compiled again
+    place = to_int(0)  # numba would compile everything again for the type of a literal 0
     for index in range(len(starts)):
         room = min(len(out) - SLACK_BYTES, place + limit_bytes)
         place = read(data, starts[index], ends[index], out, place, room)

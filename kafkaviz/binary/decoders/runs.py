@@ -1,13 +1,12 @@
-"""Decompresses many byte ranges of a buffer, as the batches of a log are, in few calls.
+"""Decompression of many byte ranges of a buffer, such as the batches of a log, in few calls.
 
-Of snappy and lz4 a call of a library takes longer than decompressing a batch of 1 KB. Their
-compiled decompressors take as many ranges in one call as their output has room for; a range that
-they refuse, and one that is larger than that, goes to codec.decompress by itself, whose answer
-counts: its bytes, or that the data is corrupt. gzip and zstd have codes of their own in each batch:
-there a library with a context that is kept is as quick, call by call.
+For snappy and lz4 a library call takes longer than decompressing a batch of 1 KB. The compiled
+decompressors take as many ranges per call as fit into the output. A range that they refuse, or that
+is larger than the output, goes to codec.decompress alone, and its answer decides. gzip and zstd
+have separate code tables in each batch, so a library with a context that is kept is as fast.
 
-To load a compiled decompressor takes as long as some thousand calls of a library, and to compile
-it, once, some seconds. So a process begins with the library.
+Loading a compiled decompressor takes as long as some thousand library calls, and the first
+compilation takes seconds. So each process begins with the library.
 """
 
 from collections.abc import Iterator
@@ -20,19 +19,19 @@ from kafkaviz.binary import codec
 from kafkaviz.binary.decoders.output import SLACK_BYTES
 from kafkaviz.errors import CorruptBytes
 
-RUN_BYTES = 1 << 20  # of decompressed data, unless a range alone has more
+RUN_BYTES = 1 << 20  # decompressed bytes per run, unless a single range has more
 COMPILED = ("snappy", "lz4")
-LIBRARY_RANGES = 8192  # which a process leaves to the library at first
+LIBRARY_RANGES = 8192  # the ranges that each process gives to the library first
 
 
 @dataclass(frozen=True, slots=True)
 class DecompressedRun:
-    """Some of the ranges, decompressed one behind the other.
+    """Some of the ranges, decompressed one after another.
 
     Attributes:
-        places: which of the ranges these are.
-        data: their bytes, and more behind them; the next run may overwrite them.
-        ends: the byte of data behind each.
+        places: the indexes of these ranges.
+        data: their bytes, and unused bytes after them. The next run may overwrite them.
+        ends: the end of each range's output in `data`.
     """
 
     places: np.ndarray
@@ -41,9 +40,9 @@ class DecompressedRun:
 
 
 class RunDecompressor:
-    """Decompresses runs of ranges, with one buffer for all of them."""
+    """Decompresses runs of ranges with one shared buffer."""
 
-    _library_ranges = 0  # what this process has left to the library
+    _library_ranges = 0  # ranges that this process has given to the library
 
     def __init__(self) -> None:
         self._out = np.empty(0, np.uint8)
@@ -56,12 +55,12 @@ class RunDecompressor:
         ends: np.ndarray,
         limit_bytes: int = codec.LIMIT_BYTES,
     ) -> Iterator[DecompressedRun]:
-        """Decompresses data[start:end] for each start and end; what is corrupt is in no run.
+        """Decompresses data[start:end] for each start and end; leaves out corrupt ranges.
 
         Args:
-            data: an array of uint8. A compiled decompressor takes those ranges behind which there
-                are SLACK_BYTES more.
-            limit_bytes: the most that one range may expand to.
+            data: an array of uint8. A compiled decompressor takes only ranges that SLACK_BYTES more
+                bytes follow.
+            limit_bytes: the most bytes that one range may expand to.
         """
         starts, ends = (np.ascontiguousarray(edges, np.int64) for edges in (starts, ends))
         if codec_name not in COMPILED or RunDecompressor._library_ranges < LIBRARY_RANGES:
@@ -90,7 +89,7 @@ class RunDecompressor:
 
 
 def compile_decompressors() -> None:
-    """Compiles the decompressors, or takes them from numba's cache, by reading nothing."""
+    """Compiles the decompressors or loads them from numba's cache, by calls without data."""
     data, edges = _read_only(np.empty(0, np.uint8)), np.empty(0, np.int64)
     for codec_name in COMPILED:
         _read_run(codec_name)(data, edges, edges, np.empty(SLACK_BYTES, np.uint8), 0, edges)
@@ -99,7 +98,7 @@ def compile_decompressors() -> None:
 def _library_runs(
     codec_name: str, data: np.ndarray, starts: np.ndarray, ends: np.ndarray, limit_bytes: int
 ) -> Iterator[DecompressedRun]:
-    """The runs, a call of the library for each range."""
+    """Yields the runs, with one library call per range."""
     places, bodies, size_bytes = [], [], 0
     for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         try:
@@ -123,14 +122,14 @@ def _joined(places: list[int], bodies: list[bytes]) -> DecompressedRun:
 
 
 def _read_only(data: np.ndarray) -> np.ndarray:
-    """A view that is not to be changed: one type of array, so that a loop is compiled once."""
+    """Returns a read-only view, so that numba sees one array type and compiles a loop once."""
     view = data[:]
     view.flags.writeable = False
     return view
 
 
 def _read_run(codec_name: str) -> Any:
-    """The compiled decompressor of a codec; only what is used is loaded."""
+    """Returns the compiled decompressor of a codec and loads only this one."""
     if codec_name == "snappy":
         from kafkaviz.binary.decoders import snappy as decoder
     else:

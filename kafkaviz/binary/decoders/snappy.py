@@ -1,12 +1,13 @@
-"""snappy, compiled: the blocks of a xerial stream, or a bare block.
+"""Compiled snappy decompressor for a xerial stream of blocks or a bare block.
 
-The block format of google/snappy: the size of the data as a varint, then elements. The low two bits
-of an element's first byte say which it is:
+A block (google/snappy) begins with the size of its data as a varint. Elements follow; the low two
+bits of an element's first byte give its type:
 
-    0  literal: bytes to copy from here; their number less one in the upper 6 bits, or behind
-    1  copy of 4 to 11 bytes, a distance of 11 bits
-    2  copy of 1 to 64 bytes, a distance of 16 bits
-    3  the same, a distance of 32 bits
+    0  literal: bytes to copy from the input; the upper 6 bits, or the next bytes, hold their count
+    minus 1
+    1  copy of 4 to 11 bytes, with a distance of 11 bits
+    2  copy of 1 to 64 bytes, with a distance of 16 bits
+    3  the same with a distance of 32 bits
 """
 
 import numpy as np
@@ -16,8 +17,8 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import first_word, load_8, load_32, load_64, to_int
 
 _MAGIC = first_word(b"\x82SNAPPY\x00")
-# of the first byte of an element that is a copy: its size, the upper bits of its distance from bit
-# 12 on, and from bit 16 on the number of bytes in which the rest of the distance follows
+# for each first byte of a copy element: the size in the low bits, the upper bits of the distance
+# from bit 12 on, and from bit 16 on the number of bytes that hold the rest of the distance
 _COPIES = np.array(
     [
         4 + (tag >> 2 & 7) | tag >> 5 << 12 | 1 << 16
@@ -33,7 +34,7 @@ _HEADER_BYTES = 16  # magic, version, the oldest version that can read it
 def read(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """See output.py."""
+    """Decompresses a stream or a bare block; see output.py for the contract."""
     if end + SLACK_BYTES > len(data):
         return REFUSED
     if end - start < _HEADER_BYTES or load_64(data, start) != _MAGIC:
@@ -44,7 +45,7 @@ def read(
         for place in range(4):
             size_bytes = size_bytes << 8 | load_8(data, position + place)
         position += 4
-        if size_bytes > end - position:  # a negative size or another stream's header too
+        if size_bytes > end - position:  # or negative, or the header of another stream
             return REFUSED
         out_start = _block(data, position, position + size_bytes, out, out_start, out_end)
         if out_start < 0:
@@ -57,7 +58,6 @@ def read(
 def _block(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    """Decompresses one block."""
     position, size_bytes, byte = start, 0, 128
     while byte >= 128:
         if position >= min(end, start + 5):
@@ -107,7 +107,7 @@ def read_run(
     out_ends: np.ndarray,
 ) -> int:
     """See output.py."""
-    place = to_int(0)  # a literal 0 would be a type of its own, for which all is compiled again
+    place = to_int(0)  # numba would compile everything again for the type of a literal 0
     for index in range(len(starts)):
         room = min(len(out) - SLACK_BYTES, place + limit_bytes)
         place = read(data, starts[index], ends[index], out, place, room)
