@@ -1,10 +1,10 @@
-"""The web app on Streamlit: the frame around every page, its server, and what pages consist of.
+"""The Streamlit web app: its server, the frame around every page, and the parts pages are made of.
 
-    pages/       a folder a page: page.py puts its sections in order, the files beside it draw them
-    lessons/     the lessons of the Workshop, and what reads them
-    widgets/  state/  cache/    what several pages draw, know and keep
-    frontend/    what needs JavaScript, each by a function
+    pages/       one folder per page: page.py orders its sections, the other files draw them
+    lessons/     the lessons of the Workshop and the code that reads them
+    widgets/  state/  cache/    what several pages draw, remember and keep between reruns
+    frontend/    the components that need JavaScript, one function each
     art/         the drawings
 
-app.py and pages/ at the top of the checkout are what Streamlit runs; each calls its page.py here.
+Streamlit runs app.py and pages/ at the top of the checkout. Each of them calls its page.py here.
 """

@@ -1,1 +1,1 @@
-"""What was read of directories and segments, kept until their files change."""
+"""Results of reading directories and segments, kept until their files change."""

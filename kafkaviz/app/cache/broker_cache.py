@@ -1,8 +1,7 @@
-"""Access to the floors below, kept between reruns and shared by all tabs.
+"""Listings of broker directories and their catalogs, kept between reruns and shared by all tabs.
 
-A broker directory is listed once and again when it changes. What takes reading is done by the
-pipeline, see state/ingests.py, and read here from the catalog that it keeps in the user's cache
-folder.
+A directory is listed again when it changes. Slow reading is left to the pipeline (see
+state/ingests.py), which writes a catalog into the user's cache folder. This module reads it.
 """
 
 import os
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
 MAX_BROKERS = 8  # directories
-# of a segment, in a catalog's description alone
+# the segment columns that a catalog has only in its table stamps, not in its table segments
 STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
 
 
@@ -44,25 +43,25 @@ STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
 
 
 class BrokerSnapshot(NamedTuple):
-    """A broker directory, and by what it is known to be still the same."""
+    """A listed broker directory and the fingerprint that shows whether it has changed since."""
 
     broker: Broker
     fingerprint: Fingerprint
-    key: str  # of this listing, for what is worked out from it
+    key: str  # changes with the listing; caches of derived values use it
 
     @property
     def directory(self) -> str:
-        """What leads to it again: its paths, as `page_state.join_directories` has them."""
+        """The paths of the directory as one text, in the form of `page_state.join_directories`."""
         return page_state.join_directories(self.broker.sources)
 
 
-# by what Streamlit's caches know a value of a type
+# how Streamlit's caches hash an argument of each type
 HashFuncs = dict[str | type[Any], Callable[[Any], object]]
 HASH_FUNCS: HashFuncs = {BrokerSnapshot: attrgetter("key")}
 
 
 def broker(directory: str | Path) -> Broker:
-    """A broker directory as it lies there now: names and sizes.
+    """Returns the current listing of a broker directory: names and sizes.
 
     Raises:
         CannotOpen: the directory cannot be listed.
@@ -71,15 +70,15 @@ def broker(directory: str | Path) -> Broker:
 
 
 def open_snapshot(directory: str | Path) -> BrokerSnapshot:
-    """The same, with the key of the listing.
+    """Returns the current listing of a broker directory and its key.
 
     Raises:
         CannotOpen: the directory cannot be listed.
     """
     paths = tuple(map(access.resolve_typed_path, page_state.split_directories(directory)))
     for path in paths:
-        archive.refresh(path)  # what it is known to be the same by is the mirror of a remote one
-    # Streamlit takes no text for a key that is no UTF-8
+        archive.refresh(path)  # the fingerprint of a remote directory comes from its local mirror
+    # Streamlit cannot hash a str that is not valid UTF-8, so the paths are passed as bytes
     with access.translate_corrupt_files():
         return _open_snapshot(tuple(map(os.fsencode, paths)))
 
@@ -94,19 +93,18 @@ def _open_snapshot(directories: tuple[bytes, ...]) -> BrokerSnapshot:
     for path in paths:
         upload_expiry.touch_upload(path)
         if access.roots() is not None:
-            # of a folder of log directories a level deeper
+            # one level deeper than the default: the path may be a folder of several log directories
             access.refuse_links(open_root(path), depth=3)
     broker = open_broker(*paths)
     fingerprint = Fingerprint(broker)
     return BrokerSnapshot(broker, fingerprint, fingerprint.key(broker, b"\0".join(directories)))
 
 
-# ---- what is in it
+# ---- content of the directory
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def inferred_release(snapshot: BrokerSnapshot) -> InferredRelease:
-    """Which Kafka wrote the directory."""
     return infer_release(snapshot.broker)
 
 
@@ -128,23 +126,23 @@ def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
         return quick
     try:
         return overview_table.with_batches(quick, _segments(catalog))
-    except CannotOpen:  # a damaged catalog is not fresh either, so the next ingest replaces it
+    except CannotOpen:  # then is_fresh is False too, and the next ingest replaces the catalog
         return quick
 
 
 def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
-    """All that is known by now.
+    """Returns all that is known so far about the topic-partitions and segments of a directory.
 
-    The listing, the index files where they are small, and a catalog once there is one.
+    It combines the listing, the index files if they are small, and the catalog once one exists.
     """
     stamp = catalog_stamp(snapshot.broker)
     return _quick_overview(snapshot) if stamp is None else _full_overview(snapshot, stamp)
 
 
 def _segments(catalog: "Catalog") -> dict[str, list]:
-    """The table of segments as columns.
+    """Returns the catalog's table of segments as columns.
 
-    With what table stamps of the same run says of each segment.
+    STAMP_FIELDS come from the table stamps that the same run wrote.
     """
     columns = [
         name
@@ -167,7 +165,7 @@ def _broker_map(
     mode: str,
     language: str,
 ) -> "MapFigure":
-    # plotly takes half a second to import: what stands above the map need not wait
+    # importing plotly takes half a second; the elements above the map are drawn before that
     from kafkaviz.figures.broker import broker_map as chart
 
     tails = {log_key: chart.tail_text(tail) for log_key, tail in torn_tails(snapshot).items()}
@@ -175,7 +173,12 @@ def _broker_map(
 
 
 def broker_map(snapshot: BrokerSnapshot, order: str, page: int, mode: str) -> "MapFigure":
-    """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
+    """Returns one page of the broker map.
+
+    Args:
+        page: the page of rows, from 0.
+        mode: "light" or "dark".
+    """
     return _broker_map(
         snapshot,
         catalog_stamp(snapshot.broker),
@@ -192,17 +195,17 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
-    """What torn logs end in, by topic-partition directory and base offset.
+    """Returns the tail of each torn log, by topic-partition directory and base offset.
 
-    Empty until the catalog says which are torn.
+    Empty until the catalog says which logs are torn.
     """
     return _torn_tails(snapshot, catalog_stamp(snapshot.broker))
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    """What was found of each topic-partition, by its directory.
+    """Returns the findings of each topic-partition as badges, by its directory.
 
-    Empty until a fresh catalog says so.
+    Empty until there is a fresh catalog.
     """
     stamp = catalog_stamp(snapshot.broker)
     return {} if stamp is None else _badges(snapshot, stamp)
@@ -250,7 +253,8 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 def clear_all() -> None:
     """Forgets what was read of every directory.
 
-    That a file may be read now shows in no size and no time.
+    A change of permissions alters neither the size nor the time of a file, so the listing would
+    look current.
     """
     for cached_function in (
         _open_snapshot,
@@ -270,7 +274,6 @@ def clear_all() -> None:
 
 
 def catalog_path(broker: Broker) -> Path:
-    """Where the directory's catalog is kept."""
     return (
         upload_expiry.catalogs()
         / f"{escape_controls(broker.name)}-{upload_expiry.catalog_suffix(*broker.sources)}"
@@ -278,20 +281,18 @@ def catalog_path(broker: Broker) -> Path:
 
 
 def catalog_stamp(broker: Broker) -> int | None:
-    """When the directory's catalog was written.
+    """Returns the modification time of the directory's catalog in ns, or None if there is none.
 
-    Returns:
-        None where there is none.
+    The time is part of the cache keys, so a new catalog is read again.
     """
     return mtime_ns(catalog_path(broker) / "_catalog.json")
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False)
 def _catalog(path: bytes, stamp: int) -> "Catalog | None":
-    """The catalog written at that moment.
+    """Returns the catalog written at that moment, or None if this version cannot read it.
 
-    Returns:
-        None where this version cannot read it: the next ingest replaces it.
+    The next ingest replaces an unreadable catalog.
     """
     from kafkaviz.pipeline.catalog import catalog
 
@@ -308,33 +309,25 @@ def _is_fresh(snapshot: BrokerSnapshot, stamp: int) -> bool:
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:
-    """Whether the catalog is of the directory as it is now."""
+    """Returns whether the catalog describes the directory in its current state."""
     stamp = catalog_stamp(snapshot.broker)
     return stamp is not None and _is_fresh(snapshot, stamp)
 
 
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
-    """What the directory's catalog holds.
-
-    Returns:
-        None where there is none that this version can read.
-    """
+    """Returns the description of the catalog, or None if none can be read by this version."""
     stamp = catalog_stamp(snapshot.broker)
     catalog = None if stamp is None else _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
     return catalog.info if catalog else None
 
 
 def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
-    """The health that the directory's catalog has.
-
-    Returns:
-        None where it is not fresh, or was made without findings.
-    """
+    """Returns the health from a fresh catalog, or None if there is none or it has no findings."""
     from kafkaviz.analysis.health.broker_health import Health
 
     if not is_fresh(snapshot):
         return None
-    stamp = cast(int, catalog_stamp(snapshot.broker))  # what is fresh is there
+    stamp = cast(int, catalog_stamp(snapshot.broker))  # a fresh catalog exists, so it has a stamp
     catalog = cast("Catalog", _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp))
     try:
         return Health(snapshot.broker, *catalog.health(catalog.info.sources[0].broker))
@@ -343,7 +336,7 @@ def catalog_health(snapshot: BrokerSnapshot) -> "Health | None":
 
 
 def catalog_error_count(snapshot: BrokerSnapshot) -> int:
-    """How many errors that is; 0 where it has none."""
+    """Returns the number of errors in a fresh catalog, or 0 if there is none."""
     stamp = catalog_stamp(snapshot.broker)
     return 0 if stamp is None else _catalog_error_count(snapshot, stamp)
 
@@ -354,7 +347,7 @@ def _catalog_error_count(snapshot: BrokerSnapshot, stamp: int) -> int:
         _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp) if is_fresh(snapshot) else None
     )
     try:
-        # a column alone: every page shows it, and few look at what was found
+        # reads a single column: every page shows this number, and few show the findings
         return catalog.severities()["error"] if catalog else 0
     except CannotOpen:
         return 0

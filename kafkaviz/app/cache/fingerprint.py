@@ -1,11 +1,11 @@
-"""By what a broker directory is known to be still the same.
+"""Fingerprints that show whether a broker directory has changed since it was listed.
 
-The times of its folders, the size and time of every file.
+A fingerprint holds the times of the folders and the size and time of every file. Files have to be
+compared because overwriting one in place, as in `cp rebuilt/*.index orders-0/`, changes no folder.
 
-Files are overwritten in place too, as by `cp rebuilt/*.index orders-0/`, and that changes no
-folder. To look at one takes 3 µs: every click looks at all of an ordinary directory. Of one with
-100 000 segments, 300 000 files and 1 s, it looks at its folders and at the logs that grow, and only
-every 15 s at the rest.
+One file costs 3 µs. In a directory of up to MAX_QUICK_FILES files every click compares them all.
+With 100 000 segments (300 000 files, 1 s) a click compares the folders and the active logs, and the
+other files only every 15 s.
 """
 
 import hashlib
@@ -24,24 +24,24 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 
-MAX_QUICK_FILES = 20_000  # files that every click looks at: 60 ms
-# for each file of more than that, between two looks at all of them: a fifteenth of the time
+MAX_QUICK_FILES = 20_000  # a click compares every file up to this number, which takes 60 ms
+# pause per file between two full comparisons of a larger directory; at 3 µs each, 1/15 of the time
 PAUSE_S = 50e-6
 
 
 class Fingerprint:
-    """How a directory lay there when it was listed."""
+    """The state of a directory when it was listed."""
 
     def __init__(self, broker: Broker) -> None:
         self._quick, self._files = _quick_state(broker), sum(1 for _ in _files(broker))
         self._checked_s = time.monotonic()
-        self._looked_s = -math.inf  # when it was found to be as it was
+        self._looked_s = -math.inf  # monotonic time of the last comparison that found no change
 
     def is_current(self, broker: Broker) -> bool:
-        """Whether the directory is as it was, as far as it was looked at now.
+        """Returns whether the files that are compared this time are unchanged.
 
         Args:
-            broker: as it was listed then.
+            broker: the listing that this fingerprint was made from.
         """
         if run_queue.saw_after_asking(self._looked_s):
             return True
@@ -61,7 +61,7 @@ class Fingerprint:
         return is_unchanged
 
     def key(self, broker: Broker, directory: bytes) -> str:
-        """What the listing is known by: another one as soon as something has changed."""
+        """Returns the key of the listing, which differs as soon as anything has changed."""
         facts = np.fromiter(
             chain.from_iterable((info.size_bytes, info.mtime_ns) for info in _files(broker)),
             np.int64,
@@ -72,7 +72,7 @@ class Fingerprint:
 
 
 def _quick_state(broker: Broker) -> tuple:
-    """The times of the folders, the broker's own small files, the lengths of the logs that grow."""
+    """Returns the times of folders and of the broker's own files, and the sizes of active logs."""
     folders = [
         *(archive.enclosing_archive(source) or source for source in broker.sources),
         *(directory.path for directory in broker.log_directories),
@@ -92,7 +92,6 @@ def _quick_state(broker: Broker) -> tuple:
 
 
 def _files(broker: Broker) -> Iterator[FileInfo]:
-    """Every file of its topic-partitions, as it was listed."""
     for partition in broker.partitions:
         for segment in partition.segments:
             yield from segment.files
@@ -108,11 +107,7 @@ def _is_same(info: FileInfo) -> bool:
 
 
 def mtime_ns(path: Path) -> int | None:
-    """When a file or folder was changed last.
-
-    Returns:
-        None where there is none.
-    """
+    """Returns the modification time of a file or folder, or None if it cannot be read."""
     try:
         return os.stat(path).st_mtime_ns
     except OSError:

@@ -1,7 +1,7 @@
-"""The lookup in a source, its steps, and why a timestamp gave its offset, kept between reruns.
+"""Lookups, their steps, and explanations of the offset found for a timestamp, kept between reruns.
 
-It is that of one of the three releases of Kafka that differ, with Kafka's warm section or, of a
-lesson, a smaller one.
+A lookup follows one of the three Kafka releases in VERSIONS that search differently. Its warm
+section has Kafka's size, or a smaller one in some lessons.
 """
 
 from dataclasses import replace
@@ -34,23 +34,20 @@ from kafkaviz.search.scan import FailedRead
 from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
-# 2.0 goes neither way
+# 2.0 has neither behaviour
 FIRST_BEHAVIOURS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def default_version(snapshot: BrokerSnapshot) -> str:
-    """Which Kafka searches unless another is chosen: the one that the directory looks like."""
+    """Returns the release inferred for the directory, used unless the reader chooses one."""
     return assume_release(snapshot.broker).version
 
 
 def equivalent_version(version: str) -> str | None:
-    """Which of VERSIONS searches as this one does: 3.9 for 3.6.
+    """Returns the release in VERSIONS that searches like this one, such as 3.9 for 3.6.
 
-    Also plain and warm are taken.
-
-    Returns:
-        None for what is no release.
+    "plain" and "warm" are accepted too. Returns None for text that is not a release.
     """
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
@@ -65,10 +62,11 @@ def equivalent_version(version: str) -> str | None:
 
 
 def release_profile(version: str, warm_entries: int, target_kind: str) -> SearchProfile:
-    """What a release does.
+    """Returns how a release searches.
 
     Args:
-        warm_entries: of the index that is searched first, Kafka's are 8 KiB of them.
+        warm_entries: the size of the warm section in entries of the index searched first.
+            KAFKAS_WARM keeps Kafka's 8 KiB.
     """
     search_profile = versions.search_profile(version)
     if warm_entries == KAFKAS_WARM:
@@ -79,7 +77,7 @@ def release_profile(version: str, warm_entries: int, target_kind: str) -> Search
 
 
 def warm_entries(search_profile: SearchProfile, target_kind: str) -> int:
-    """How many entries a search has as warm, of the index that is searched first."""
+    """Returns the number of warm entries in the index that is searched first."""
     if search_profile.warm_bytes == versions.WARM_BYTES:
         return KAFKAS_WARM
     return search_profile.warm_bytes // lookup_source.searched_entry_bytes(target_kind)
@@ -92,10 +90,10 @@ def lookup_context(
     search_profile: SearchProfile,
     isolation: str = READ_UNCOMMITTED,
 ) -> LookupContext:
-    """The lookup and what is drawn around it.
+    """Returns a lookup and the values that are drawn around it.
 
     Raises:
-        CorruptFile: the way leads into damage.
+        CorruptFile: the lookup has to read damaged bytes.
     """
     result = (
         _search_keys(source.log, target, search_profile)
@@ -113,7 +111,7 @@ def lookup_context(
 
 
 def _search_keys(log: LogView, target: int, search_profile: SearchProfile) -> Lookup:
-    """A search in an index that has no log."""
+    """Searches an index that has no log, and returns the search as a lookup."""
     searches = (index.find_offset(log.segments[0], target, search_profile),)
     return Lookup(
         partition=log.name,
@@ -140,7 +138,8 @@ def _look_up(
     result = (by_timestamp if target_kind == TIMESTAMP else by_offset)(
         source.log, target, search_profile, isolation, bounds
     )
-    if isinstance(result.error, FailedRead):  # the page says where, and draws no steps
+    # the page shows where the read failed and draws no steps
+    if isinstance(result.error, FailedRead):
         raise result.error
     return result
 
@@ -151,10 +150,10 @@ def _bounds(source: LookupSource, version: str, isolation: str) -> Bounds:
 
 
 def steps(context: LookupContext, key: str) -> tuple[StepperView, dict]:
-    """The steps of a lookup and their figures, and what the browser is sent of them.
+    """Returns the steps of a lookup with their figures, and the payload for the browser.
 
     Args:
-        key: what distinguishes one lookup from another.
+        key: identifies the lookup in the cache, and differs for every lookup.
     """
     return _steps(key, language(), context)
 
@@ -168,7 +167,6 @@ def _steps(key: str, language_code: str, _context: LookupContext) -> tuple[Stepp
 def explain_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile
 ) -> OffsetExplanationView:
-    """Why a timestamp gave this offset."""
     return _explain_offset(
         source, context.target, search_profile, context.result.bounds, language(), context
     )

@@ -1,7 +1,7 @@
-"""What a lookup looks things up in: a partition as a broker would serve it, or a log for lessons.
+"""Sources of a lookup: a partition as a broker would serve it, or a practice log for lessons.
 
-A source has the log, the targets that can be asked for, and what is drawn around a lookup. It is
-kept between reruns by its key.
+A source holds the log, the range of valid targets, and the values drawn around a lookup. Caches
+identify it by its key.
 """
 
 import os
@@ -41,29 +41,32 @@ OFFSET, TIMESTAMP = "offset", "timestamp"
 OWN_SET, KEYS_SET = "real", "keys"
 PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
 SETS = (*PRACTICE, KEYS_SET)
-SLIDER_LIMIT = 1 << 53  # a slider of the browser counts no further
-READ_BYTES = 256 << 20  # of .log, read for the times of an entire partition
-KEPT_ROWS = 1 << 18  # of its batches: of more only windows are kept
+SLIDER_LIMIT = 1 << 53  # 2**53: a browser's slider cannot represent larger integers exactly
+# bytes of .log; the batches of an entire partition are read only up to this size
+READ_BYTES = 256 << 20
+KEPT_ROWS = 1 << 18  # batches kept in full; a larger partition is kept as windows
 MAX_LABEL = 14
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
-FEW_WARM = {"twenty": 4}  # entries, of the lessons with a small warm section
-SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
+FEW_WARM = {"twenty": 4}  # warm entries of the lessons that have a small warm section
+# below SMALL_WARM warm entries, pages are drawn with SMALL_PAGE_SLOTS slots
+SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookupSource:
-    """Something to look things up in.
+    """A log or an index in which targets are looked up.
 
     Attributes:
-        key: changes when its content does.
-        first_offset, last_offset: the offsets that can be asked for.
-        first_ms, last_ms: the times, None without any.
-        segment: the one that is open.
-        offset, timestamp_ms: a target of it to begin with where none shows the warm section.
-        last_of_segment, last_ms_of_segment: the last targets that are searched in it.
-        batches, records: as of figures.stepper.LookupContext.
-        times: the batches of a segment as far as they may be read for a picture of the entire
-            partition, else None.
+        key: changes whenever the content does.
+        first_offset, last_offset: the range of offsets that can be looked up.
+        first_ms, last_ms: the range of timestamps, None if the log has none.
+        segment: the open segment.
+        offset, timestamp_ms: initial targets in that segment, used if no target shows the warm
+            section.
+        last_of_segment, last_ms_of_segment: the last targets that are searched in that segment.
+        batches, records: the same as in figures.stepper.LookupContext.
+        times: returns the batches of a segment for the picture of the entire partition, or None if
+            they may not be read.
     """
 
     key: str
@@ -87,14 +90,14 @@ class LookupSource:
     warm_entries: int = KAFKAS_WARM
 
     def default(self, target_kind: str) -> int:
-        """The target to begin with: one that shows what the warm section does, if any does."""
+        """Returns the initial target, which shows the effect of the warm section if possible."""
         target = choose_targets(self, target_kind, self.warm_entries).default
         if target is not None:
             return target
         return self.timestamp_ms if target_kind == TIMESTAMP else self.offset
 
     def warm_targets(self, target_kind: str, warm_entries: int) -> WarmTargets:
-        """Targets of the open segment, with so many entries warm."""
+        """Chooses targets in the open segment that show the effect of the warm section."""
         warm_bytes = warm_section_bytes(warm_entries, target_kind)
         bounds = {segment.base_offset: targets for segment, *targets in self._searched(target_kind)}
         first, last = bounds.get(self.segment.base_offset, (0, -1))
@@ -110,7 +113,7 @@ class LookupSource:
         )
 
     def warm_ranges(self, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-        """The targets whose search ends in the warm section of an index, a range a segment."""
+        """Returns for each segment the range of targets whose search ends in the warm section."""
         ranges = (
             warm_targets.warm_range(
                 KeyColumn(*_key_column(segment, target_kind)),
@@ -124,7 +127,7 @@ class LookupSource:
         return [targets for targets in ranges if targets]
 
     def _searched(self, target_kind: str) -> Iterator[tuple[SegmentView, int, int]]:
-        """Each segment with the first and the last target that are looked up in it."""
+        """Yields each segment with the first and the last target that are looked up in it."""
         segments = self.log.segments
         if target_kind == TIMESTAMP:
             reached_ms = (self.first_ms or 0) - 1
@@ -141,10 +144,9 @@ class LookupSource:
                 yield segment, first, last
 
     def span(self, target_kind: str) -> tuple[int, int] | None:
-        """The first and last target that a slider offers.
+        """Returns the first and last target of the slider.
 
-        Returns:
-            None where there are none, or too large for one.
+        Returns None without targets, or if they are too large for a slider.
         """
         low, high = (
             (self.first_ms, self.last_ms)
@@ -163,25 +165,26 @@ SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def choose_targets(source: LookupSource, target_kind: str, warm_entries: int) -> WarmTargets:
-    """The targets of a source at its tail and far behind.
+    """Chooses targets of the open segment that show the warm section; see WarmTargets.
 
     Args:
-        warm_entries: of the offset index; a time index has as many unless they are Kafka's 8 KiB.
+        warm_entries: warm entries of the offset index. A time index has the same number, except
+            that KAFKAS_WARM means 8 KiB in either index.
     """
     return source.warm_targets(target_kind, warm_entries)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
 def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> list[tuple[int, int]]:
-    """The ranges of a source whose searches end in a warm section; entries as in choose_targets."""
+    """Returns `source.warm_ranges`, cached; `warm_entries` is counted as in choose_targets."""
     return source.warm_ranges(target_kind, warm_entries)
 
 
 def open_partition(location: SegmentLocation) -> LookupSource:
-    """The open topic-partition, its open segment first.
+    """Returns the open topic-partition as a source, with its open segment selected.
 
     Raises:
-        KafkavizError: as reading it does.
+        KafkavizError: the partition or the segment cannot be read.
     """
     partition, open_segment = location.partition, location.segment
     snapshot, directory = location.snapshot, os.fsencode(location.partition_name)
@@ -252,27 +255,27 @@ def _note(location: SegmentLocation, log: LogView) -> str:
 
 @st.cache_data(max_entries=32, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _interval(segment: LogSegment) -> IntervalBounds:
-    """Which index.interval.bytes fits the open segment, as far as its entries tell."""
+    """Returns the range of index.interval.bytes that fits the entries of the segment."""
     return segment_cache.read(segment).interval
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
-    """The topic-partition as a broker has it open.
+    """Returns the topic-partition as a broker has it open.
 
-    Where it was not stopped cleanly, as its next start would leave it.
+    After an unclean shutdown that is the state that the next start would leave.
     """
     return lookups.open_log_view(snapshot.broker.partition(os.fsdecode(directory)))
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:
-    """The batches of a segment, as far as the log that is served reaches."""
+    """Returns the batches of a segment, up to the end of the log that is served."""
     batches = segment_cache.read(partition.segment(base_offset).with_log()).batches
     return batches.until(_end_position(log, base_offset))
 
 
 def _end_position(log: LogView, base_offset: int) -> int:
-    """Where a segment ends as it is served; 0 of one that is not."""
+    """Returns the size of a segment in the log that is served, or 0 if it is not served."""
     return next(
         (segment.size_bytes for segment in log.segments if segment.base_offset == base_offset), 0
     )
@@ -283,7 +286,7 @@ def _last_offset(log: LogView) -> int:
 
 
 def _earliest_ms(partition: Partition, low_ms: int) -> int:
-    """The time of the first record of the log, or an earlier one that is known."""
+    """Returns the smaller of `low_ms` and the timestamp of the first record in the log."""
     first = next(iter(partition.live[0].scan(0, 1 << 16)), None)
     first_timestamps = [
         int(timestamp_ms)
@@ -333,7 +336,7 @@ def _label(key: bytes | None) -> str:
 
 
 def practice_source(name: str) -> LookupSource:
-    """A log made for lessons, by its name in PRACTICE."""
+    """Returns a practice log for lessons, by its name in PRACTICE."""
     practice_log, table = _practice(name)
     rows = practice_log.batches
 
@@ -373,21 +376,21 @@ def _practice(name: str) -> tuple[PracticeLog, BatchTable]:
 
 
 def warm_section_bytes(warm_entries: int, target_kind: str) -> int:
-    """Kafka's are 8 KiB of either index."""
+    """Returns the size of the warm section; KAFKAS_WARM stands for 8 KiB of either index."""
     if warm_entries == KAFKAS_WARM:
         return versions.WARM_BYTES
     return warm_entries * searched_entry_bytes(target_kind)
 
 
 def _key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int]:
-    """What the index that is searched first is sorted by, and what is added to each value."""
+    """Returns the keys of the index searched first, and the number to add to each of them."""
     if target_kind == TIMESTAMP:
         return segment.time_slots["timestamp_ms"], 0
     return segment.offset_slots["relative_offset"], segment.base_offset
 
 
 def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
-    """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
+    """Returns the size of a drawn page: 4 KiB, or four slots in lessons with few warm entries."""
     return (
         SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
         if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
@@ -396,5 +399,4 @@ def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
 
 
 def searched_entry_bytes(target_kind: str) -> int:
-    """Of the index that is searched first."""
     return ENTRY_BYTES[index.TIME if target_kind == TIMESTAMP else index.OFFSET]

@@ -1,4 +1,4 @@
-"""Growing indexes that were replayed, shared by all tabs and kept between reruns."""
+"""Replays of growing indexes, shared by all tabs and kept between reruns."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,11 @@ CACHE_ENTRIES = 128
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """What is replayed.
+    """The settings of a replay.
 
     Attributes:
-        warm_bytes: None where the search has no warm section.
-        key: of a real index, "" for an invented one.
+        warm_bytes: the size of the warm section, None if the search has none.
+        key: identifies a real index, "" for an invented one.
     """
 
     growth: IndexGrowth
@@ -31,7 +31,7 @@ class ReplaySettings:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def replays(settings: ReplaySettings, _clock: np.ndarray | None = None) -> tuple[Replay, Replay]:
-    """The growth replayed plain, and with the warm section first."""
+    """Replays the growth with a plain search and with a search of the warm section first."""
     options: dict[str, Any] = {"columns": COLUMNS, "clock": _clock}
     plain, warm = (
         page_replay.replay(

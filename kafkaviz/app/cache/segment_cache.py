@@ -1,7 +1,4 @@
-"""Segments that were read completely, shared by all tabs.
-
-They are kept between reruns until a file of theirs changes.
-"""
+"""Segments that were read completely, shared by all tabs and kept until a file changes."""
 
 import hashlib
 import json
@@ -34,7 +31,7 @@ MAX_SEGMENTS = 4  # one of 1 GiB in batches of 100 bytes takes up to 0.1 GiB (do
 
 
 def key(segment: Segment) -> str:
-    """What a segment is known by as long as it stays the same: its files, their sizes and times."""
+    """Returns a hash of the segment's files, sizes and times."""
     facts = [(os.fsencode(info.path), info.size_bytes, info.mtime_ns) for info in segment.files]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
@@ -48,7 +45,11 @@ HASH_FUNCS: HashFuncs = {
 
 
 def read(segment: LogSegment) -> Anatomy:
-    """A segment with a .log, as its files are now. Raises CannotOpen."""
+    """Reads a segment that has a .log, from the current state of its files.
+
+    Raises:
+        CannotOpen: the .log is missing, or a file cannot be read.
+    """
     current = replace(
         segment,
         **{
@@ -60,14 +61,14 @@ def read(segment: LogSegment) -> Anatomy:
 
 
 def forget() -> None:
-    """Reads every segment anew when it is next asked for."""
+    """Empties the cache, so that every segment is read again when it is next asked for."""
     _read.clear()
 
 
 def has_lost_bytes(anatomy: Anatomy) -> bool:
-    """Whether a file is gone or shorter since it was read: then the page has to be drawn anew.
+    """Returns whether a file is gone or has become shorter since it was read.
 
-    What has only grown is still there.
+    The page has to be drawn again then. A file that grew still holds the bytes that were read.
     """
     return any(_size_on_disk(info.path) < info.size_bytes for info in anatomy.segment.files)
 
@@ -85,7 +86,7 @@ def _read(segment: LogSegment) -> Anatomy:
 
 
 def _current_info(info: FileInfo | None, *, is_required: bool) -> FileInfo | None:
-    """The file as it is now; one that is gone is None, unless nothing can be shown without it."""
+    """Returns the file's current size and time, or None if it is gone and not required."""
     if info is None:
         return None
     try:
@@ -103,9 +104,9 @@ def browser_payload(
     centre_row: int | None,
     address: dict[str, str],
 ) -> bytes:
-    """What the ruler is sent of a segment (figures.segment.segment_ruler).
+    """Returns the segment as the ruler receives it (figures.segment.segment_ruler).
 
-    It is put together once for as long as the same is asked for.
+    Equal requests share one payload.
     """
     return _browser_payload(
         anatomy,
@@ -113,7 +114,8 @@ def browser_payload(
         selection=selection,
         shade=shade,
         centre_row=centre_row,
-        address=json.dumps(address),  # Streamlit takes no text for a key that is no UTF-8
+        # as JSON text, because Streamlit cannot hash a str that is not valid UTF-8
+        address=json.dumps(address),
     )
 
 
@@ -132,10 +134,7 @@ def _browser_payload(
 
 
 def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> FactGroups:
-    """The three files of a segment in figures, in the reader's language.
-
-    Worked out once for as long as nothing changes.
-    """
+    """Returns facts about the three files of a segment, in the reader's language."""
     return _facts(
         snapshot, os.fsencode(snapshot.broker.partition_name(partition)), anatomy, language()
     )
@@ -156,10 +155,9 @@ def _facts(
 def _retention(
     snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """Until when retention keeps a segment, and its log.
+    """Returns until when retention keeps a segment, and the retention of its log.
 
-    Returns:
-        None of one that no limit concerns, and where that cannot be known.
+    Returns None if no limit applies to the segment, or if this cannot be known.
     """
     try:
         return segment_retention.segment_retention(_plan(snapshot), partition, anatomy)
@@ -175,10 +173,9 @@ def _plan(snapshot: BrokerSnapshot) -> CheckPlan:
 def roll_reason(
     snapshot: BrokerSnapshot, partition: Partition, segment: Segment
 ) -> RollCause | None:
-    """Why the segment was rolled, inferred from its neighbours.
+    """Returns why the segment was rolled, inferred from its neighbours.
 
-    Returns:
-        None for one that was not.
+    Returns None unless the segment is closed.
     """
     return (
         _roll_reason(

@@ -1,6 +1,7 @@
 """Simulated logs, shared by all tabs and kept between reruns.
 
-The log that a workload becomes, its directory to take along, and the steps by which a log grows.
+This covers the log that a workload produces, its directory as a download, and the steps in which a
+log grows.
 """
 
 import hashlib
@@ -31,15 +32,17 @@ from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.rolled_log import AppendRefused, RolledLog
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
-MAX_BATCHES = 400_000  # of a workload
-# what is compressed must be made to know its size
+MAX_BATCHES = 400_000  # per workload
+# with compression the records have to be built to learn their size, hence the lower limit
 MAX_BYTES, MAX_COMPRESSED_BYTES = 64 << 30, 64 << 20
-MAX_SEGMENTS = 1000  # of a log
-# of both all values are in it; to look into each takes Streamlit longer than all else of a rerun
+MAX_SEGMENTS = 1000  # per log
+# repr holds all values of both types; letting Streamlit hash each field takes longer than the rest
+# of a rerun
 HASH_FUNCS: HashFuncs = {Workload: repr, LogConfig: repr}
-# batches before the segments are counted; with fewer rolls more, as far as they cost little memory
+# Batches between two counts of the segments. Where few segments were rolled, the piece grows up to
+# MAX_PIECE_BATCHES, which limits the memory.
 PIECE_BATCHES, MAX_PIECE_BATCHES, FEW_ROLLS = 512, 8192, 16
-STORY_APPENDS = 120  # of a simulated log, step by step
+STORY_APPENDS = 120  # appends that are shown step by step of a simulated log
 STORIES = {
     "From the first batch": growth.first_segments,
     "A full time index": growth.full_time_index,
@@ -48,11 +51,12 @@ STORIES = {
 
 @dataclass(frozen=True, kw_only=True)
 class RollSimulation:
-    """A simulated log.
+    """The result of simulating a workload.
 
     Attributes:
-        error: Kafka's exception, where it refused an append or could not open the log.
-        is_cut: not all batches.
+        error: the name of Kafka's exception if it refused an append or could not open the log, else
+            "".
+        is_cut: whether batches of the workload are missing.
     """
 
     history: RollHistory
@@ -67,10 +71,10 @@ class WorkloadBatches(NamedTuple):
     """The batches of a workload, without their bytes.
 
     Attributes:
-        rows: of append_batches.INCOMING.
-        appends: the same as rows of roll_history.APPEND.
-        load: what is written, in means.
-        is_cut: there are more.
+        rows: an array of append_batches.INCOMING.
+        appends: the same batches as an array of roll_history.APPEND.
+        load: the mean sizes and counts of the batches.
+        is_cut: whether the workload has more batches than these.
     """
 
     rows: np.ndarray
@@ -81,7 +85,7 @@ class WorkloadBatches(NamedTuple):
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
-    """A workload written to a log with these settings."""
+    """Writes a workload to a log with these settings."""
     rows, appends, load, is_cut = stream(workload)
     behaviour, error = release_behaviour(workload.release), ""
     arguments: dict[str, Any] = {
@@ -99,7 +103,7 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
         )
     except CannotLoad as fault:
         error, appended_batches, history = fault.exception, appends[:0], RollHistory((), config)
-    except AppendRefused:  # once more, by the log that words it as Kafka does
+    except AppendRefused:  # repeats the run with UnifiedLog, which words the refusal as Kafka does
         log = UnifiedLog(config, behaviour, **arguments, keeps_state=False)
         error = _write_until_refused(log, rows)
         appended_batches = appends[: np.searchsorted(rows["last_offset"], log.log_end_offset)]
@@ -116,7 +120,7 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def stream(workload: Workload) -> WorkloadBatches:
-    """What a workload writes, whatever the settings of the log."""
+    """Returns the batches that a workload sends, which do not depend on the settings of the log."""
     row_arrays, count, size_bytes, is_cut = [], 0, 0, False
     most_bytes = (
         MAX_COMPRESSED_BYTES
@@ -143,20 +147,20 @@ def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator
 
 
 def key_of(workload: Workload, config: LogConfig) -> str:
-    """What distinguishes one run from another."""
+    """Returns a hash that identifies a run."""
     return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
 
 
 def _write(
     rows: np.ndarray, append: Callable[[np.ndarray], None], count_segments: Callable[[], int]
 ) -> None:
-    """Appends in pieces until there are as many segments as a page takes."""
+    """Appends the rows in pieces, until the log has MAX_SEGMENTS segments or no rows are left."""
     start, piece = 0, PIECE_BATCHES
     while start < len(rows) and (segments_before := count_segments()) < MAX_SEGMENTS:
         end = start + piece
         while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:
             end += 1
-        # their bytes at once: numpy copies row by row
+        # copies the bytes in one go: numpy copies a structured array row by row
         append(np.frombuffer(bytearray(rows[start:end]), rows.dtype))
         start = end
         is_slow = count_segments() - segments_before < FEW_ROLLS
@@ -164,7 +168,7 @@ def _write(
 
 
 def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
-    """The same to an open log; Kafka's exception where it refuses one."""
+    """Appends the rows to an open log and returns Kafka's exception if it refuses one, else ""."""
     try:
         _write(rows, log.append, lambda: len(log.segments))
     except AppendFailed as fault:
@@ -173,7 +177,6 @@ def _write_until_refused(log: UnifiedLog, rows: np.ndarray) -> str:
 
 
 def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
-    """What was written, in means."""
     if not len(sizes):
         return WriteLoad(1)
     mean = float(sizes.mean())
@@ -182,10 +185,10 @@ def load_of(sizes: np.ndarray, counts: np.ndarray) -> WriteLoad:
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs=HASH_FUNCS)
 def archive(workload: Workload, config: LogConfig) -> bytes:
-    """The simulated directory as a .tar.gz, with every record.
+    """Returns the simulated directory as a .tar.gz, with every record.
 
     Raises:
-        KafkavizError: Kafka does not take it all.
+        KafkavizError: Kafka refuses one of the appends.
     """
     plan = replace(
         simulation.plan_config(workload, config),
@@ -195,19 +198,20 @@ def archive(workload: Workload, config: LogConfig) -> bytes:
 
 
 def _first_batches(chunks: Iterator[AppendChunk]) -> Iterator[AppendChunk]:
-    """As many as the page shows."""
+    """Yields the first MAX_BATCHES batches, as many as the page shows."""
     remaining = MAX_BATCHES
     for chunk in chunks:
         rows = chunk.rows[:remaining]
         data = memoryview(cast(bytes, chunk.data))[: int(rows["size_bytes"].sum())]
-        yield AppendChunk(rows, cast(bytes, data))  # a view is written as its bytes are
+        # a memoryview is written in the same way as bytes
+        yield AppendChunk(rows, cast(bytes, data))
         remaining -= len(rows)
         if remaining <= 0:
             return
 
 
 def lesson_story(name: str) -> GrowthView:
-    """One of the stories that come along."""
+    """Returns one of STORIES as a growth view, in the reader's language."""
     return _lesson_story(name, messages.language())
 
 
@@ -217,10 +221,10 @@ def _lesson_story(name: str, language: str) -> GrowthView:
 
 
 def simulated_story(workload: Workload, config: LogConfig) -> GrowthView:
-    """The beginning of a simulated log.
+    """Returns the first STORY_APPENDS appends of a simulated log as a growth view.
 
     Raises:
-        CannotLoad: it cannot be opened.
+        CannotLoad: the log cannot be opened.
     """
     return _simulated_story(workload, config, messages.language())
 
