@@ -1,11 +1,13 @@
-"""Tells the browsers of a class at once that it goes on: a request that is answered when it does.
+"""Long polling for classes: a request is answered as soon as the class moves on.
 
-A page that asked each second would cost a run of its script each time, and would still be late by
-half a second. Such a request waits, and costs next to nothing meanwhile.
+Polling every second would run the page's script each time and still be half a second late. A
+waiting request costs next to nothing.
 
     GET /_kafkaviz/class?code=KQ7R&revision=3     {"revision": 4}, or 3 after WAIT_S
-    X-Class-Token: of a seat of the room, or the teacher's; without one the answer is -1 at once,
-                   and 429 where MAX_WAITS requests of it are waiting
+    X-Class-Token: the token of a seat in the room, or the teacher's
+
+Without such a token the answer is {"revision": -1} at once. If MAX_WAITS requests of a token are
+waiting already, the status is 429.
 """
 
 import asyncio
@@ -24,26 +26,25 @@ if TYPE_CHECKING:
 PATH = "/_kafkaviz/class"
 TOKEN_HEADER = "x-class-token"
 WAIT_S = 15.0
-MAX_WAITS = 8  # of one token at a time: a tab has one, and one more while it is loaded anew
-NO_CLASS = -1  # the revision of a room that is over, or where this token is at no seat
+MAX_WAITS = 8  # per token: a browser tab has one, and a second one while it reloads
+NO_CLASS = -1  # the revision of a closed room, and the answer to a token without a seat in the room
 
 
 class ClassFeed:
-    """Answers requests for PATH; all others are the application's.
+    """Answers requests for PATH and passes all others to the application.
 
     Attributes:
-        is_served: whether this process serves one: Streamlit's own command does not.
+        is_served: whether this process answers them. Under Streamlit's own command it does not.
     """
 
     is_served: ClassVar[bool] = False
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
-        self._waits: Counter[str] = Counter()  # requests of each token that wait now
+        self._waits: Counter[str] = Counter()  # waiting requests per token
         ClassFeed.is_served = True
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """One request, or one connection."""
         if scope["type"] != "http" or not scope["path"].endswith(PATH):
             await self._app(scope, receive, send)
             return
@@ -56,7 +57,7 @@ class ClassFeed:
         await response(scope, receive, send)
 
     async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
-        """The revision when it is another, or at once that this token waits often enough."""
+        """Answers with the next revision, or with 429 if too many requests of the token wait."""
         if self._waits[token] >= MAX_WAITS:
             return JSONResponse({"waits": MAX_WAITS}, status_code=429)
         self._waits[token] += 1
@@ -70,7 +71,7 @@ class ClassFeed:
 
 
 async def _next_revision(code: str, token: str, known: str) -> int:
-    """The revision of a room as soon as it is not the known one, or after WAIT_S."""
+    """Returns the revision of a room once it differs from the known one, or after WAIT_S."""
     room = ROOMS.find(code)
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS

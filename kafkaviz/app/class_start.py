@@ -1,4 +1,4 @@
-"""The class of `kafkaviz app --class`: opened as the server starts, its ways in printed.
+"""The class of `kafkaviz app --class`, which is opened and announced when the server starts.
 
     Class KQ7R. Learners open
       http://192.168.1.20:8501/workshop?class=KQ7R
@@ -7,8 +7,8 @@
       http://127.0.0.1:8501/workshop?class=KQ7R&track=short#teach=...
     Served to the class: the pages over the samples. No other file, no uploads.
 
-What follows the # makes its reader the teacher. A browser sends it to no server, and the page takes
-it out of the address bar.
+The secret after # makes its reader the teacher. Browsers never send that part to a server, and the
+page removes it from the address bar.
 """
 
 import os
@@ -30,16 +30,17 @@ from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
 
 OWN_ADDRESS = "127.0.0.1"
-MAX_ADDRESSES = 3  # of a machine in many networks
-TEACH = "teach"  # behind the # of the teacher's link; class_link.js takes it from there
+MAX_ADDRESSES = 3  # a machine in many networks may have more
+# the name of the secret in the fragment of the teacher's link; class_link.js reads it there
+TEACH = "teach"
 
 
 @asynccontextmanager
 async def open_class(_app: object) -> AsyncGenerator[None, None]:
-    """Opens a room that stays as long as the server, and prints how people get into it.
+    """Opens a room that lasts as long as the server, and prints the links into it.
 
     Args:
-        _app: Streamlit's, which is asked nothing.
+        _app: the Streamlit app, unused.
     """
     address, port = st.get_option("server.address") or "", int(st.get_option("server.port"))
     print(
@@ -58,11 +59,11 @@ async def open_class(_app: object) -> AsyncGenerator[None, None]:
 def announcement(
     room: ClassRoom, address: str, port: int, *, language: str, has_picture: bool
 ) -> str:
-    """The code of a room, the links of learners and of their teacher, and what is served.
+    """Returns the printed text: room code, links of learners and teacher, and what is served.
 
     Args:
-        address: where the server listens.
-        has_picture: whether the first link of learners is a QR code too.
+        address: the address the server listens on.
+        has_picture: whether to add the first link of learners as a QR code.
     """
     origins = [_origin(name, port) for name in network.reachable_addresses(address)]
     links = [join_link(origin, room.code, language) for origin in origins[:MAX_ADDRESSES]]
@@ -89,22 +90,22 @@ def announcement(
 
 
 def join_link(origin: str, code: str, language: str) -> str:
-    """What learners open.
+    """Returns the link that learners open.
 
     Args:
-        origin: of the server, as http://192.168.1.20:8501.
+        origin: the server's origin, such as http://192.168.1.20:8501.
     """
     return f"{origin}/workshop?{urlencode(join_query(code, language))}"
 
 
 def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
-    """What the teacher opens, at the machine of the server: the short track, of 45 minutes."""
+    """Returns the teacher's link to the 45-minute track, for use on the server's machine."""
     query = join_query(room.code, language) | {page_state.TRACK: SHORT}
     return f"{origin}/workshop?{urlencode(query)}#{TEACH}={room.secret}"
 
 
 def shows_pictures(out: TextIO) -> bool:
-    """Whether an output is a terminal, and has the characters of a QR code."""
+    """Returns whether an output is a terminal and can encode the characters of a QR code."""
     try:
         network.HALVES.encode(out.encoding or "ascii")
     except (LookupError, UnicodeEncodeError):
@@ -117,7 +118,7 @@ def _origin(address: str, port: int) -> str:
 
 
 def _scope_text(language: str) -> str:
-    """What visitors can open."""
+    """Returns the sentence that says what visitors can open."""
     directories = [escape_line(str(root)) for root in access.roots() or ()]
     if not directories:
         return text_in(language, "class.ready_scope")

@@ -1,8 +1,8 @@
-"""Streamlit's own scripts and styles, compressed once and kept.
+"""Gzip for Streamlit's own scripts and styles, compressed once and kept in memory.
 
-Streamlit leaves them as they are: its middleware would compress each anew for each browser. Their
-names carry a hash of what is in them, so one compression serves every browser for as long as the
-server runs. A class of twenty that opens the Workshop at once fetches megabytes less each.
+Streamlit does not compress them. A compressing middleware would repeat the work for each browser.
+The names of these files contain a hash of their content, so one result serves every browser until
+the server stops. In a class of twenty this saves each browser megabytes.
 """
 
 import asyncio
@@ -14,17 +14,17 @@ from starlette.datastructures import Headers, MutableHeaders
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LEVEL = 6  # level 9 takes three times as long for the last hundredth
+LEVEL = 6  # level 9 takes three times as long and saves another hundredth
 SMALLEST_BYTES = 1024
 COMPRESSIBLE = ("text/", "application/javascript", "application/json", "image/svg+xml")
 FOLDER = "/static/"
 
 
 class StaticCompression:
-    """Answers requests for hashed files with gzip, where the browser takes it.
+    """Answers requests for hashed files with gzip, if the browser accepts it.
 
-    Only an answer that the application calls immutable is kept: what is not a file of that name
-    never is, so there are never more of them than Streamlit has files.
+    Only answers that the application marks as immutable are kept. Only existing files get such an
+    answer, so the cache never has more entries than Streamlit has files.
     """
 
     def __init__(self, app: "ASGIApp") -> None:
@@ -32,7 +32,6 @@ class StaticCompression:
         self._answers: dict[str, asyncio.Future[tuple[MutableHeaders, bytes] | None]] = {}
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """One request, or one connection."""
         answer = await self._answer(scope, receive) if self._may_compress(scope) else None
         if answer is None:
             await self._app(scope, receive, send)
@@ -43,7 +42,7 @@ class StaticCompression:
 
     @staticmethod
     def _may_compress(scope: "Scope") -> bool:
-        """Whether a request is for a static file, of a browser that has nothing of it yet."""
+        """Returns whether a GET for a whole static file accepts gzip and has no cached copy."""
         if scope["type"] != "http" or scope["method"] != "GET" or FOLDER not in scope["path"]:
             return False
         headers = Headers(scope=scope)
@@ -54,9 +53,9 @@ class StaticCompression:
     async def _answer(
         self, scope: "Scope", receive: "Receive"
     ) -> tuple[MutableHeaders, bytes] | None:
-        """The compressed file; None of one that is not.
+        """Returns the compressed file, or None if it is not to be compressed.
 
-        Browsers that ask for a file while it is compressed wait for it: it is done once.
+        Each file is compressed once: browsers that ask for it meanwhile wait for the result.
         """
         path = scope["path"]
         if path in self._answers:
@@ -74,7 +73,7 @@ class StaticCompression:
     async def _compress(
         self, scope: "Scope", receive: "Receive"
     ) -> tuple[MutableHeaders, bytes] | None:
-        """What the application answers, compressed."""
+        """Returns the application's answer compressed, or None if it must not be compressed."""
         status, headers, parts = 0, MutableHeaders(), []
 
         async def collect(message: "Message") -> None:
@@ -92,11 +91,12 @@ class StaticCompression:
             or "content-encoding" in headers
             or not headers.get("content-type", "").startswith(COMPRESSIBLE)
             or len(body) < SMALLEST_BYTES
-            or headers.get("content-length", str(len(body))) != str(len(body))  # it broke off
+            # the answer was cut off
+            or headers.get("content-length", str(len(body))) != str(len(body))
         ):
             return None
         body = await asyncio.to_thread(gzip.compress, body, LEVEL, mtime=0)
-        if "etag" in headers:  # the same file as other bytes
+        if "etag" in headers:  # a weak ETag, because the bytes differ from the original
             headers["etag"] = f"W/{headers['etag'].removeprefix('W/')}"
         headers["content-encoding"] = "gzip"
         headers["content-length"] = str(len(body))

@@ -1,4 +1,4 @@
-"""What the first page of a server would wait for, done while the browser fetches Streamlit."""
+"""Slow imports for the first page, made while the browser still fetches Streamlit's scripts."""
 
 import threading
 from contextlib import suppress
@@ -8,16 +8,16 @@ from kafkaviz.errors import KafkavizError
 
 
 def prepare_in_background() -> threading.Thread:
-    """Starts what the first page needs of libraries; it waits for what is not done by then."""
+    """Starts the preparation; a page that comes earlier waits for the imports it needs."""
     thread = threading.Thread(target=_prepare, name="kafkaviz-first-page", daemon=True)
     thread.start()
     return thread
 
 
 def _prepare() -> None:
-    """Imports libraries, Plotly by a map of nothing, and unpacks the sample, if that is opened."""
+    """Imports libraries, loads Plotly by drawing an empty map, and unpacks the default sample."""
     import numpy as np
-    import pandas.io.formats.style  # noqa: F401  # for whoever imports it next
+    import pandas.io.formats.style  # noqa: F401  # later importers find it loaded
 
     import kafkaviz.pipeline.ingest.job  # noqa: F401
     from kafkaviz.app.state import access, page_location
@@ -31,5 +31,5 @@ def _prepare() -> None:
     broker_map.draw(nothing, "light")
     directory = Path(page_location.default_directory())
     if directory in access.samples():
-        with suppress(KafkavizError):  # which the page will say
+        with suppress(KafkavizError):  # the page will report it
             archive.unpack_if_archive(directory)

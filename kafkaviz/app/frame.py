@@ -1,8 +1,6 @@
-"""The frame around every page.
+"""The frame around every page: sidebar, bar with the location, key bindings and stylesheet.
 
-The sidebar with the pages, the bar that says where you are, the keys, and the look.
-
-    location = frame("Segment")  # the first call of a page
+A page calls `location = frame("Segment")` before it draws anything.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -40,20 +38,22 @@ from kafkaviz.units import escape_controls, group
 APP_FOLDER = Path(__file__).parent
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
-# of a reader of the Workshop: no copied link has them
+# private to a reader of the Workshop, so a copied link leaves them out
 PRIVATE_PARAMETERS = (page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES)
-MAX_MENU_ENTRIES = 60  # longer lists are found in Go to, not in a menu
+MAX_MENU_ENTRIES = 60  # a longer list opens Go to instead of a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
-# of a path and a topic-partition: at 1280 px both fit beside a segment
+# lengths of a path and a topic-partition: at 1280 px both fit next to a segment
 BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26
-DISK_CHARACTERS = 14  # of a log directory in front of its topic-partition
+DISK_CHARACTERS = 14  # length of the name of a log directory in front of a topic-partition
 
 
 @dataclass(frozen=True)
 class Page:
     """A page of the app.
 
-    Its script, its icon, and how far its address goes: broker 1, topic-partition 2, segment 3.
+    Attributes:
+        depth: how far its address goes: 1 broker, 2 topic-partition, 3 segment.
+        group: its group in the sidebar, where a line separates groups.
     """
 
     script: str
@@ -63,12 +63,10 @@ class Page:
 
     @property
     def exists(self) -> bool:
-        """Whether its script is there; only then is it listed."""
         return (resources.ROOT / self.script).exists()
 
     @property
     def path(self) -> str:
-        """The page's place in the URL."""
         return "" if self.script == "app.py" else Path(self.script).stem
 
 
@@ -85,13 +83,15 @@ PAGES = {
     "Workshop": Page("pages/workshop.py", "school", 1, 3),
 }
 
-# a chart was drawn for the dark page, and cannot be drawn anew for paper: its colours are turned
+# charts were drawn for the dark theme and cannot be redrawn for print, so their colours are
+# inverted
 # around
 DARK_CHARTS = (
     "@media print { .stApp :is(.stPlotlyChart, .stDataFrame) { filter: invert(1) "
     "hue-rotate(180deg); } }"
 )
-KEY_HELP = [  # the page that must exist, the word of a heading, and its keys with theirs
+# rows of (page that must exist, message key of the heading, [(keys, message key of the action)])
+KEY_HELP = [
     (None, "frame.anywhere", [("K", "go_to"), (("?", "Esc"), "keys")]),
     ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
     (
@@ -120,11 +120,11 @@ KEY_HELP = [  # the page that must exist, the word of a heading, and its keys wi
 
 
 def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) -> Location:
-    """Draws all that is around the page of this name, and says where its address points.
+    """Draws everything around the page with this name, and returns the location its address names.
 
     Args:
-        crumbs: draws the breadcrumbs of a page that is about no directory.
-        tools: what such a page has on the right of the bar.
+        crumbs: draws the breadcrumbs of a page that shows no directory.
+        tools: draws additional controls on the right of the bar.
     """
     session_language.sync_address()
     access.confine()
@@ -148,7 +148,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
 
 
 def _style() -> None:
-    """What of the look is not in the HTML page."""
+    """Sends the parts of the stylesheet that are not in the HTML page."""
     styles = [] if IndexPage.in_use else [index_page.stylesheet()]
     styles += [DARK_CHARTS] if charts.mode() == "dark" else []
     if styles:
@@ -156,7 +156,6 @@ def _style() -> None:
 
 
 def pages() -> dict[str, Page]:
-    """The pages that exist, by name."""
     return {name: page for name, page in PAGES.items() if page.exists}
 
 
@@ -183,7 +182,7 @@ def _sidebar(current: str, location: Location) -> None:
 
 
 def _label(name: str, location: Location) -> str:
-    """The page's name; behind Health the number of errors, once they are known."""
+    """Returns the page's name, followed by the number of errors in the case of Health."""
     errors = (
         checkups.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
@@ -195,9 +194,9 @@ def _label(name: str, location: Location) -> str:
 
 
 def _remember(name: str, location: Location) -> None:
-    """Keeps the place for the way back from a page that does not go as deep.
+    """Keeps the location, so that a page that shows less of it can lead back to it.
 
-    Segment, Health, the same segment again.
+    Example: after Segment and Health, a link leads to the same segment again.
     """
     page = PAGES[name]
     if page.depth > 1 and location.partition:
@@ -210,7 +209,7 @@ def _remember(name: str, location: Location) -> None:
         address = _location_parameters(location) | (
             {page_state.PIN: str(pin)} if pin is not None else {}
         )
-        # a page that shows less of the same place
+        # a page that shows less of the same location must not forget the rest of it
         is_same_location = (
             page is not PAGES["Segment"]
             and _location_parameters(location).items() <= previous.items()
@@ -220,7 +219,7 @@ def _remember(name: str, location: Location) -> None:
 
 
 def _location_parameters(location: Location) -> dict[str, str]:
-    """The address without its language: a place is the same in all."""
+    """Returns the address parameters without the language, which does not change the location."""
     return {name: value for name, value in location.address.items() if name != page_state.LANGUAGE}
 
 
@@ -229,11 +228,10 @@ def _link_address(
     location: Location,
     previous: dict[str, Any] | MappingProxyType[str, Any] = NO_ADDRESS,
 ) -> dict[str, Any]:
-    """What a link to another page keeps of the address: as much as that page looks at.
+    """Returns the address parameters that a link to another page keeps, as deep as that page goes.
 
     Args:
-        previous: the place that was looked at before; where it lies below this one it is gone on
-            with.
+        previous: the last location. It is used if it is inside the current one.
     """
     names = (page_state.DIRECTORY, page_state.TOPIC_PARTITION, page_state.SEGMENT)[: page.depth]
     parameters = names if page is not PAGES["Segment"] else (*names, page_state.PIN)
@@ -276,9 +274,9 @@ def _foot(location: Location) -> None:
 
 
 def _newer_release_note(location: Location) -> str:
-    """That the directory is newer than any release that is known, and how it is read.
+    """Returns a note that the directory's release is newer than any known one.
 
-    "" where it is not.
+    Returns "" for a known release.
     """
     release = location.snapshot and broker_cache.inferred_release(location.snapshot)
     if not release or not release.is_newer:
@@ -292,7 +290,7 @@ def _newer_release_note(location: Location) -> str:
 
 
 def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | None) -> None:
-    """The breadcrumbs, each a picker, and on the right what works on every page."""
+    """Draws the breadcrumbs, each with a menu, and on the right the controls of every page."""
     with st.container(key="kv_top", horizontal=True):
         (crumbs or partial(_directories, page, location))()
         if page.depth > 1 and isinstance(location, PartitionLocation):
@@ -316,11 +314,11 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 
 
 def _link(location: Location) -> tuple[list[str], str]:
-    """What a copied link leaves out, and what is said of it.
+    """Returns the parameters that a copied link leaves out, and a note about the link.
 
-    Left out: answers and the teacher's notes; the directory where a visitor sees it without having
-    typed it, or may not open it: an upload of a server with several visitors. Any other path stays:
-    it means something on this server alone, as the button says.
+    The answers and the teacher's notes are left out. The directory is left out if it is the default
+    one, or an upload on a server with several visitors. Any other path stays, and the note says
+    that it is valid on this server only.
     """
     path, default = location.directory, page_location.default_directory()
     is_upload = access.is_shared() and any(
@@ -371,9 +369,9 @@ def _partitions(page: Page, location: PartitionLocation) -> None:
 
 
 def _short_label(location: PartitionLocation) -> str:
-    """Its directory's name, without the random part of a renamed one.
+    """Returns the directory's name without the random part of a renamed one, cut in the middle.
 
-    Behind that of its log directory, where there are several. Cut in the middle where it is long.
+    The name of the log directory comes first if the broker has several.
     """
     partition = location.partition
     suffix = "" if partition.state == "current" else f"…-{partition.state}"
@@ -410,10 +408,10 @@ def _menu(
     help_text: str,
     search: str = "",
 ) -> str | None:
-    """A picker of things by their names, and what was chosen in this run.
+    """Draws a menu of items by their names, and returns the name chosen in this run.
 
-    A long list is looked through in Go to, which then starts with `search`: of 100 000 segments
-    nothing is named here.
+    A list of more than MAX_MENU_ENTRIES opens Go to instead, with `search` typed into it. That way
+    nothing has to be named for 100 000 segments.
     """
     arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
     if len(items) > MAX_MENU_ENTRIES:
@@ -425,7 +423,7 @@ def _menu(
             **arguments,
         )
         return None
-    if not items:  # where files went while the page was open
+    if not items:  # the files may have been deleted while the page was open
         st.button(elements.escape_markdown(label), disabled=True, **arguments)
         return None
     return st.menu_button(
@@ -444,9 +442,9 @@ def _to_segment(page: Page, location: PartitionLocation, base_offset: int) -> No
 
 
 def _listen(page: Page, location: Location) -> None:
-    """Keys that are no button's, and the browser's own Back.
+    """Handles the keys that belong to no button, and the browser's Back.
 
-    ? is for the list of keys, [ and ] for the segment before and after.
+    ? opens the list of keys; [ and ] lead to the previous and next segment.
     """
     parameters = {name: st.query_params.get_all(name) for name in st.query_params}
     one_step(urlencode(parameters, doseq=True))
@@ -467,9 +465,9 @@ def _listen(page: Page, location: Location) -> None:
 
 
 def _open_dialog(dialog: str, text: str = "") -> None:
-    """Opens a dialog in this run or the next, until it is dismissed or the reader is elsewhere.
+    """Opens a dialog in this run or the next, until it is dismissed or the location changes.
 
-    A rerun alone would close it.
+    The state is kept in the session because any rerun closes a Streamlit dialog.
     """
     st.session_state[page_state.DIALOG] = (dialog, text, None)
 
@@ -502,7 +500,7 @@ def _close_dialog() -> None:
 
 
 def help_keys() -> None:
-    """Every key that works, by where it works."""
+    """Draws the list of all keys, grouped by where they work."""
     rows = []
     for page, heading, lines in KEY_HELP:
         if page is None or PAGES[page].exists:

@@ -1,13 +1,14 @@
-"""Keeps the search for garbage from delaying a page.
+"""Garbage collection at times when it delays no page.
 
-By itself Streamlit looks for garbage after each run of a page, in all there is, and sends the last
-of the page's messages only then: with twenty learners who go on at once, twenty times. The server
-looks for it now and then instead, for all of them together.
+By default Streamlit collects garbage after each run of a page, and the browser gets the last
+messages of the run only then. When twenty learners move on at once, that happens twenty times. This
+server collects periodically instead, for all sessions together.
 
-A server that has its libraries and some directories loaded holds a million objects: a search takes
-longer than the run of a page. What outlives a long one is therefore left out of the next ones. It
-is still freed when nothing refers to it any more. What refers to itself in a circle, as all that
-belongs to a tab does, would stay: so every few minutes one search goes through everything again.
+With its libraries and some directories loaded, the process holds a million objects, and a full
+collection takes longer than the run of a page. Objects that survive a long collection are therefore
+frozen: later collections skip them. They are still freed when their reference count drops to 0.
+Reference cycles, such as the objects of a browser tab, would stay, so every few minutes one
+collection includes everything again.
 """
 
 import asyncio
@@ -16,11 +17,12 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-# what Streamlit is told where the server searches by itself
+# Streamlit option, set if this server collects by itself
 NO_COLLECTION_AFTER_RUN = {"runner.postScriptGC": False}
-COLLECTION_S = 5.0  # between two searches
-LONG_S = 0.02  # of a processor: some hundred thousand objects
-EVERYTHING_S = 300  # between two searches through all there is, a few tenths of a second each
+COLLECTION_S = 5.0  # between two collections
+LONG_S = 0.02  # CPU time of a long collection: some hundred thousand objects
+# between two collections that include frozen objects; each takes a few tenths of a second
+EVERYTHING_S = 300
 
 _started_s = 0.0
 _everything_s = time.monotonic()
@@ -28,7 +30,7 @@ _everything_s = time.monotonic()
 
 @asynccontextmanager
 async def collect_periodically() -> AsyncGenerator[None, None]:
-    """Looks for garbage every COLLECTION_S as long as the server runs."""
+    """Collects garbage every COLLECTION_S while the server runs."""
     collections = asyncio.create_task(_collect_forever())
     try:
         yield
@@ -39,18 +41,18 @@ async def collect_periodically() -> AsyncGenerator[None, None]:
 async def _collect_forever() -> None:
     while True:
         await asyncio.sleep(COLLECTION_S)
-        if any(gc.get_count()[1:]):  # else there is hardly an object more than before
+        if any(gc.get_count()[1:]):  # otherwise hardly any object was added
             gc.collect()
 
 
 def freeze_survivors() -> None:
-    """From now on long searches shorten the next ones; a second call changes nothing."""
+    """Freezes the survivors of every long collection from now on; a second call changes nothing."""
     if _freeze_after_long_search not in gc.callbacks:
         gc.callbacks.append(_freeze_after_long_search)
 
 
 def _freeze_after_long_search(phase: str, info: dict) -> None:
-    """Called by Python before and after each search; 2 is one through all objects."""
+    """Called by Python before and after each collection; generation 2 means all objects."""
     global _started_s, _everything_s
     if info["generation"] < 2:
         return

@@ -1,8 +1,8 @@
-"""Streamlit's HTML page with what a reader would else wait for.
+"""Streamlit's HTML page, extended by the stylesheet and a skeleton.
 
-That is the look, and a skeleton until Streamlit's scripts have drawn something. Streamlit sends a
-page's elements again with each run: a stylesheet that is in the HTML is sent once, and is there
-before anything is drawn.
+The skeleton is visible until Streamlit's scripts have drawn something. Streamlit resends the
+elements of a page with every run. A stylesheet in the HTML is sent once, and applies before
+anything is drawn.
 """
 
 import gzip
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 APP_FOLDER = Path(__file__).parent
 FRONTEND_FOLDER = APP_FOLDER / "frontend"
 ROUTES = ("/_stcore/", "/media/", "/component/")
-ROOT = b'<div id="root">'  # where Streamlit draws
-CHART_PAGES = ("/", "/rolls", "/tuning")  # which begin with a chart
-# of a request: a browser's copy may be of another version of the look, which Streamlit cannot know;
-# and what is compressed cannot be filled
+ROOT = b'<div id="root">'  # the element that Streamlit draws into
+CHART_PAGES = ("/", "/rolls", "/tuning")  # pages that begin with a chart
+# Request headers that are removed: a cached copy may contain another version of the stylesheet,
+# which Streamlit cannot know, and a compressed answer cannot be extended.
 LEFT_OUT = (b"if-none-match", b"if-modified-since", b"accept-encoding")
 
 
 @cache
 def stylesheet() -> str:
-    """The tokens, the marks of the severities, and the rules that config.toml cannot say."""
+    """Returns the tokens, the severity icons, and the rules that config.toml cannot express."""
     marks = (
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
         for name in elements.SEVERITIES
@@ -51,20 +51,20 @@ def _read_svg(name: str) -> str:
 
 
 class IndexPage:
-    """Puts the look and a skeleton into Streamlit's HTML page, whichever page's address it has.
+    """Adds the stylesheet and a skeleton to Streamlit's HTML page, at the address of any page.
 
-    A page that begins with a chart lets the browser fetch the script that draws it, its largest,
-    while the page is worked out: Streamlit asks for it only when the chart arrives.
+    On a page that begins with a chart, it also lets the browser preload Plotly's script, the
+    largest of all. Streamlit itself asks for it only when the chart arrives.
     """
 
-    in_use: ClassVar = False  # else, under Streamlit's own command, each run sends the look
+    # if False, as under Streamlit's own command, each run sends the stylesheet
+    in_use: ClassVar = False
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
         IndexPage.in_use = True
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """One request, or one connection."""
         if scope["type"] != "http" or scope["method"] != "GET" or not _is_page(scope["path"]):
             await self._app(scope, receive, send)
             return
@@ -93,13 +93,13 @@ class IndexPage:
 
 
 def _is_page(path: str) -> bool:
-    """Whether this is the address of a page: of no file, and of none of Streamlit's own routes."""
+    """Returns whether this is the address of a page, not of a file or of a route of Streamlit."""
     return "." not in path.rpartition("/")[2] and not any(route in path for route in ROUTES)
 
 
 async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip: bool) -> None:
     headers = MutableHeaders(scope=start)
-    for name in ("etag", "last-modified"):  # of Streamlit's own file
+    for name in ("etag", "last-modified"):  # they belong to Streamlit's original file
         if name in headers:
             del headers[name]
     headers.add_vary_header("Accept-Encoding")
@@ -112,17 +112,16 @@ async def _send_page(start: "Message", body: bytes, send: "Send", *, takes_gzip:
 
 
 def fill(html: bytes, *, begins_with_chart: bool) -> bytes:
-    """The page with all of it; as it was where it has no place for what Streamlit draws.
+    """Returns the extended page, or the page unchanged if it has no ROOT element.
 
-    Of two rules of one weight the later one holds: Streamlit puts its own into the head, and pages
-    send theirs into that place.
+    The addition goes in front of ROOT: of two CSS rules with equal specificity the later one wins.
+    Streamlit adds its rules to the head, and pages send theirs into ROOT.
     """
     return html.replace(ROOT, _look(begins_with_chart=begins_with_chart) + ROOT, 1)
 
 
 @cache
 def _look(*, begins_with_chart: bool) -> bytes:
-    """The style, the skeleton and its script."""
     style, markup = (
         (FRONTEND_FOLDER / f"index_page.{kind}").read_text(encoding="utf-8")
         for kind in ("css", "html")

@@ -1,4 +1,4 @@
-"""Where this machine is reached in its network, and an address as a picture that phones read."""
+"""This machine's addresses in its network, and QR codes of links."""
 
 import ipaddress
 import socket
@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import segno
 
-# an address of documentation (RFC 5737): asking for the way to it sends nothing
+# an address for documentation (RFC 5737); connecting a UDP socket to it sends nothing
 NOWHERE = ("192.0.2.1", 9)
-HALVES = " ▀▄█"  # none, the upper, the lower and both of two modules
+HALVES = " ▀▄█"  # space, upper, lower and both of two modules, one above the other
 
 
 def addresses() -> list[str]:
-    """The addresses of this machine that others in its network may reach, the likeliest first."""
+    """Returns the IPv4 addresses at which others may reach this machine, the most likely first."""
     candidates: list[str] = []
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(NOWHERE)
@@ -26,10 +26,10 @@ def addresses() -> list[str]:
 
 
 def reachable_addresses(listening: str) -> list[str]:
-    """Where others in the network reach a server.
+    """Returns the addresses at which others in the network reach a server.
 
     Args:
-        listening: the address that it listens on.
+        listening: the address the server listens on.
     """
     if is_wildcard(listening):
         return addresses()
@@ -37,8 +37,8 @@ def reachable_addresses(listening: str) -> list[str]:
 
 
 def is_wildcard(address: str) -> bool:
-    """Whether who listens there listens on all addresses of the machine."""
-    with suppress(ValueError):  # of a name
+    """Returns whether a server at this address listens on all addresses of the machine."""
+    with suppress(ValueError):  # it is a host name
         return not address or ipaddress.ip_address(address).is_unspecified
     return False
 
@@ -52,9 +52,10 @@ def _is_of_network(text: str) -> bool:
 
 
 def qr_text(address: str) -> str:
-    """A QR code for a terminal, two rows of modules a line.
+    """Returns a QR code for a terminal, with two rows of modules per line.
 
-    Dark on light whatever the terminal's colours are: telephones read the other way round badly.
+    It is dark on light whatever the terminal's colours are, because phones read inverted codes
+    badly.
     """
     rows = [
         [bool(module) for module in row] for row in segno.make_qr(address).matrix_iter(border=2)
@@ -68,5 +69,5 @@ def qr_text(address: str) -> str:
 
 
 def qr_uri(address: str) -> str:
-    """A QR code as the address of an SVG picture, with its white border."""
+    """Returns a QR code with a white border as the data URI of an SVG picture."""
     return segno.make_qr(address).svg_data_uri(scale=8, border=3, light="#fff")

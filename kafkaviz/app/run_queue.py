@@ -1,8 +1,8 @@
-"""The order in which the runs of pages get the interpreter, when many are asked for at once.
+"""The order in which page runs get the interpreter when many are requested at once.
 
-Python runs one thread at a time. Where twenty runs share it, all are ready at the end; one after
-the other, the first is ready after a twentieth of that time, the one in the middle after half of
-it, and the last no later.
+Python runs one thread at a time. If twenty runs share it, all of them finish at the end. One after
+the other, the first finishes after a twentieth of that time, the median one after half of it, and
+the last no later than before.
 """
 
 import math
@@ -14,29 +14,29 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 
-TURN_S = 0.1  # of a run that takes longer: from then on it shares with the next ones
+TURN_S = 0.1  # a longer run shares the interpreter with the next ones after this time
 
 
-# when the run of this thread was asked for
+# monotonic time at which this thread's run was requested
 _asked_s: ContextVar[float] = ContextVar("asked_s", default=math.inf)
 
 
 class RunQueue:
-    """Lets runs begin in the order in which they came.
+    """Starts runs in the order of their requests.
 
-    The next one begins when the one before has ended, or has had its turn.
+    The next run starts when the previous one has ended or has used up its turn.
     """
 
     def __init__(self, turn_s: float = TURN_S) -> None:
         self._turn_s = turn_s
         self._lock = threading.Lock()
         self._waiting: deque[threading.Condition] = deque()
-        self._latest: threading.Condition | None = None  # the run that has its turn
+        self._latest: threading.Condition | None = None  # the run whose turn it is
         self._turn_ends_s = 0.0
 
     @contextmanager
     def turn(self) -> Generator[None]:
-        """Waits until all who came before have begun, and the latest of them has had its turn."""
+        """Waits until all earlier runs have started and the latest of them has used up its turn."""
         run = threading.Condition(self._lock)
         token = _asked_s.set(time.monotonic())
         with self._lock:
@@ -59,7 +59,7 @@ class RunQueue:
         return max(self._turn_ends_s - time.monotonic(), 0) if self._latest else 0
 
     def _wake_first(self) -> None:
-        """Lets who is first look, and wait for as long as the turn is."""
+        """Wakes the first waiter so that it can check whether the current turn is over."""
         if self._waiting:
             self._waiting[0].notify()
 
@@ -68,15 +68,16 @@ _queue = RunQueue()
 
 
 def saw_after_asking(looked_s: float) -> bool:
-    """Whether what somebody saw at this moment is as new as the run that asks could see it.
+    """Returns whether a check at this time is new enough for the current run.
 
-    A run that waits for its turn is asked for before others look.
+    It is, if it was made after the run was requested. A run that waits for its turn can thus reuse
+    the check of an earlier run.
 
     Args:
-        looked_s: by time.monotonic().
+        looked_s: the time of the check, by time.monotonic().
 
     Returns:
-        False outside a turn, where nothing is known of when it was asked for.
+        False outside a turn, where the time of the request is unknown.
     """
     return looked_s > _asked_s.get()
 

@@ -1,9 +1,8 @@
-"""The web server of the app: Streamlit's behind two checks, compressed, with the feed of classes.
+"""The web server of the app: Streamlit's server with checks, compression and the feed of classes.
 
-A request must name this server by an address, by localhost, by this machine's name, or by a name
-that was allowed: a web site whose name was pointed at 127.0.0.1 (DNS rebinding) names itself, and
-could else drive the app as the person at the machine. And no page of another site may hold one of
-ours in a frame.
+A request must name this server by an IP address, localhost, this machine's name or an allowed name.
+Otherwise a web site could point its own name at 127.0.0.1 (DNS rebinding) and drive the app as the
+person at this machine. No page of another site may show one of ours in a frame.
 """
 
 import ipaddress
@@ -31,28 +30,27 @@ from kafkaviz.app.state import access
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # names by which it may be reached, a comma between them
+ALLOW_HOST = "KAFKAVIZ_ALLOW_HOST"  # allowed host names, separated by commas
 NO_FRAMES = {
     "Content-Security-Policy": "frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
     "Referrer-Policy": "same-origin",
 }
-# what Streamlit's own command takes from the environment, and st.App does not
+# options that Streamlit's own command reads from the environment and st.App does not
 ENVIRONMENT_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
     "STREAMLIT_SERVER_ADDRESS": ("server.address", str),
     "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": ("server.maxUploadSize", int),
 }
-METRICS_PATH = "/_stcore/metrics"  # what all visitors together hold is no visitor's business
+METRICS_PATH = "/_stcore/metrics"  # totals over all visitors, which no visitor should see
 
 
 class HostCheck:
-    """Refuses requests and connections that name this server by a name that is not its own."""
+    """Refuses requests and connections whose Host header does not name this server."""
 
     def __init__(self, app: "ASGIApp", names: Sequence[str]) -> None:
         self._app, self._names = app, frozenset(name.lower().rstrip(".") for name in names)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """One request, or one connection."""
         host = (
             Headers(scope=scope).get("host", "") if scope["type"] in ("http", "websocket") else None
         )
@@ -68,10 +66,10 @@ class HostCheck:
             await PlainTextResponse(words, status_code=421)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
-        """Whether a request may come by this name.
+        """Returns whether the Host header names this server.
 
         Args:
-            host: of the Host header, with or without a port.
+            host: the value of the header, with or without a port.
         """
         name = (
             host.partition("]")[0].removeprefix("[")
@@ -82,13 +80,12 @@ class HostCheck:
 
 
 class FrameGuard:
-    """Forbids other sites' pages to frame an answer, and keeps the server's own figures private."""
+    """Forbids other sites to frame an answer, and hides the server's metrics."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """One request, or one connection."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -105,10 +102,7 @@ class FrameGuard:
 
 
 def host_names(extra_names: str = "") -> list[str]:
-    """By which names this server may be reached, beside addresses.
-
-    This machine's, and those that were allowed.
-    """
+    """Returns the host names of this server: localhost, the machine's name and allowed names."""
     return [
         "localhost",
         socket.gethostname(),
@@ -117,7 +111,10 @@ def host_names(extra_names: str = "") -> list[str]:
 
 
 def _is_address(name: str) -> bool:
-    """An address cannot be pointed at another machine, as a name can."""
+    """Returns whether a host is an IP address.
+
+    Unlike a name, an address cannot be pointed at another machine.
+    """
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -126,7 +123,7 @@ def _is_address(name: str) -> bool:
 
 
 def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
-    """Streamlit's options that an environment sets."""
+    """Returns the options of Streamlit that the environment sets."""
     return {
         option: parse(environment[name])
         for name, (option, parse) in ENVIRONMENT_OPTIONS.items()
@@ -135,11 +132,11 @@ def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
 
 
 def send_at_once() -> None:
-    """Turns off Nagle's algorithm for every connection, which has it of the socket that listens.
+    """Turns off Nagle's algorithm on the listening socket, from which every connection inherits it.
 
-    With it a small packet waits until the browser has acknowledged the one before, up to 40 ms: so
-    did a message behind a message, and each of sixty scripts. asyncio turns it off only where a
-    socket names its protocol, and Streamlit 1.67 binds one that does not.
+    Otherwise a small packet waits until the browser has acknowledged the previous one, up to 40 ms.
+    That delayed consecutive messages and each of sixty scripts. asyncio turns the algorithm off
+    only for sockets that name their protocol, and Streamlit 1.67 binds one that does not.
     """
     bind = starlette_server._bind_socket
 
@@ -153,9 +150,9 @@ def send_at_once() -> None:
 
 @asynccontextmanager
 async def while_running(app: object) -> AsyncGenerator[None, None]:
-    """What goes on beside the pages.
+    """Runs background work while the server runs.
 
-    The imports of the first one, the search for garbage, the class of `--class`.
+    This is the imports of the first page, garbage collection, and the class of `--class`.
     """
     first_page.prepare_in_background()
     async with AsyncExitStack() as stack:
@@ -166,12 +163,12 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serves app.py until it is stopped.
+    """Serves app.py until the process is stopped.
 
     Args:
         arguments: the port, or nothing.
     """
-    sys.argv = [str(resources.APP)]  # beside it Streamlit looks for .streamlit/config.toml
+    sys.argv = [str(resources.APP)]  # Streamlit looks for .streamlit/config.toml next to this file
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
@@ -182,11 +179,11 @@ def main(arguments: Sequence[str]) -> None:
     port = {"server.port": int(arguments[0])} if arguments else {}
     options = environment_options(os.environ)
     app = st.App(resources.APP, middleware=middleware, lifespan=while_running)
-    # what is printed has the addresses that matter, and a browser that opens by itself has no chair
+    # the announcement prints the addresses, and a browser opened by the server would have no secret
     opens_class = bool(os.environ.get(access.CLASS))
     quiet = {"logger.hideWelcomeMessage": True, "server.headless": True} if opens_class else {}
-    # the file's list of hosts is for who runs app.py with Streamlit's own command
     send_at_once()
+    # the allowedHosts of config.toml apply to Streamlit's own command; here HostCheck decides
     fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
     app.run(config={**fixed, **options, **quiet, **port})
 

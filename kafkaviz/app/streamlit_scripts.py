@@ -1,4 +1,4 @@
-"""Streamlit's own scripts, by name: its static files carry a hash in theirs."""
+"""Paths of Streamlit's own scripts, whose file names contain a hash."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import streamlit as st
 
 FOLDER = Path(st.__file__).parent / "static"
-CHART, TABLE = "PlotlyChart", "DataFrame"  # the largest that pages use
+CHART, TABLE = "PlotlyChart", "DataFrame"  # the largest scripts that pages use
 
 
 def script_paths(names: Iterable[str]) -> list[str]:
-    """Where the browser finds them, from the address of the app; those that Streamlit has."""
+    """Returns the scripts with these names that exist, relative to the address of the app."""
     return [
         script.relative_to(FOLDER).as_posix()
         for name in names

@@ -1,7 +1,4 @@
-"""The workloads to choose from on Rolls and on Tuning.
-
-Those that come along, as both commands know them, and one of one's own.
-"""
+"""The workloads offered on Rolls and Tuning: the presets of both commands and a custom one."""
 
 from collections.abc import Mapping
 
@@ -15,12 +12,12 @@ from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import duration, size
 
 OWN_TITLE = "Your own"
-NONE = "none"  # of a setting's values
-START = "day"  # with its own settings it rolls for three reasons
+NONE = "none"  # display of a setting whose value turns it off
+START = "day"  # name of the first preset shown; with its own settings it rolls for three reasons
 
 
 def by_title() -> dict[str, Workload]:
-    """What there is to choose from, by its English title, which links name."""
+    """Returns the presets by their English titles, which links use."""
     return {preset.title: preset for preset in _presets().values()}
 
 
@@ -30,12 +27,12 @@ def _presets() -> dict[str, Workload]:
 
 
 def preset_name(title: str) -> str:
-    """What the commands call one that comes along; nothing of one's own."""
+    """Returns the name of a preset in the commands, or "" for a custom workload."""
     return next((name for name, preset in _presets().items() if preset.title == title), "")
 
 
 def display_title(title: str) -> str:
-    """The title as the reader's language has it."""
+    """Returns the title in the reader's language."""
     if title == OWN_TITLE:
         return say("workloads.own")
     name = preset_name(title)
@@ -43,37 +40,37 @@ def display_title(title: str) -> str:
 
 
 def story_text(title: str) -> str:
-    """What a workload is about, in a sentence or two; nothing of one's own."""
+    """Returns one or two sentences about a preset, or "" for a custom workload."""
     name = preset_name(title)
     return say(f"workloads.{name}_story") if name else ""
 
 
 def start_workload() -> Workload:
-    """What Rolls opens with, and the field of one's own."""
+    """Returns the workload that Rolls and the field of a custom workload start with."""
     return _presets()[START]
 
 
 def own_text() -> str:
-    """What the field of one's own workload starts with."""
+    """Returns the initial text of the field of a custom workload."""
     return workload.to_toml(start_workload())
 
 
 def parse_own(text: str) -> Workload:
-    """The workload that somebody wrote.
+    """Parses a custom workload.
 
     Raises:
-        KafkavizError: a key is wrong; it says which.
+        KafkavizError: a key is wrong; the error names it.
     """
     return workload.load(text, "your workload")
 
 
 def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
-    """What the log is run with: the workload's settings, and what was chosen instead."""
+    """Returns the log settings of a run: the workload's, replaced by those the reader chose."""
     return log_config({**config_def.defaults(preset.release), **dict(preset.settings), **overrides})
 
 
 def format_setting(name: str, value: int) -> str:
-    """The value of a topic's setting as a slider has it."""
+    """Formats the value of a topic setting for its slider."""
     if name.endswith(".ms"):
         return NONE if name == "segment.jitter.ms" and not value else duration(value)
     return size(value)
