@@ -1,1 +1,1 @@
-"""What each page consists of, a folder a page; pages/ at the top calls them."""
+"""The pages of the app, one folder per page. The scripts in pages/ at the top call them."""

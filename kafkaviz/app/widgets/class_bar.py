@@ -81,17 +81,17 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def set_picker_lesson(name: str) -> None:
-    """Sets the lesson that the lesson picker shows."""
+    """Sets the lesson of the lesson picker."""
     st.session_state[page_state.CLASS_PICKER] = name
 
 
 def set_picker_track(track: str) -> None:
-    """Sets the track that the track picker shows. That picker is outside the PARTS."""
+    """Sets the track of the track picker, which is outside the PARTS."""
     st.session_state[page_state.CLASS_PICKER_TRACK] = track
 
 
 def keep_whole(lesson: str, track: str) -> None:
-    """Reruns the whole page if rerunning its PARTS is not enough to show where the learner went.
+    """Reruns the whole page if its PARTS alone cannot show where the learner went.
 
     Args:
         lesson: the lesson that is now shown.

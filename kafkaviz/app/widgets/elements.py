@@ -98,7 +98,7 @@ def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
     """Draws a row of chips, and a note after them.
 
     Args:
-        items: (kind, HTML) of each chip; a kind is one of SEVERITIES, or "".
+        items: (kind, HTML) of each chip. The kind is "" or one of SEVERITIES.
     """
     row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
     st.html(
@@ -147,7 +147,7 @@ def hidden_count(key: str, count: int) -> None:
 
 
 def figure_head(finding: str, below: str) -> None:
-    """Draws the title of a figure, which states what it shows, and how to read it."""
+    """Draws the title of a figure, which states its main result, and a caption below it."""
     finding, below = keep_units(finding), keep_units(below)
     st.html(
         f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
@@ -222,7 +222,7 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 @contextmanager
 def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Draws an empty state: what is missing and why. The with block draws the button that helps.
+    """Draws a notice that something is missing, and why. The with block draws a button below it.
 
     Args:
         level: 1 if the page has no other title.
@@ -249,7 +249,7 @@ def state(
     *,
     level: int = 2,
 ) -> Generator[None]:
-    """Draws a problem: what is wrong or incomplete, and why. The with block draws the buttons.
+    """Draws a problem and its reason. The with block draws the buttons below.
 
     Args:
         mark: one of SEVERITIES, or the name of an icon.

@@ -129,7 +129,7 @@ def _unreadable(fault: CannotOpen) -> None:
 
 
 def _render_refusal(name: str, mark: str, finding: str, reason: str) -> None:
-    """Draws a path that may open later: a button tries again, another opens a sample."""
+    """Draws why a path cannot be opened, with buttons to try again or to open a sample."""
     with elements.state(name, mark, finding, reason, level=1):
         _retry_button()
         _sample_button("tertiary")
@@ -145,7 +145,7 @@ RENDERERS = {
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """Draws that the open directory has no such topic-partition or segment.
+    """Draws a notice that the open directory lacks this topic-partition or segment.
 
     Args:
         fault: an error from app/state/page_location.py, which words it.

@@ -46,7 +46,7 @@ class GoToEntry(NamedTuple):
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
-    """Draws the search field and what it finds.
+    """Draws the search field and its results.
 
     Args:
         pages: each existing page by name, with the address parameters that a link to it keeps.

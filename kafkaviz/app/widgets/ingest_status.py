@@ -62,7 +62,7 @@ def text(progress: "Progress") -> str:
 
 
 def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """Returns the rate and the remaining time if they are known, else the pending text."""
+    """Returns the note of the strip: while reading, the rate and the remaining time if known."""
     pending_text, failure_text = pending_texts or (
         say("progress.owed_broker"),
         say("progress.missed_broker"),

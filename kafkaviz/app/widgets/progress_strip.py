@@ -1,4 +1,4 @@
-"""The strip of a job: one line about what it does and how far it is, and a button."""
+"""The strip of a job: one line about its work and progress, and a button."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: st
     """Draws how much of the logs a job has read, and a button that cancels it.
 
     Args:
-        text: what the job is doing now.
+        text: a sentence about its current work.
     """
     progress = job.progress()
     done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)

@@ -20,7 +20,7 @@ def is_on() -> bool:
 def render_button() -> None:
     """Draws the button that turns the projector view on and off; its key is F.
 
-    In the projector view this button is all that is left of the bar.
+    In the projector view the bar shows only this button.
     """
     st.button(
         say("stage.projector"),

@@ -58,7 +58,7 @@ def batches(rows: Iterable[BatchRow]) -> None:
 
 
 def _checksum(is_new: set[bool]) -> str:
-    """Returns the name of the checksum in these rows: CRC-32C from magic 2 on, CRC-32 before."""
+    """Returns "CRC-32C" for magic 2, "CRC-32" for older batches, or "CRC" if the rows mix both."""
     return "CRC" if len(is_new) > 1 else "CRC-32C" if True in is_new else "CRC-32"
 
 

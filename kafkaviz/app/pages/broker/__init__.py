@@ -1,4 +1,1 @@
-"""What the Broker page consists of.
-
-The path to open, what the directory holds, the ways on, the map of its segments, its table.
-"""
+"""The Broker page: the path form, the contents of the directory, the segment map and the table."""

@@ -1,7 +1,4 @@
-"""The head of the Broker page.
-
-What the directory holds, in a line, in chips and in figures, and three ways on.
-"""
+"""The head of the Broker page: a title, chips, numbers, and three links to other pages."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -25,11 +22,11 @@ from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
-WRITTEN_KINDS = ("log", "index", "timeindex")  # of each segment, when it is made
+WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with each segment
 
 
 def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """What the directory holds, in a line, in chips and in figures."""
+    """Draws the title, the chips and the numbers of a broker directory."""
     total = overview.total
     count = len(overview.partitions)
     values = {
@@ -60,7 +57,7 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
-    """The strip of figures: label, value, detail."""
+    """Returns the cells of the metrics strip: (label, value, detail)."""
     total, group = overview.total, units.group
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
     bytes_an_entry = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
@@ -72,7 +69,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     counts = {"batches": total.batches, "records": total.records}
     batches_text = say(
         "broker.batches_records",
-        **{  # what is not known reads as many do
+        **{  # say_count takes the plural for an unknown count
             name: say_count(f"common.n_{name}", count) for name, count in counts.items()
         },
     )
@@ -102,7 +99,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
 
 
 def _describe_kinds(overview: BrokerOverview) -> str:
-    """How many segments of each kind but closed, the kinds that are there."""
+    """Returns how many segments of each kind there are, without the closed ones."""
     counts = {kind: overview.count_kind(kind) for kind in overview_table.KINDS if kind != "closed"}
     texts = [
         say_count(f"broker.kinds_{kind}", count)
@@ -113,7 +110,7 @@ def _describe_kinds(overview: BrokerOverview) -> str:
 
 
 def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """How it was left, what wrote it, and what it calls itself."""
+    """Draws how the broker was stopped, the problems, the Kafka release, and the ids."""
     broker, writer_traces = snapshot.broker, broker_cache.inferred_release(snapshot)
     chips, warning, unread_count = [], elements.icon("warning", small=True), len(overview.problems)
     if broker.is_simulated:
@@ -148,7 +145,7 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 
 def _missing_kinds(broker: Broker) -> tuple[str, ...]:
-    """The files that a segment which was opened by itself lacks; a broker writes all three."""
+    """Returns the missing files of a segment that was opened alone. A broker writes all three."""
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     if not broker.is_lone or len(segments) != 1:
         return ()
@@ -156,7 +153,7 @@ def _missing_kinds(broker: Broker) -> tuple[str, ...]:
 
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:
-    """Three ways on: learn, inspect, tune."""
+    """Draws the three cards: learn, inspect, tune."""
     st.space(16)
     default_segment, largest_segment = (
         overview_table.default_segment(overview) or overview_table.largest_segment(overview),
@@ -178,7 +175,7 @@ def render_page_links(location: Location, overview: BrokerOverview) -> None:
 
 @contextmanager
 def _card(column: DeltaGenerator, name: str) -> Generator[None]:
-    """A card that is all one link: the with block draws the link, which lies over it."""
+    """Draws a card. The with block draws a link that covers the whole card."""
     with column.container(key=f"kv_door_{name}"):
         yield
         with st.container(horizontal=True, gap=14, wrap=False):
@@ -187,7 +184,7 @@ def _card(column: DeltaGenerator, name: str) -> Generator[None]:
 
 
 def _render_segment_link(name: str, location: Location, target: tuple[str, int] | None) -> None:
-    """A link to a segment; where there is none, to the page of the directory."""
+    """Draws a link to a segment, or to the Broker page if `target` is None."""
     script = pages()["Segment"].script if target else "app.py"
     st.page_link(
         script,

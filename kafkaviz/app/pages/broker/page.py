@@ -1,4 +1,4 @@
-"""Broker: what a broker directory holds, and how densely it is indexed."""
+"""The Broker page: the contents of a broker directory, and how densely it is indexed."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from kafkaviz.units import escape_controls
 
 @in_turn
 def render_page() -> None:
-    """The page, or what is wrong with a directory that holds no topic-partition."""
+    """Draws the page, or a notice if the directory has no topic-partition."""
     location = frame("Broker")
     status_slot = _render_path_form(location)
     snapshot = page_location.snapshot(location)
@@ -37,7 +37,7 @@ def render_page() -> None:
 
 
 def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """What the directory holds, the ways on, the map, the table, and what could not be read."""
+    """Draws everything below the path form."""
     render_head(snapshot, overview)
     render_page_links(location, overview)
     st.space(24)
@@ -54,15 +54,19 @@ def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerO
             snapshot.broker.path,
             overview.problems,
         )
-    with strip:  # last, because it may start Spark: all else is on its way to the reader by then
+    with strip:  # last, because it may start Spark: the rest has been sent to the browser by then
         ingest_status.render_strip(snapshot)
 
 
 def _render_path_form(location: Location) -> DeltaGenerator:
-    """The path to open, or an archive to upload; and the place for a word about what was read."""
+    """Draws the path field and the upload button.
+
+    Returns:
+        The place for a note on how much of the directory was read.
+    """
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
-        # a new place is a new field, with that place in it; so is a place that is come back to: a
-        # browser keeps what was typed
+        # Each opening gets a new field, even for the same directory: in an old field the browser
+        # would keep the typed text.
         directory_text = escape_controls(location.directory_text)
         key = f"kv_directory {st.session_state.get(page_state.OPEN_COUNT, 0)} {directory_text}"
         callback_options: dict[str, Any] = {
@@ -97,9 +101,9 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Somebody typed another path, or pressed Open.
+    """Requests to open the typed path. The callback of the field and of the Open button.
 
-    Only then is it opened, not whenever the field and the address differ.
+    The path opens only then, and not whenever the field and the address differ.
     """
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))

@@ -1,7 +1,4 @@
-"""The table of the topic-partitions: to sort, to filter, to take along as a CSV file.
-
-A row that is selected opens.
-"""
+"""The table of topic-partitions: sortable, with a filter and a CSV download."""
 
 import csv as csv_format
 import io
@@ -24,7 +21,8 @@ from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
 
 ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
-# of the table, largest logs first: a browser holds them all, and a Styler formats 262 144 cells
+# rows in the table, largest logs first: the browser holds them all, and pandas' Styler formats at
+# most 262 144 cells
 LISTED_ROWS = 10_000
 COLUMNS = {  # by their names in FORMATTERS
     "name": st.column_config.TextColumn(width=158),
@@ -33,9 +31,9 @@ COLUMNS = {  # by their names in FORMATTERS
     "codec": st.column_config.TextColumn(width=150),
     "newest": st.column_config.NumberColumn(alignment="left", width=150),
 }
-FORMATTERS = {  # how a value of a column reads; the value itself is what the column is sorted by
+FORMATTERS = {  # the text of a value; the column is sorted by the value itself
     "name": str,
-    "log_directory": str,  # where there are several
+    "log_directory": str,  # only if there are several
     "segments": units.group,
     "offsets": str,
     "log": units.size,
@@ -69,10 +67,7 @@ CSV_COLUMNS = (
 
 @st.fragment
 def render_partition_table(location: Location, overview: BrokerOverview) -> None:
-    """One row a topic-partition, to sort, to filter, to take along.
-
-    A row that is selected opens.
-    """
+    """Draws one row per topic-partition. Selecting a row opens it on the Segment page."""
     filter_text, rows = _render_filter(overview)
     if not rows:
         return _render_no_match(filter_text, len(overview.partitions))
@@ -90,7 +85,11 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
-    """The heading, the filter and the CSV file; what is filtered by, and the rows that are left."""
+    """Draws the heading, the filter field and the CSV button.
+
+    Returns:
+        The filter text, and the rows that match it, largest log first.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
         widget_options: dict[str, Any] = {
@@ -122,7 +121,7 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
 
 
 def _render_paper_table(rows: list[PartitionRow]) -> None:
-    """The rows once more as a plain table: what scrolls on the screen is whole on paper."""
+    """Draws the rows as a plain table for print, because a printed page cannot scroll."""
     with st.container(key="kv_paper_rows"):
         heads = [_heading(column) for column in _columns(rows)]
         alignment = "l" * (len(heads) - 9) + "rrrrrrrll"
@@ -131,7 +130,7 @@ def _render_paper_table(rows: list[PartitionRow]) -> None:
 
 
 def _render_no_match(filter_text: str, count: int) -> None:
-    """The filter fits nothing."""
+    """Draws a notice that no row matches the filter, with a button that clears it."""
     reason = say_count("broker.filter_none_why", count)
     with elements.empty(
         "filter", say("broker.filter_none", text=units.escape_controls(filter_text)), reason
@@ -144,7 +143,7 @@ def _render_no_match(filter_text: str, count: int) -> None:
 
 
 def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
-    """The table of these rows, and the one that was selected in this run."""
+    """Draws the table and returns the row that was selected in this run."""
     event = st.dataframe(
         _displayed_table(tuple(rows), language()),
         hide_index=True,
@@ -164,9 +163,10 @@ def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
 
 @lru_cache(maxsize=16)
 def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
-    """The rows as Streamlit takes them, the same object for every visitor who sees these rows.
+    """Returns the styled table, shared by all visitors who see the same rows.
 
-    A styler would word each cell again on every run: this one has done so.
+    Streamlit would format each cell again on every run. This Styler returns the result of the first
+    time.
     """
     styler = style_table(frame(rows)).set_uuid("partitions")
     styler._compute()
@@ -179,23 +179,21 @@ def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
 
 
 def _heading(column: str) -> str:
-    """What stands above a column."""
     return say(f"broker.column_{column}")
 
 
 def _sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
-    """The rows, largest log first."""
     return sorted(rows, key=lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)))
 
 
 def _columns(rows: Sequence[PartitionRow]) -> list[str]:
-    """The columns of these rows: the log directory where there are several."""
+    """Returns the columns for these rows. The log directory is left out if there is only one."""
     has_directories = any(row.log_directory for row in rows)
     return [column for column in FORMATTERS if has_directories or column != "log_directory"]
 
 
 def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
-    """The rows as they come; a value that is not known is missing."""
+    """Returns the rows in their order as a data frame. Unknown values are missing."""
     columns = _columns(rows)
     table = pd.DataFrame(
         [[_values(row)[column] for column in columns] for row in rows],
@@ -208,7 +206,7 @@ def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
 
 
 def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
-    """The rows as they read, for a table of plain text."""
+    """Returns the rows as formatted text."""
     columns = _columns(rows)
     return [
         [
@@ -220,7 +218,7 @@ def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
 
 
 def _values(row: PartitionRow) -> dict[str, Any]:
-    """What stands in each column of FORMATTERS."""
+    """Returns the value of each column in FORMATTERS, None if unknown."""
     sums = row.sums
     return {
         "name": _name(row),
@@ -246,7 +244,7 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    """From the log start to the last offset: 9 037–11 999."""
+    """Returns the log start offset and the last offset, such as 9 037–11 999, or None if empty."""
     if (
         row.last_offset is None
         or row.log_start_offset is None
@@ -257,7 +255,7 @@ def _offsets(row: PartitionRow) -> str | None:
 
 
 def style_table(table: pd.DataFrame) -> Styler:
-    """The table with each value as it reads; sorting still goes by the value."""
+    """Returns the table with formatted values. It is still sorted by the values themselves."""
     formatters_by_heading: dict[Any, Any] = {
         _heading(column): _format_whole_floats(formatters_by_heading)
         for column, formatters_by_heading in FORMATTERS.items()
@@ -269,7 +267,7 @@ def style_table(table: pd.DataFrame) -> Styler:
 
 
 def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], str]:
-    """The same, for a float that stands for a whole number too."""
+    """Returns a formatter that also takes whole numbers as floats."""
     return lambda value: (
         formatter(int(value))
         if isinstance(value, float) and value.is_integer()
@@ -278,7 +276,7 @@ def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], st
 
 
 def csv(rows: Sequence[PartitionRow]) -> bytes:
-    """The rows with exact numbers, by name; an empty cell is not known."""
+    """Returns the rows as CSV with exact numbers, sorted by name. Unknown values are empty."""
     text = io.StringIO()
     writer = csv_format.DictWriter(text, CSV_COLUMNS)
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""The map of the segments: a row a topic-partition, a bar a segment; a click on a bar opens it."""
+"""The map of the segments: one row per topic-partition, one bar per segment."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ USUAL_KINDS, RARE_KINDS = ("closed", "active", "deleted"), ("cleaned", "swap")  
 def render_segment_map(
     location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview
 ) -> None:
-    """The map; a click on a bar opens that segment."""
+    """Draws the map. A click on a bar opens that segment."""
     with st.container(key="kv_fig_map"):
         head, middle, foot = _map_row("head"), st.container(), _map_row("foot")
         heading, row_order = head.container(), _choose_order(head)
@@ -56,12 +56,12 @@ def render_segment_map(
 
 
 def _map_row(name: str) -> DeltaGenerator:
-    """What stands beside each other above the map, or below it."""
+    """Returns a horizontal container above or below the map."""
     return st.container(horizontal=True, key=f"kv_map_{name}")
 
 
 def _choose_order(head: DeltaGenerator) -> str:
-    """By what the rows are ordered."""
+    """Draws the control for the order of the rows, and returns the chosen order."""
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     return choice.ask(
         head.segmented_control,
@@ -75,10 +75,7 @@ def _choose_order(head: DeltaGenerator) -> str:
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
-    """What the colours and badges of the map mean, as HTML.
-
-    Of the rare ones those that are there.
-    """
+    """Returns the legend of the map as HTML. Rare colours and badges are listed if they occur."""
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
     if any(partition.remote_bases for partition in overview.partitions):
@@ -96,7 +93,7 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
 
 
 def _choose_page(foot: DeltaGenerator, count: int) -> int:
-    """Which of the map's pages is shown, from 0; where one is enough there is nothing to choose."""
+    """Draws the page control of the map if it has several pages, and returns the page, from 0."""
     if map_rows.page_count(count) == 1:
         return 0
     page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1

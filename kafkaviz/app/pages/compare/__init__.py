@@ -1,4 +1,1 @@
-"""What the Compare page consists of.
-
-The second directory, the map and table of partitions, two logs on one axis, batches side by side.
-"""
+"""The Compare page: two directories, their topic-partitions, logs and batches."""

@@ -1,4 +1,4 @@
-"""Batches of both sides side by side, a pair of them to the byte, and the indexes that differ."""
+"""The batches of both sides next to each other, one pair byte by byte, and differing indexes."""
 
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import PartitionComparison
     from kafkaviz.log.partition import Partition
 
-MAX_OFFSETS = 40  # to choose from
+MAX_OFFSETS = 40  # offsets that the control offers
 
 
 def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:
-    """The batches around the offset where both part, or another one that differs."""
+    """Draws the batches around an offset. By default it is the offset where the logs diverge."""
     offsets = offsets_of_interest(comparison)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
         heading = st.container(width="stretch")
@@ -69,7 +69,10 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
 
 
 def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
-    """Where the logs part, where they differ, and where each ends; never none."""
+    """Returns the offsets where the logs diverge, where they differ and where each ends.
+
+    At most MAX_OFFSETS, and [0] if there are none.
+    """
     ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
     offsets = [
         replica_axis.parting_offset(comparison),
@@ -83,7 +86,7 @@ def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
 
 
 def _directories(comparison: "PartitionComparison") -> tuple[str, str]:
-    """The partition's directory on each side, "" where it has none."""
+    """Returns the partition's directory on each side, "" if that side lacks it."""
     a, b = (replica.directory if replica else "" for replica in comparison.replicas)
     return a, b
 
@@ -129,7 +132,7 @@ def _row_html(row: PairRow) -> str:
 
 
 def _render_hex(view: HexPairView) -> None:
-    """Both batches to the byte, and the fields that differ."""
+    """Draws both batches byte by byte, and a table of the fields that differ."""
     with st.container(key="kv_fig_bytes_pair"):
         elements.figure_head(view.title, view.caption)
         head = "".join(
@@ -165,7 +168,7 @@ def _digits_html(digits: tuple[tuple[str, bool], ...]) -> str:
 
 
 def pairs_csv(view: BatchPairsView) -> str:
-    """The table of batches as CSV."""
+    """Returns the table of batches as CSV."""
     heads = [f"{column}_{side}" for side in SIDES for column in batch_pairs.COLUMNS]
     missing = [""] * len(batch_pairs.COLUMNS)
     return tables.to_csv(
@@ -182,7 +185,7 @@ def pairs_csv(view: BatchPairsView) -> str:
 
 
 def render_indexes(comparison: "PartitionComparison") -> None:
-    """Entry by entry: how many are in one index alone, why, and what a lookup reads in each."""
+    """Draws how many entries each pair of indexes does not share, why, and the cost of a lookup."""
     elements.heading(say("compare.indexes"), say("compare.indexes_below"))
     st.space(8)
     items = "".join(

@@ -1,4 +1,4 @@
-"""The head of the Compare page: both directories, how many partitions are alike, downloads."""
+"""The head of the Compare page: the second directory, counts of each relation, and downloads."""
 
 import json
 import shlex
@@ -45,7 +45,10 @@ DIRECTORY_CHARACTERS = 60
 
 
 def second_snapshot() -> BrokerSnapshot | None:
-    """The second directory of the address; what is wrong with it is said by the head."""
+    """Returns the second directory of the address, or None if there is none or it cannot be opened.
+
+    The head then shows the reason.
+    """
     directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     if not directory:
         return None
@@ -59,7 +62,7 @@ def second_snapshot() -> BrokerSnapshot | None:
 def render_head(
     location: Location, pair: SnapshotPair | None, comparison: "BrokerComparison | None"
 ) -> None:
-    """Title, downloads, the second directory, and how many partitions relate how."""
+    """Draws the title, the downloads, the path of the second directory, and the counts."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         with st.container(width="stretch"):
             elements.title(say("common.page_compare"), _lead(comparison), gap=0)
@@ -81,7 +84,7 @@ def render_head(
 
 
 def render_command(pair: SnapshotPair) -> None:
-    """The same on the command line."""
+    """Draws the same comparison as a command line."""
     elements.heading(say("compare.command"))
     st.space(8)
     sources = (
@@ -102,7 +105,7 @@ def _lead(comparison: "BrokerComparison | None") -> str:
 
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
-    """How many topic-partitions relate how, the worst first."""
+    """Returns how many topic-partitions have each relation, the worst relation first."""
     counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
@@ -120,11 +123,11 @@ def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
 
 
 def _render_path_form(location: Location) -> None:
-    """The path of the second directory, those that are known, and both sides exchanged."""
+    """Draws the field for the second directory, a menu of known directories, and a swap button."""
     second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     with st.container(horizontal=True, key="kv_path", vertical_alignment="bottom"):
         count = st.session_state.get(page_state.COMPARED_COUNT, 0)
-        # as on the Broker page: another directory is another field
+        # a new field for each directory, as on the Broker page
         key = f"kv_compared {count} {units.escape_controls(second)}"
         request: dict[str, Any] = {"on_change": _request, "args": (key,)}
         st.text_input(
@@ -169,7 +172,7 @@ def _render_path_form(location: Location) -> None:
 
 
 def _request(key: str) -> None:
-    """Another second directory was typed."""
+    """Requests the second directory in the field. A callback."""
     _request_address("", page_location.clean_path(st.session_state.get(key, "")))
 
 
@@ -178,7 +181,7 @@ def _request_address(first: str, second: str) -> None:
 
 
 def _render_no_second() -> None:
-    """No second directory was given, or it cannot be opened."""
+    """Draws a notice that the second directory is missing, or why it cannot be opened."""
     directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     if not directory:
         with elements.empty("compare", say("compare.no_second"), say("compare.no_second_why")):
@@ -193,7 +196,7 @@ def _render_no_second() -> None:
 
 
 def _render_downloads(comparison: "BrokerComparison") -> None:
-    """Every partition as CSV, and all that is known as JSON; both are made on click."""
+    """Draws a CSV button and a JSON button. The files are made on click."""
     tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
     options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(
@@ -207,14 +210,14 @@ def _render_downloads(comparison: "BrokerComparison") -> None:
 
 
 def comparison_json(comparison: "BrokerComparison") -> str:
-    """What `kafkaviz compare --json` prints."""
+    """Returns the output of `kafkaviz compare --json`."""
     from kafkaviz.analysis.comparison.comparison_object import as_object
 
     return json.dumps(as_object(comparison), ensure_ascii=False, indent=2)
 
 
 def partitions_csv(comparison: "BrokerComparison") -> str:
-    """A row a topic-partition, exact numbers; an empty cell is not known."""
+    """Returns one row per topic-partition with exact numbers. An unknown value is an empty cell."""
     return tables.to_csv(CSV_COLUMNS, map(_csv_row, comparison.partitions))
 
 

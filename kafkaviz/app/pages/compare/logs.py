@@ -1,4 +1,4 @@
-"""One topic-partition of both sides: how they relate, and who drops what where the other leads."""
+"""One topic-partition on both sides: how the logs relate, and what a follower would drop."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ NOBODY, FULL, AROUND = "none", "all", "parting"  # as values in the address
 
 @st.fragment
 def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerComparison") -> None:
-    """The chosen topic-partition, else the one that differs most."""
+    """Draws the chosen topic-partition, by default the one that differs most."""
     with st.container(gap=None):
         partition = _choose_partition(comparison)
         _render_relation(location, partition)
@@ -39,7 +39,7 @@ def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerCompa
 
 
 def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
-    """The picker, with the heading beside it."""
+    """Draws the control for the topic-partition with a heading, and returns the chosen one."""
     partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
@@ -58,7 +58,7 @@ def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
 
 
 def _render_relation(location: Location, comparison: "PartitionComparison") -> None:
-    """The relation in a sentence, what explains it, and the way to each side's log."""
+    """Draws the relation in a sentence, the facts behind it, and a link to each side's log."""
     facts = [render(fact) for fact in describe_facts(comparison)]
     severity = partition_map.severity(comparison.relation)
 
@@ -91,7 +91,7 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
 
 
 def _render_axis(comparison: "PartitionComparison") -> None:
-    """Both logs on one offset axis; which side leads is a switch, and each step a choice."""
+    """Draws both logs on one offset axis, with controls for the leader and the follower's step."""
     with st.container(key="kv_fig_logs"):
         titles = st.container(gap=None)
         controls = st.container(horizontal=True, key="kv_logs_head")
@@ -122,13 +122,13 @@ def _render_axis(comparison: "PartitionComparison") -> None:
 
 
 def _fact_sentence(text: str) -> str:
-    """A sentence; the name of a side keeps its small letter."""
+    """Returns the text as a sentence. A side at its start keeps its small letter."""
     is_named = text.startswith(tuple(f"{side} " for side in SIDES))
     return end_sentence(text) if is_named else to_sentence(text)
 
 
 def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
-    """Which side leads, 0 or 1; None for as they lie."""
+    """Draws the leader control. Returns the side that leads, 0 or 1, or None if neither does."""
     if comparison.truncations is None:
         return None
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
@@ -147,7 +147,10 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
 
 
 def _choose_step(head: Any, count: int) -> int:
-    """Behind which step of the follower its log is shown; by default the last."""
+    """Draws the step control, and returns after which step the follower's log is shown.
+
+    0 is its log before the first step. The last step is the default.
+    """
     if count < 2:
         return count
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
@@ -167,7 +170,7 @@ def _choose_step(head: Any, count: int) -> int:
 
 
 def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
-    """Whether only what lies around the parting is drawn."""
+    """Draws the zoom control, and returns whether only the part around the divergence is drawn."""
     if not replica_axis.can_zoom(comparison):
         return False
     offset = units.group(replica_axis.parting_offset(comparison))

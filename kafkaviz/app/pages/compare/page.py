@@ -1,7 +1,4 @@
-"""Compare: two directories, partition by partition.
-
-What differs, since when, and which side would lose what to the other.
-"""
+"""The Compare page: how two directories differ, and what each side would lose to the other."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -32,7 +29,6 @@ QUICK_S = 0.8  # a comparison that takes no longer shows no progress
 
 @in_turn
 def render_page() -> None:
-    """The page."""
     location = frame("Compare")
     apply_print_style()
     snapshot = page_location.snapshot(location)
@@ -51,7 +47,7 @@ def render_page() -> None:
 
 
 def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerComparison") -> None:
-    """The map, one topic-partition, all of them in a table, what changed, what was not read."""
+    """Draws the result of the comparison."""
     if not comparison.partitions:
         with elements.empty("compare", say("compare.of_nothing"), say("compare.of_nothing_why")):
             pass
@@ -76,7 +72,7 @@ def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerCo
 
 @st.fragment(run_every=0.4)
 def render_progress(pair: SnapshotPair) -> None:
-    """How far the comparison is; the page is drawn anew once it is over."""
+    """Draws the progress of the comparison, and reruns the page once it is over."""
     job = comparisons.get_or_start(pair)
     if job.is_over:
         st.rerun()
@@ -90,7 +86,7 @@ def render_progress(pair: SnapshotPair) -> None:
 
 
 def _render_failure(pair: SnapshotPair, error: Exception) -> None:
-    """Why nothing was compared, and the way to do it again."""
+    """Draws why the comparison failed, and a button to repeat it."""
     reason = progress_strip.failure_text(error)
     with elements.state(
         "compare", "error", say("compare.not_ended"), say("common.nothing_changed", error=reason)

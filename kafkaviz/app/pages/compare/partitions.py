@@ -1,4 +1,4 @@
-"""All topic-partitions of both sides: the map, the table, and what became of the files."""
+"""The topic-partitions of both sides: a map, a table, and the files that changed in between."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.start_changes import StartComparison
 
 ROW_PX, HEAD_PX, TABLE_ROWS, MAX_CHANGES, MAX_PAPER_ROWS = 31, 33, 14, 400, 400
-COLUMNS = (  # their keys
+COLUMNS = (  # the message keys of the headings
     "common.topic_partition",
     "compare.column_relation",
     "compare.column_offsets_a",
@@ -32,7 +32,7 @@ COLUMNS = (  # their keys
 
 
 def render_partition_map(location: Location, comparison: "BrokerComparison") -> None:
-    """The map; a click on a row opens that topic-partition below."""
+    """Draws the map. A click on a row opens that topic-partition below."""
     with st.container(key="kv_fig_compared"):
         head, middle, foot = st.container(), st.container(), st.container(horizontal=True)
         page = _choose_page(foot, len(comparison.partitions))
@@ -58,7 +58,7 @@ def render_partition_map(location: Location, comparison: "BrokerComparison") -> 
 
 
 def _choose_page(foot: Any, count: int) -> int:
-    """Which of the map's pages is shown, from 0."""
+    """Draws the page control of the map if it has several pages, and returns the page, from 0."""
     page_count = -(-count // partition_map.ROWS_A_PAGE)
     if page_count <= 1:
         return 0
@@ -66,7 +66,7 @@ def _choose_page(foot: Any, count: int) -> int:
 
 
 def render_partition_table(location: Location, comparison: "BrokerComparison") -> None:
-    """Every topic-partition in a row; one that is selected opens above."""
+    """Draws one row per topic-partition. Selecting a row opens it above."""
     elements.heading(say("compare.table"), say("compare.table_below"))
     st.space(8)
     partitions = comparison.worst_first
@@ -86,7 +86,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             alt=say("compare.table_alt", count=units.group(len(partitions))),
         )
         elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
-    with st.container(key="kv_paper_rows"):  # what scrolls on the screen is whole on paper
+    with st.container(key="kv_paper_rows"):  # for print, because paper cannot scroll
         tables.table(
             heads,
             (
@@ -116,7 +116,7 @@ def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
 
 
 def _open(location: Location, partition: str) -> None:
-    """Shows another topic-partition of the same two directories."""
+    """Opens another topic-partition of the same two directories."""
     parameters = page_state.address(location.directory, partition) | {
         page_state.COMPARED_DIRECTORY: st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     }
@@ -124,7 +124,7 @@ def _open(location: Location, partition: str) -> None:
 
 
 def render_changes(start: "StartComparison") -> None:
-    """One broker directory at two moments: each file that is not as it was."""
+    """Draws the files that changed between two states of the same broker directory."""
     elements.heading(say("compare.changes"), say("compare.changes_below"))
     st.space(8)
     st.html(f'<p class="kv-sm">{elements.escape(outcome_text(start))}</p>')

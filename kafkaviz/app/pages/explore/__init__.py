@@ -1,4 +1,1 @@
-"""What the Explore page consists of.
-
-The questions, the query and its field, the queries of this server, an answer, the catalog's tables.
-"""
+"""The Explore page: ready-made questions, the query editor, its answer, and the tables."""

@@ -1,8 +1,4 @@
-"""An answer: how many rows came, its figure, and the rows.
-
-The figure where there is something to draw, every row with each value exact, and all of it to take
-along.
-"""
+"""The answer to a query: the number of rows, a figure, every row, and downloads."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -25,13 +21,13 @@ from kafkaviz.units import MISSING, escape_controls, group
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import QueryResult
 
-MIN_PLAIN = 1e-12  # a number as small is written with a power
-# a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
+MIN_PLAIN = 1e-12  # smaller numbers are written with an exponent
+# up to this length a table is HTML; a longer one is a st.dataframe, which scrolls and sorts
 SHORT_ROWS = 100
 
 
 def describe_answer(answer: "QueryResult") -> str:
-    """How many rows came in which time, and whether texts in them were cut."""
+    """Returns how many rows there are, the time the query took, and whether texts were cut."""
     row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
     return (
         say_count("explore.texts_cut", answer.cut_at, took=row_text) if answer.cut_at else row_text
@@ -39,7 +35,7 @@ def describe_answer(answer: "QueryResult") -> str:
 
 
 def _count_text(answer: "QueryResult") -> str:
-    """How many rows, and whether there are more: 6 rows, the first 10 000 of 54 432 rows."""
+    """Returns the number of rows, such as "6 rows" or "the first 10 000 of 54 432 rows"."""
     row_count = answer.rows.num_rows
     if answer.all_rows is None:
         return say_count("explore.first_of_more", row_count)
@@ -49,7 +45,7 @@ def _count_text(answer: "QueryResult") -> str:
 
 
 def render_answer(result: "QueryResult", text: str) -> None:
-    """The figure, where there is something to draw, and every row."""
+    """Draws the figure, if a column can be drawn, and every row."""
     if not result.rows.num_rows:
         with elements.empty("answer", say("explore.no_row"), say("explore.no_row_why")):
             pass
@@ -60,7 +56,7 @@ def render_answer(result: "QueryResult", text: str) -> None:
 
 
 def _render_figure(result: "QueryResult", question: Question | None) -> None:
-    """A bar a row, or a line; of the column that is chosen."""
+    """Draws the chosen column as bars, one per row, or as a line."""
     from kafkaviz.figures.explore import answer_chart as chart
 
     columns = chart.drawable_columns(result.rows, question)
@@ -79,9 +75,9 @@ def _render_figure(result: "QueryResult", question: Question | None) -> None:
 
 
 def _choose_column(columns: list[str]) -> str:
-    """Which column is drawn: the address says, where it is one of these.
+    """Draws the column control and returns the chosen column, which the address may name.
 
-    Of another answer, or another address, it is a new control.
+    Another answer or another address gets a new control.
     """
     address_column = st.query_params.get(page_state.DRAWN_COLUMN, "")
     key = f"kv_draw {address_column} {columns}"
@@ -102,7 +98,7 @@ def _choose_column(columns: list[str]) -> str:
 
 
 def _remember_column(key: str, default_column: str) -> None:
-    """Puts the column that was chosen into the address; the first one goes without saying."""
+    """Puts the chosen column into the address. The default column is left out."""
     st.query_params.pop(page_state.DRAWN_COLUMN, None)
     if st.session_state[key] != default_column:
         st.query_params[page_state.DRAWN_COLUMN] = st.session_state[key]
@@ -112,7 +108,7 @@ def _remember_column(key: str, default_column: str) -> None:
 
 
 def _render_rows(rows: pa.Table) -> None:
-    """The answer, as text and numbers and nothing else."""
+    """Draws the rows as a table."""
     from kafkaviz.figures.explore import answer_chart as chart
 
     if rows.num_rows > SHORT_ROWS:
@@ -139,7 +135,7 @@ def _row_html(values: Sequence[object], alignments: Sequence[bool]) -> str:
 
 
 def cell_html(value: object) -> str:
-    """A value as HTML, exact: a whole number with its digits grouped, NULL as a dash."""
+    """Returns a value as HTML, exact: integers with grouped digits, NULL as a dash."""
     if value is None:
         return MISSING
     if isinstance(value, bool):
@@ -150,7 +146,7 @@ def cell_html(value: object) -> str:
 
 
 def _digits(value: float) -> str:
-    """Ten of them, without a power: 0.000034; what is smaller than any share of a byte keeps it."""
+    """Returns ten significant digits, without an exponent from MIN_PLAIN up to 1: 0.000034."""
     text = f"{value:.10g}"
     return format(Decimal(text), "f") if MIN_PLAIN <= abs(value) < 1 else text
 
@@ -159,9 +155,9 @@ def _digits(value: float) -> str:
 
 
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
-    """A button a format, of the rows that are shown.
+    """Draws one download button per format, for the rows that are shown.
 
-    Where there are more, it and its file say how many these are.
+    If there are more rows, the label and the file name say how many these are.
     """
     name = file_name(answer, snapshot.broker.name, text)
     _render_download("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
@@ -175,7 +171,7 @@ def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str)
 
 
 def file_name(answer: "QueryResult", broker: str, text: str) -> str:
-    """Of a file that holds the rows, without the suffix."""
+    """Returns the file name for the rows, without a suffix."""
     question = find_question(text)
     first_rows = f"-first-{answer.rows.num_rows}" if answer.is_cut else ""
     return (
@@ -186,7 +182,7 @@ def file_name(answer: "QueryResult", broker: str, text: str) -> str:
 def _render_download(
     kind: str, answer: "QueryResult", name: str, mime: str, data: Callable[[], bytes]
 ) -> None:
-    """A button that saves them; they are made on click."""
+    """Draws a download button. The file is made on click."""
     label = (
         say_count("explore.take_first", answer.rows.num_rows, format=kind)
         if answer.is_cut
@@ -206,9 +202,9 @@ def _render_download(
 
 
 def csv(rows: pa.Table) -> bytes:
-    """The rows as CSV with a line of names.
+    """Returns the rows as CSV with a header.
 
-    NULL is an empty field, and text stands in quotes and is no formula.
+    NULL is an empty field. Text is quoted, and formulas are escaped.
     """
     from pyarrow import csv as csv_format
 
@@ -237,7 +233,7 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def parquet(rows: pa.Table) -> bytes:
-    """The rows as a Parquet file, every column with its type."""
+    """Returns the rows as a Parquet file that keeps the type of each column."""
     import pyarrow.parquet as parquet_format
 
     sink = io.BytesIO()

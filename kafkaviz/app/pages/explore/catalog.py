@@ -1,7 +1,4 @@
-"""The catalog that is asked.
-
-Its tables, and what the page says of one that is of another time, or not there.
-"""
+"""The tables of the catalog, and the notices that it is out of date or missing."""
 
 from collections import Counter
 from functools import cache
@@ -21,7 +18,7 @@ from kafkaviz.units import MISSING, group, moment
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
-QUOTED_COLUMNS = frozenset({"offset"})  # columns that are words of SQL: a query has them in quotes
+QUOTED_COLUMNS = frozenset({"offset"})  # SQL keywords, which a query must quote
 SHORT_TYPES = {
     "string": "text",
     "int32": "int",
@@ -32,9 +29,9 @@ SHORT_TYPES = {
 
 
 def tables_html(info: "CatalogInfo | None") -> str:
-    """The tables, their rows and their columns, as HTML.
+    """Returns the tables, their row counts and their columns as HTML.
 
-    A column's name is taken into the query by a click.
+    A click on a column name inserts it into the query.
     """
     from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES
 
@@ -60,7 +57,7 @@ def _table_html(name: str, info: "CatalogInfo | None") -> str:
 
 @cache
 def _columns_html(name: str) -> str:
-    """The columns of a table and their types, which are the same in every language."""
+    """Returns the columns of a table and their types, which are the same in every language."""
     from kafkaviz.pipeline.catalog.schema import TABLES
 
     return "".join(
@@ -72,14 +69,14 @@ def _columns_html(name: str) -> str:
 
 
 def _name_attribute(name: str) -> str:
-    """How a column stands in a query, as an attribute, where that is not its name."""
+    """Returns the quoted column name as an HTML attribute, or "" if a query needs no quotes."""
     from kafkaviz.pipeline.sql.sql import quote_name
 
     return f' data-name="{escape(quote_name(name))}"' if name in QUOTED_COLUMNS else ""
 
 
 def render_out_of_date(snapshot: BrokerSnapshot) -> None:
-    """The tables are of another time than now."""
+    """Draws the time at which the tables were read."""
     catalog_time = moment(
         cast(int, broker_cache.catalog_stamp(snapshot.broker)) // 1_000_000, fraction=False
     )
@@ -88,7 +85,7 @@ def render_out_of_date(snapshot: BrokerSnapshot) -> None:
 
 
 def render_no_catalog(snapshot: BrokerSnapshot) -> None:
-    """Nothing to ask yet: the pipeline reads the directory, or could not."""
+    """Draws a notice that the tables are missing: the pipeline is still reading, or it failed."""
     if ingests.is_awaited(snapshot):
         with elements.empty("catalog", say("explore.being_made"), say("explore.being_made_why")):
             pass

@@ -1,8 +1,4 @@
-"""What is asked.
-
-The questions to choose from, the query in its field with what is wrong with it, Run, how the answer
-came out, and a way to take it along.
-"""
+"""The questions to choose from, the query editor, and the bar below it."""
 
 from contextlib import suppress
 from functools import partial
@@ -27,14 +23,14 @@ QUICK_S = 0.8  # an answer that takes no longer shows no progress
 
 
 def query_text() -> str:
-    """The query of the address; without one, the first question's."""
+    """Returns the query or the question in the address, by default the first question."""
     address_query = st.query_params.get(page_state.SQL)
     question = QUESTION_BY_NAME.get(st.query_params.get(page_state.QUESTION, ""), QUESTIONS[0])
     return question.sql if address_query is None else address_query
 
 
 def _set_query(text: str) -> None:
-    """Puts a query into the address: by its question's name where it is one's."""
+    """Puts a query into the address, by the name of its question if it has one."""
     question = find_question(text)
     for name in (page_state.QUESTION, page_state.SQL, page_state.DRAWN_COLUMN):
         st.query_params.pop(name, None)
@@ -45,7 +41,7 @@ def _set_query(text: str) -> None:
 
 
 def render_questions(current: Question | None) -> None:
-    """What could be asked; the one whose query this is stands out."""
+    """Draws a button for each question, and highlights the current one."""
     with st.container(key="kv_questions"):
         st.html(f'<div class="kv-lab">{say("explore.questions")}</div>')
         for question in QUESTIONS:
@@ -63,10 +59,9 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """The query, with a little time to end.
+    """Returns the query, after waiting up to QUICK_S for its answer, or None without a catalog.
 
-    Returns:
-        None where there is no catalog to ask.
+    Ends the previous query of this session on the same directory.
     """
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
@@ -81,10 +76,7 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 
 def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") -> None:
-    """The query, with what is wrong with it underlined.
-
-    Run, how the answer came out, and a way to take it along.
-    """
+    """Draws the query with its error underlined, and below it a summary and the downloads."""
     from kafkaviz.pipeline.sql.sql import LONGEST, QueryError
 
     error = query.error if query else None
@@ -106,7 +98,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
 
 
 def _run(snapshot: BrokerSnapshot) -> None:
-    """What was typed is asked, again where it was asked before."""
+    """Runs the typed query, even if it was run before. A callback of the editor."""
     text = sql_field.last_query()
     if text is not None:
         _set_query(text)

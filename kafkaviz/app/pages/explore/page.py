@@ -1,7 +1,4 @@
-"""Explore: questions to the catalog of a broker directory, in SQL.
-
-The answers are a figure and a table.
-"""
+"""The Explore page: SQL queries on the catalog of a broker directory."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +38,7 @@ WIDTHS = (236, 768)
 
 @st.fragment(run_every=0.4)
 def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
-    """How long it takes so far; the page is drawn anew once it is over."""
+    """Draws how long the query has been running, and reruns the page once it is over."""
     query = queries().get_or_start(snapshot, text)
     if query.is_over:
         st.rerun()
@@ -57,7 +54,6 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
 
 @in_turn
 def render_page() -> None:
-    """What the catalog is of, the questions, and the query with its answer."""
     location = frame("Explore")
     apply_print_style()
     snapshot = page_location.snapshot(location)
@@ -71,7 +67,7 @@ def render_page() -> None:
 
 
 def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """The questions and the tables, and beside them the query and its answer."""
+    """Draws the questions and tables at the left, and the query with its answer at the right."""
     with st.container(key="kv_explore"):
         beside, column = st.columns(WIDTHS, gap=20)
     with beside:
@@ -82,11 +78,7 @@ def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 
 def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """The query in its field, and below it what came of it.
-
-    Returns:
-        None where there is no catalog to ask.
-    """
+    """Draws the query editor and its result. Returns None if the catalog is missing."""
     query = start_query(snapshot, text)
     render_editor(snapshot, text, query)
     if query:
@@ -97,7 +89,7 @@ def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 
 def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
-    """The answer, or how far it is, or why there is none."""
+    """Draws the answer, the progress, or why the query failed."""
     at = query.state
     if at in ("waiting", "running"):
         render_query_progress(snapshot, text)
@@ -113,7 +105,6 @@ def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
 
 
 def _render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
-    """Somebody ended it."""
     with elements.state(
         "cancelled", "info", say("explore.cancelled"), say("explore.cancelled_why")
     ):
@@ -121,7 +112,7 @@ def _render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
 
 
 def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -> None:
-    """What is wrong with the query and where, or why it was ended."""
+    """Draws the error in the query, or why it was ended."""
     from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong, WorkerLost
     from kafkaviz.pipeline.sql.sql import QueryError
 
@@ -146,7 +137,7 @@ def _render_run_again(snapshot: BrokerSnapshot, text: str) -> None:
 
 
 def _render_mistake(text: str, error: "QueryError") -> None:
-    """What is wrong with the query, and its line."""
+    """Draws the error in a query and the line it is in."""
     from kafkaviz.pipeline.sql.sql import locate_error
 
     error_location = locate_error(text, error)
@@ -170,7 +161,7 @@ def _render_mistake(text: str, error: "QueryError") -> None:
 
 
 def _render_line(error_location: "ErrorLocation") -> None:
-    """The line of the query that is wrong, marked."""
+    """Draws the line of the query with the error marked."""
     before, mark, after = (
         error_location.text[: error_location.first],
         error_location.text[error_location.first : error_location.last],

@@ -1,4 +1,4 @@
-"""The queries of this server, by catalog and text; one that no tab waits for any more is ended."""
+"""The running and finished queries of this server."""
 
 import threading
 import time
@@ -18,17 +18,18 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import Query
 
-MAX_ANSWERS, MAX_ANSWER_BYTES = 12, 1 << 28  # answers, and their rows in all
+MAX_ANSWERS, MAX_ANSWER_BYTES = 12, 1 << 28  # limits of all kept answers together
 CLOSED_AFTER_S = (
-    5.0  # a tab that is gone for as long was closed; a connection that broke is back before
+    5.0  # after this time a missing tab counts as closed; a lost connection is back sooner
 )
 WATCH_INTERVAL_S = 1.0
 
 
 class Queries:
-    """The queries of this server by catalog and text.
+    """The queries of this server, by catalog and text.
 
-    Shared by all tabs, so that a link or a way back asks nothing twice.
+    - All tabs share them, so that a shared link or going back does not run a query again.
+    - A query is cancelled once no open tab waits for it.
     """
 
     def __init__(self) -> None:
@@ -36,14 +37,14 @@ class Queries:
             MAX_ANSWERS, size_bytes=_answer_bytes, limit_bytes=MAX_ANSWER_BYTES
         )
         self._lock = threading.Lock()
-        # the sessions that wait for each
+        # the sessions that wait for each query
         self._tabs: WeakKeyDictionary[Query, set[str]] = WeakKeyDictionary()
         self._is_watched = False
 
     def get_or_start(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """The query to the directory's catalog as it is now.
+        """Returns the query on the current catalog of a directory.
 
-        Started at the first call, and where another tab cancelled it.
+        Starts it at the first call, and again if another tab cancelled it.
         """
         return self._join(
             snapshot,
@@ -52,7 +53,7 @@ class Queries:
         )
 
     def restart(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """The same, started anew where it is over."""
+        """Returns the query, started again if it is over."""
         return self._join(snapshot, text, lambda _query: True)
 
     def _join(
@@ -65,10 +66,7 @@ class Queries:
             return query
 
     def leave(self, snapshot: BrokerSnapshot, text: str) -> None:
-        """Ends a query that somebody left for another before its answer came.
-
-        It goes on if other tabs wait for it.
-        """
+        """Removes this tab from a query. Cancels the query if no other open tab waits for it."""
         with self._lock:
             query = self._queries.get(_key(snapshot, text))
             tabs = self._tabs[query] if query else set()
@@ -86,7 +84,7 @@ class Queries:
         return Query(key[0], key[-1])
 
     def _watch(self) -> None:
-        """Ends what no tab waits for, until nothing runs."""
+        """Cancels queries that no tab waits for, until no query runs."""
         closed_at: dict[Query, float] = {}
         while True:
             time.sleep(WATCH_INTERVAL_S)
@@ -118,22 +116,20 @@ def _key(snapshot: BrokerSnapshot, text: str) -> tuple:
 
 
 def _tab() -> str:
-    """The session of the tab that asks."""
+    """Returns the session id of the current tab."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
 
 
 def _is_open(tab: str) -> bool:
-    """Whether the tab is still connected; without a server, as in tests, every one is."""
+    """Returns whether a tab is connected. Without a server, as in tests, every tab is."""
     return not runtime.exists() or runtime.get_instance().is_active_session(tab)
 
 
 def _answer_bytes(query: "Query") -> int:
-    """Of an answer's rows."""
     return query.result.rows.nbytes if query.result else 0
 
 
 @st.cache_resource(show_spinner=False)
 def queries() -> Queries:
-    """This server's queries."""
     return Queries()

@@ -1,4 +1,1 @@
-"""What the Health page consists of.
-
-Its head and the release it judges by, a checkup under way, what it found, and the indexes anew.
-"""
+"""The Health page: findings of a checkup, the release they assume, and rebuilt indexes."""

@@ -1,7 +1,4 @@
-"""The head of the Health page.
-
-How the broker was left, the release that it is judged by, and the findings to take along.
-"""
+"""The head of the Health page: how the broker was stopped, the assumed release, downloads."""
 
 import json
 import shlex
@@ -25,13 +22,13 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.health.broker_health import Health
 
-TRACES = "traces"  # in place of a release: what the directory's own traces say
+TRACES = "traces"  # instead of a release: the directory's own traces decide
 
 
 def address_release() -> str:
-    """The release that the directory is judged by, as the address has it.
+    """Returns the release in the address, normalised.
 
-    "" where its own traces decide.
+    "" if there is none, or if it cannot be parsed. The traces in the directory then decide.
     """
     release_text = st.query_params.get(page_state.RELEASE, "")
     with suppress(KafkavizError):
@@ -40,9 +37,9 @@ def address_release() -> str:
 
 
 def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str) -> None:
-    """The title, how the broker was left, and by which release that is judged.
+    """Draws the title, how the broker was stopped, and the release control.
 
-    Also a way to check again, and the findings to take along.
+    With a result also a button to check again, and the downloads.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         elements.title(
@@ -66,9 +63,9 @@ def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str)
 
 
 def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
-    """Says that the directory is too large to be judged as the release that was chosen.
+    """Draws a notice if the directory is too large to be checked as the chosen release.
 
-    And how that is asked; where it is not too large, nothing.
+    It names the command that checks it as that release.
     """
     if not (release and is_large(snapshot)):
         return
@@ -91,7 +88,7 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    """The findings as JSON, and the entire report; both are made on click."""
+    """Draws the buttons for the findings as JSON and for the report. Files are made on click."""
     name = units.escape_controls(snapshot.broker.name)
     widget_options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(
@@ -114,9 +111,9 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 
 def _choose_release(health: "Health | None", release: str) -> None:
-    """The release whose behaviour is assumed.
+    """Draws the menu for the release whose behaviour is assumed.
 
-    By default the one that the directory's own traces say.
+    By default it is the release that the directory's own traces indicate.
     """
     text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
     traces_text = (
@@ -150,16 +147,16 @@ def _choose_release(health: "Health | None", release: str) -> None:
 
 
 def _health_json(health: "Health") -> str:
-    """What `kafkaviz check --json` prints."""
+    """Returns the output of `kafkaviz check --json`."""
     from kafkaviz.analysis.health.health_object import as_object
 
     return json.dumps(as_object(health), ensure_ascii=False, indent=2)
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
-    """What `kafkaviz report` writes.
+    """Returns the output of `kafkaviz report`.
 
-    The directory is read once more for its inventory and its tuning.
+    The directory is read again for its inventory and its tuning.
     """
     from kafkaviz.report import report
 

@@ -1,7 +1,4 @@
-"""Health: what is wrong with a broker directory.
-
-With the bytes that show it, and what its next start will do.
-"""
+"""The Health page: the problems of a broker directory, and what its next start will do."""
 
 import shlex
 from typing import TYPE_CHECKING, cast
@@ -36,7 +33,7 @@ QUICK_S = 0.8  # a checkup that takes no longer shows no progress
 
 @st.fragment(run_every=0.4)
 def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
-    """How far the checkup is; the page is drawn anew once it is over."""
+    """Draws the progress of the checkup, and reruns the page once it is over."""
     checkup = checkups.get_or_start(snapshot, release)
     if checkup.is_over:
         st.rerun()
@@ -51,10 +48,10 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
 
 @in_turn
 def render_page() -> None:
-    """The page.
+    """Draws the page.
 
-    A directory too large for a checkup of its own waits for the pipeline, which judges by its
-    traces alone.
+    A directory too large to be checked here waits for the pipeline, which assumes the release that
+    the directory's own traces indicate.
     """
     location = frame("Health")
     apply_print_style()
@@ -68,19 +65,17 @@ def render_page() -> None:
 
 
 def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
-    """The checkup: how far it is, why it has not come to an end, or what it found.
-
-    Behind the findings the rebuilt indexes.
+    """Draws the progress of the checkup, why it failed, or its findings and the rebuilt indexes.
 
     Args:
-        checked_release: the release that it goes by.
-        chosen_release: the one that was chosen.
+        checked_release: the release that the checkup assumes.
+        chosen_release: the release in the address; "" means the directory's own traces decide.
     """
     error_count = checkups.error_count(snapshot)
     checkup = checkups.get_or_start(snapshot, checked_release)
     is_over = checkup.ends_within(QUICK_S)
     if is_over and checkups.error_count(snapshot) != error_count:
-        st.rerun()  # the sidebar was drawn before their number was known
+        st.rerun()  # the sidebar shows this number, and was drawn before it was known
     render_head(snapshot, checkup.result if is_over else None, checked_release)
     render_traces_notice(snapshot, chosen_release)
     if not is_over:
@@ -97,12 +92,12 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    """The findings, what the next start does, and what retention keeps."""
+    """Draws the findings, what the next start does, and what retention keeps."""
     findings(_browser_payload(snapshot, release, messages.language(), health))
 
 
 def _render_compare_link(snapshot: BrokerSnapshot) -> None:
-    """The way to the page that holds this directory against another replica, and its command."""
+    """Draws a link to the Compare page, and the command that compares with another replica."""
     directory = address.display(snapshot.broker.source)
     st.space(16)
     elements.heading(say("health.other_replica"), say("health.other_replica_below"))
@@ -127,7 +122,7 @@ def _browser_payload(
 
 
 def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
-    """Why there are no findings, and the way to check again."""
+    """Draws why the checkup failed, and a button to check again."""
     with elements.state(
         "checkup",
         "error",

@@ -1,8 +1,6 @@
-"""The indexes that recovery would build of a topic-partition.
+"""The indexes that recovery would rebuild for a topic-partition, compared with those on disk.
 
-Beside those on disk, and an archive of them to take along.
-
-Nothing is written where the broker's files are: what is built stays in memory until it is
+Nothing is written to the broker's directory: the rebuilt files stay in memory until they are
 downloaded.
 """
 
@@ -29,16 +27,16 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say, say_count
 
 SUFFIXES = (".index", ".timeindex", ".txnindex")
-MAX_LOG_BYTES = 1 << 30  # of one topic-partition: recovery reads all of it while the page waits
+MAX_LOG_BYTES = 1 << 30  # of a topic-partition: recovery reads it all while the page waits
 
 
 @dataclass(frozen=True)
 class IndexFileComparison:
-    """A rebuilt index file, and the one on disk.
+    """A rebuilt index file and the file on disk.
 
     Attributes:
-        on_disk_bytes: None where there is none.
-        difference: "" of the same bytes.
+        on_disk_bytes: the size on disk, None if the file is missing.
+        difference: the first difference in words, "" if the bytes are equal.
     """
 
     name: str
@@ -51,9 +49,9 @@ class IndexFileComparison:
 def render_rebuilt_indexes(
     snapshot: BrokerSnapshot, findings: Sequence[Finding], version: str
 ) -> None:
-    """A topic-partition to choose, those with a finding about an index first.
+    """Draws a topic-partition to choose, and on request its rebuilt indexes and a download.
 
-    What recovery makes of it, and the archive.
+    Topic-partitions with a finding about an index come first.
     """
     names = offer_partitions(snapshot, findings)
     if not names:
@@ -77,10 +75,12 @@ def render_rebuilt_indexes(
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
-    """Whether its indexes were asked for, now or before; of too large a log nobody can.
+    """Draws the Build button and returns whether these indexes were requested, now or before.
+
+    Logs over MAX_LOG_BYTES get a notice instead of the button.
 
     Args:
-        request: the listing, the directory, the release.
+        request: the listing, the directory and the release.
     """
     if partition.live_log_bytes > MAX_LOG_BYTES:
         size = units.size(partition.live_log_bytes)
@@ -99,10 +99,7 @@ def _render_indexes(
     *,
     version: str,
 ) -> None:
-    """The files in a table, or why recovery does not get through.
-
-    The archive goes into `download_slot`.
-    """
+    """Draws a table of the files, or why recovery fails. The download goes into `download_slot`."""
     try:
         with st.spinner(say("health.recovering")):
             rebuilt_files = _rebuild(
@@ -133,7 +130,7 @@ def _render_indexes(
 
 
 def _render_table(rows: Sequence[IndexFileComparison]) -> None:
-    """How many of the files differ, and each beside its own on disk."""
+    """Draws how many of the files differ, and a row per file."""
     changed_text, count_text = (
         units.group(number)
         for number in (sum(bool(comparison.difference) for comparison in rows), len(rows))
@@ -152,7 +149,6 @@ def _render_table(rows: Sequence[IndexFileComparison]) -> None:
 
 
 def _row_html(comparison: IndexFileComparison) -> str:
-    """A file as a row of the table."""
     on_disk = (
         units.MISSING
         if comparison.on_disk_bytes is None
@@ -171,7 +167,10 @@ def _row_html(comparison: IndexFileComparison) -> str:
 
 
 def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> list[str]:
-    """The topic-partitions with a .log, those first whose index files have a finding."""
+    """Returns the topic-partitions with a .log.
+
+    Those with a finding about an index file come first, unless its severity is "info".
+    """
     live = [partition.directory for partition in snapshot.broker.partitions if partition.live]
     damaged_directories = {
         finding.partition
@@ -202,7 +201,6 @@ def _rebuild(snapshot: BrokerSnapshot, directory: bytes, version: str) -> dict[s
 def compare_files(
     rebuilt_files: Mapping[str, bytes], partition: Partition
 ) -> list[IndexFileComparison]:
-    """Each rebuilt file beside its own on disk."""
     return [_compare_file(name, data, partition) for name, data in rebuilt_files.items()]
 
 
@@ -217,11 +215,12 @@ def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComp
 
 
 def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
-    """In words, "" of the same bytes.
+    """Returns the first difference in words, "" if the bytes are equal.
 
     Args:
-        disk_data: as much of the file on disk as there is of the rebuilt one.
-        disk_bytes: how long it is.
+        disk_data: the start of the file on disk, at most as long as `data`.
+        disk_bytes: the size of the file on disk.
+        data: the rebuilt file.
     """
     same_bytes = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
@@ -237,7 +236,7 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
 
 
 def pack(rebuilt_files: Mapping[str, bytes], partition: Partition) -> bytes:
-    """The files as a .tar.gz, in a folder named as the topic-partition."""
+    """Returns the files as a .tar.gz with one folder, named after the topic-partition."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for name, data in rebuilt_files.items():
