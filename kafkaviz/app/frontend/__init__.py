@@ -1,9 +1,9 @@
-"""The parts that need JavaScript: each a Python function, with its .css (and .html) beside it.
+"""The components that need JavaScript: one Python function each, next to its .css and .html.
 
-A component has its own shadow root. Its style is kit.css followed by its own. Its script is one
-file of bundles/, which `npm run bundle` makes of the modules in src/: Streamlit takes one text, in
-which ES imports between files do not work. Files are read once, when the module that registers
-them is imported.
+Each component has its own shadow root. Its style is kit.css followed by its own CSS. Its script is
+one file of bundles/, made by `npm run bundle` from the modules in src/, because Streamlit takes a
+single text and ES imports between files do not work there. Files are read once, when the module
+that registers them is imported.
 """
 
 import re
@@ -24,7 +24,7 @@ ART = FRONTEND_FOLDER.parent / "art"
 
 @dataclass(frozen=True)
 class DrawnComponent:
-    """A component as it was drawn: what it was registered with, and its data."""
+    """A drawn component: the files it was registered with, and its data."""
 
     name: str
     markup: str
@@ -33,15 +33,15 @@ class DrawnComponent:
     data: Any
 
 
-# where what is drawn goes instead of into a page, in a run whose outcome is kept
+# collects drawn components instead of sending them to a page, in a run whose output is kept
 _drawn_components: ContextVar[list[DrawnComponent] | None] = ContextVar("components", default=None)
 
 
 def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
-    """Registers a component from its files.
+    """Registers a component from its files and returns the function that draws it.
 
-    Bundles/NAME.js, and NAME.css and NAME.html where there are any; the styles and HTML of
-    `shared_names` before them.
+    The files are bundles/NAME.js and, if they exist, NAME.css and NAME.html. The CSS and HTML of
+    `shared_names` come before the component's own.
     """
     style, markup = (
         "".join(_text(f"{stem}.{kind}") for stem in ("kit", *shared_names, name))
@@ -62,9 +62,9 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
 
 
 def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a component with tuples for lists.
+    """Returns the arguments with tuples in place of lists in `data`.
 
-    Streamlit looks for a dataframe in each list, and in no tuple; the browser is sent the same.
+    Streamlit searches every list for dataframes, but no tuples. The browser receives the same JSON.
     """
     data = arguments.get("data")
     if not isinstance(data, dict):
@@ -74,12 +74,12 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep_components(components: list[DrawnComponent]) -> None:
-    """From here on this thread keeps what its components draw; a mark stands in their place."""
+    """Makes components of this thread collect their output; the page gets placeholders."""
     _drawn_components.set(components)
 
 
 def kept_number(html: str) -> int | None:
-    """Which of the kept components a text of HTML stands for; None for any other text."""
+    """Returns the index of the kept component for which the HTML is a placeholder, or None."""
     match = re.fullmatch(r'<i data-kept="(\d+)"></i>', html)
     return int(match[1]) if match else None
 
@@ -96,7 +96,7 @@ _one_step, _address, _sidebar = map(register_component, ("one_step", "address", 
 
 
 def _words(*keys: str) -> dict[str, str]:
-    """Texts of the frame by these keys, which Streamlit looks through and sends with each run."""
+    """Returns only these texts of the frame, because Streamlit sends them with each run."""
     table = messages.table("frame")
     return {key: table[key] for key in keys}
 
@@ -107,9 +107,9 @@ def _read_svg(name: str) -> str:
 
 
 def art(name: str, width: int, height: int, key: str = "") -> None:
-    """One of the drawings in app/art; st.html would drop the SVG.
+    """Draws one of the drawings in app/art, because st.html would drop the SVG.
 
-    Drawn twice on a page, each needs its own key.
+    A drawing that appears twice on a page needs a different key each time.
     """
     _art(key=f"kv_art_{name}_{key}", data={"svg": _read_svg(name)}, width=width, height=height)
 
@@ -117,13 +117,13 @@ def art(name: str, width: int, height: int, key: str = "") -> None:
 def copy_link(
     address: dict[str, str], private_parameters: Iterable[str] = (), about: str = ""
 ) -> None:
-    """A button that copies the address of what is shown.
+    """Draws a button that copies the address of the current view.
 
-    What the address bar leaves to a default is filled in from `address`.
+    Parameters missing in the address bar are filled in from `address`.
 
     Args:
-        private_parameters: parameters that are their reader's own.
-        about: what is said of the link when the button is pointed at.
+        private_parameters: parameters that are left out.
+        about: a note about the link, shown when the pointer is on the button.
     """
     data = {
         "address": address,
@@ -135,9 +135,9 @@ def copy_link(
 
 
 def theme_button(paths: list[str]) -> None:
-    """Switches between light and dark, for every page of the app.
+    """Draws the button that switches between the light and dark theme for every page.
 
-    Streamlit keeps the choice by the page's path.
+    Streamlit stores the choice per path, so all paths of the app are needed.
     """
     _theme_button(
         key="kv_theme",
@@ -148,12 +148,10 @@ def theme_button(paths: list[str]) -> None:
 
 
 def keys(listen: str) -> str | None:
-    """The key of `listen` that was pressed on the page's body, not in a field.
+    """Returns the key of `listen` that was just pressed, or None in every other run.
 
-    None in every other run.
-
-    Also tells screen readers which page is the current one and in which language it is, and makes
-    arrows and Enter work in Go to.
+    Keys count on the page's body only, not in a field. The component also tells screen readers the
+    current page and its language, and makes arrows and Enter work in Go to.
     """
     data = {"listen": listen, "language": messages.language(), "words": _words("pages", "where")}
     return _keys(
@@ -166,14 +164,14 @@ def keys(listen: str) -> str | None:
 
 
 def focus() -> None:
-    """Puts the cursor into the field of the dialog that this stands in."""
+    """Puts the cursor into the field of the dialog that contains this component."""
     _focus(key="kv_focus", data={}, width="content", height="content")
 
 
 def address(choices: dict[str, str | None]) -> None:
-    """Writes choices into the address, None taking one out of it.
+    """Writes choices into the address; None removes a parameter.
 
-    What the browser itself wrote there stays.
+    Parameters that the browser itself wrote stay.
     """
     _address(
         key="kv_address",
@@ -184,17 +182,17 @@ def address(choices: dict[str, str | None]) -> None:
 
 
 def sidebar() -> None:
-    """Keeps clicks on the links of the sidebar from being lost or leading astray.
+    """Protects clicks on the links of the sidebar while a run changes them.
 
-    No link leads to a directory that is no longer the open one.
+    No click is lost, and no link leads to a directory that is no longer open.
     """
     _sidebar(key="kv_sidebar", data={}, width="content", height="content")
 
 
 def one_step(query: str) -> None:
-    """Makes a change of page one step of the browser's history.
+    """Makes a change of page a single step of the browser's history.
 
     Args:
-        query: the address that this run of the page was given.
+        query: the address parameters of this run.
     """
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")

@@ -1,11 +1,9 @@
-"""The bytes view.
+"""The bytes view: hexadecimal and text, with fields coloured by kind.
 
-Hexadecimal and text, each field in the colour of its kind, named and valued under the pointer and
-by keys.
-
-Two values of st.session_state[key] come back: `want`, the byte of each pane that the reader
-scrolled or stepped to, of bytes too many to be sent completely. It carries the key of what it
-belongs to. An index entry that is chosen pins its offset in the ruler, in the browser.
+The field under the pointer or the keyboard cursor is shown with its name and value. If a file is
+too large to be sent completely, st.session_state[key]["want"] says which byte of each pane the
+reader moved to, and the key of the content it belongs to. Choosing an index entry pins its offset
+in the ruler, within the browser.
 """
 
 from typing import Any
@@ -18,9 +16,9 @@ _bytes = register_component("bytes")
 
 
 def bytes_view(data: bytes, key: str = "bytes_view") -> None:
-    """Draws bytes (figures.segment.segment_bytes.browser_payload).
+    """Draws bytes packed by figures.segment.segment_bytes.browser_payload.
 
-    The run of the script, or of the fragment around it, follows each wish.
+    Each request for more bytes reruns the script, or the fragment around the view.
     """
     ignore = lambda: None  # noqa: E731 - a value with a default needs a callback; the rerun is what counts
     _bytes(
@@ -34,6 +32,6 @@ def bytes_view(data: bytes, key: str = "bytes_view") -> None:
 
 
 def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
-    """The bytes last wished for of what has this key; empty where there is no wish."""
+    """Returns the last request for bytes of the content with this key, or an empty dict."""
     value = (st.session_state.get(key) or {}).get("want") or {}
     return value if value.get("key") == content_key else {}

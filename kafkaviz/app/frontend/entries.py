@@ -1,7 +1,4 @@
-"""An offset index above its log, linked entry by entry, and where a search began to read.
-
-Drawn in the browser.
-"""
+"""An offset index above its log, linked entry by entry, with the position where a search starts."""
 
 from typing import Any
 
@@ -14,7 +11,7 @@ def entries(data: dict[str, Any], key: str) -> None:
     """Draws an index above its batches.
 
     Args:
-        data: the slots as (key, position); the batches as (position, size, first offset, last
-            offset); slot, from, passed and batch of the search, once revealed.
+        data: the slots as (key, position) and the batches as (position, size, first offset, last
+            offset); once the answer is revealed, also slot, from, passed and batch of the search.
     """
     _entries(key=key, data=data, width="stretch", height="content")

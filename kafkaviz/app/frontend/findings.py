@@ -1,7 +1,4 @@
-"""The findings of a directory, and what its next start will do.
-
-Drawn and chosen from in the browser.
-"""
+"""The findings of a directory and the actions of its next start, with selection in the browser."""
 
 from typing import Any
 
@@ -11,8 +8,8 @@ _findings = register_component("findings")
 
 
 def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
-    """Draws what figures.health.checkup.browser_payload has packed.
+    """Draws the data packed by figures.health.checkup.browser_payload.
 
-    Nothing comes back, what is chosen stands in the address.
+    The selection is kept in the address and is not sent to the server.
     """
     _findings(key=key, data=data, width="stretch", height="content")

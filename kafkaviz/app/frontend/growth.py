@@ -1,4 +1,4 @@
-"""The stepper of a log that grows: drawn and stepped in the browser, append by append."""
+"""The stepper of a growing log, which moves append by append in the browser."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ _growth = register_component("growth", "steps")
 
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
-    """Draws what figures.rolls.growth.browser_payload has packed.
+    """Draws the data packed by figures.rolls.growth.browser_payload.
 
-    The step stands in the address as ?step=, which the component alone writes.
+    The step is kept in the address as ?step=, which only the component writes.
     """
     _growth(
         key=key,

@@ -1,4 +1,4 @@
-"""A button that prints the page, as the browser does."""
+"""A button that prints the page."""
 
 from kafkaviz.app.frontend import register_component
 
@@ -6,5 +6,4 @@ _print_page = register_component("print_page")
 
 
 def print_page(label: str) -> None:
-    """The button."""
     _print_page(key="kv_print_page", data={"label": label}, width="content", height="content")

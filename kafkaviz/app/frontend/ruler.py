@@ -1,10 +1,7 @@
-"""The segment ruler: the three files of a segment on one byte axis, linked.
+"""The segment ruler: the three files of a segment on one byte axis, linked, drawn in the browser.
 
-Drawn and stepped in the browser.
-
-The reader's choice comes back as two values of st.session_state[key]: `pin`, the row last chosen,
-and `slice`, what the ruler needs to be sent next of a segment too large to be sent completely. Both
-carry the key of the segment they belong to.
+st.session_state[key] returns two values, each with the key of its segment: `pin`, the row chosen
+last, and `slice`, the part to be sent next of a segment that is too large to be sent completely.
 """
 
 from typing import Any
@@ -17,9 +14,9 @@ _ruler = register_component("ruler")
 
 
 def ruler(data: bytes, key: str = "ruler") -> None:
-    """Draws a segment (figures.segment.segment_ruler.browser_payload).
+    """Draws a segment packed by figures.segment.segment_ruler.browser_payload.
 
-    The run of the script, or of the fragment around it, follows each choice.
+    Each choice reruns the script, or the fragment around the ruler.
     """
     ignore = lambda: None  # noqa: E731 - a value with a default needs a callback; the rerun is what counts
     default = {"pin": None, "slice": None}
@@ -35,9 +32,6 @@ def ruler(data: bytes, key: str = "ruler") -> None:
 
 
 def state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
-    """What the ruler last sent as `name` ("pin" or "slice") of the segment with this key.
-
-    Empty where it sent nothing.
-    """
+    """Returns the last "pin" or "slice" of the segment with this key, or an empty dict."""
     value = (st.session_state.get(key) or {}).get(name) or {}
     return value if value.get("key") == segment_key else {}

@@ -1,4 +1,4 @@
-"""Both searches of a lookup raced on one clock: drawn, played and stepped in the browser."""
+"""The race of both searches of a lookup on one clock, played and stepped in the browser."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ _search_race = register_component("search_race", "race_lanes")
 
 
 def search_race(data: dict[str, Any], key: str = "search_race") -> None:
-    """Draws what figures.lookup.search_race.browser_payload has packed.
+    """Draws the data packed by figures.lookup.search_race.browser_payload.
 
-    The disk stands in the address as ?storage=, which the component alone writes.
+    The kind of disk is kept in the address as ?storage=, which only the component writes.
     """
     _search_race(key=key, data=data, width="stretch", height="content")

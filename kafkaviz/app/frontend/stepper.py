@@ -12,7 +12,7 @@ _stepper = register_component("stepper", "steps")
 
 
 def bar() -> dict[str, Any]:
-    """What steps.js takes besides the steps: which language this is, and the words of the bar."""
+    """Returns the language and the words of the step bar, which steps.js needs."""
     return {"language": messages.language(), "bar": messages.table("steps")}
 
 
@@ -23,11 +23,11 @@ def stepper(
     *,
     is_compact: bool = True,
 ) -> None:
-    """Draws what figures.stepper.stepper.browser_payload has packed.
+    """Draws the data packed by figures.stepper.stepper.browser_payload.
 
     Args:
-        on_slot: called when a slot of the index is chosen, see `slot`; None: none can.
-        is_compact: all of it on one screen, each file once it is read.
+        on_slot: called when a slot of the index is chosen, see `slot`. None disables choosing.
+        is_compact: fits everything on one screen and shows each file once it is read.
     """
     payload = data | bar() | {"picks": on_slot is not None, "is_compact": is_compact}
     _stepper(
@@ -40,10 +40,6 @@ def stepper(
 
 
 def slot(lookup_key: str, key: str = "stepper") -> int | None:
-    """The slot that was clicked of the lookup with this key.
-
-    Returns:
-        None where none was.
-    """
+    """Returns the slot that was clicked in the lookup with this key, or None."""
     value = (st.session_state.get(key) or {}).get("slot") or {}
     return value.get("slot") if value.get("key") == lookup_key else None

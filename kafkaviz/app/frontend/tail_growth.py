@@ -1,4 +1,4 @@
-"""The lookup at the tail of an index that grows page by page: drawn and scrubbed in the browser."""
+"""The lookup at the tail of an index that grows page by page, played in the browser."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ _tail_growth = register_component("tail_growth", "race_lanes")
 
 
 def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
-    """Draws what figures.page_cache.tail_growth.browser_payload has packed.
+    """Draws the data packed by figures.page_cache.tail_growth.browser_payload.
 
-    The size stands in the address as ?pages=, which the component alone writes.
+    The size is kept in the address as ?pages=, which only the component writes.
     """
     _tail_growth(key=key, data=data, width="stretch", height="content")

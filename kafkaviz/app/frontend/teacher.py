@@ -1,4 +1,4 @@
-"""What a teacher has beside the page: notes in a second window, and the clock of a session."""
+"""The teacher's tools: notes in a second window, and a session clock."""
 
 from collections.abc import Callable
 
@@ -14,9 +14,9 @@ FOLLOWER = "kv_follow"
 
 
 def notes_button() -> None:
-    """A button that opens this page with ?notes=1 in a second window.
+    """Draws a button that opens this page with ?notes=1 in a second window.
 
-    From then on both windows tell each other where they are, see `follow`.
+    From then on each window follows the other, see `follow`.
     """
     _notes_button(
         key="kv_notes_window",
@@ -27,11 +27,11 @@ def notes_button() -> None:
 
 
 def follow(place: str, on_place: Callable[[str], None]) -> None:
-    """Tells the teacher's other window where this one is, and hears where that one went.
+    """Sends this window's location to the teacher's other window and receives that of the other.
 
     Args:
-        place: what is shown here.
-        on_place: called with the other window's.
+        place: the location shown in this window.
+        on_place: called with the other window's location when it changes.
     """
 
     def hear() -> None:
@@ -49,7 +49,12 @@ def follow(place: str, on_place: Callable[[str], None]) -> None:
 
 
 def session_clock(first: float, last: float, total: float) -> None:
-    """The minutes since the session began, beside those that were planned for this step."""
+    """Draws the minutes since the session began, next to the plan.
+
+    Args:
+        first, last: the minutes planned for this step.
+        total: the planned length of the session in minutes.
+    """
     _clock(
         key="kv_session_clock",
         data={"plan": [first, last, total], "words": messages.table("stage")},

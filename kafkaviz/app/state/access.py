@@ -1,7 +1,4 @@
-"""Who may open what, and whether visitors are several people.
-
-The samples and uploads everybody, below which directories else.
-"""
+"""Which paths visitors may open, and whether the visitors are several people."""
 
 import ipaddress
 import json
@@ -26,24 +23,25 @@ from kafkaviz.messages import message
 from kafkaviz.resources import SAMPLES
 
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
-TIERED = " --tiered "  # between a broker directory and the store of its remote segments
-CLASS = "KAFKAVIZ_CLASS"  # the language in which `kafkaviz app --class` speaks; else not there
+# separates a broker directory from the store of its remote segments in a typed path
+TIERED = " --tiered "
+CLASS = "KAFKAVIZ_CLASS"  # set to the language of `kafkaviz app --class`, otherwise unset
 
 
 def samples() -> list[Path]:
-    """The sample broker directories beside the app, packed as they come."""
+    """Returns the sample broker directories next to the app, which are archives."""
     if not SAMPLES.is_dir():
         return []
     return sorted(path for path in SAMPLES.iterdir() if archive.is_archive(path))
 
 
 def require_allowed(path: Path) -> Path:
-    """The path, if this server may open it; links are followed before it is judged.
+    """Returns the path if this server may open it, judged after links are resolved.
 
-    What shows a directory joined with its tiered storage may be opened where both may.
+    A view of a directory joined with its tiered storage is allowed if both sources are.
 
     Raises:
-        CannotOpen: of kind "outside", it leads to a file that this server may not open.
+        CannotOpen: the path leads to a file that this server may not open (kind "outside").
     """
     allowed_roots = roots()
     if allowed_roots is None:
@@ -64,21 +62,21 @@ def require_allowed(path: Path) -> Path:
 
 
 def _is_below(path: Path, directories: Iterable[Path]) -> bool:
-    """Whether a path leads to somewhere in these directories."""
-    # of a loop of links the part before it; Path.resolve raises there
+    """Returns whether the resolved path is inside one of these directories."""
+    # in a loop of links it resolves the part before the loop, where Path.resolve raises
     real_path = Path(os.path.realpath(path))
     return any(real_path.is_relative_to(os.path.realpath(directory)) for directory in directories)
 
 
 def resolve_typed_path(text: str | Path) -> Path:
-    """The absolute path that somebody typed, if this server may open it.
+    """Returns the absolute path of typed text, if this server may open it.
 
-    Of `DIR --tiered STORE`, as the command line takes both, that of what shows them joined. Where
-    visitors are several people, neither the homes of this machine's users nor the directory that
-    the server runs in are shown.
+    `DIR --tiered STORE`, as on the command line, gives the path of the view that joins both. If the
+    visitors are several people, neither home directories nor the server's working directory appear
+    in the result.
 
     Raises:
-        CannotOpen: this server may not open it, or one of both places.
+        CannotOpen: this server may not open one of the paths.
     """
     directory, separator, store = str(text).partition(TIERED)
     if separator:
@@ -89,7 +87,10 @@ def resolve_typed_path(text: str | Path) -> Path:
 
 @contextmanager
 def translate_corrupt_files() -> Generator[None]:
-    """Within it a file whose bytes break its format, as a manifest may be, cannot be opened."""
+    """Turns CorruptFile into CannotOpen.
+
+    Opening a directory already reads some files, such as the manifest of tiered storage.
+    """
     try:
         yield
     except CorruptFile as fault:
@@ -98,7 +99,7 @@ def translate_corrupt_files() -> Generator[None]:
 
 
 def _resolve(text: str | Path) -> Path:
-    """The absolute path of one place, if this server may open it."""
+    """Returns the absolute path of one place, if this server may open it."""
     if roots() is None:
         return file.absolute_path(text)
     try:
@@ -108,7 +109,7 @@ def _resolve(text: str | Path) -> Path:
 
 
 def confine() -> None:
-    """Limits every file that is opened from now on to what this server may open or keeps itself."""
+    """Limits all files opened from now on to the allowed roots, the samples and the app's cache."""
     allowed_roots = roots()
     confinement.confine(
         None if allowed_roots is None else [*allowed_roots, SAMPLES, archive.cache_folder()]
@@ -116,33 +117,28 @@ def confine() -> None:
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
-    """Refuses links below an allowed root that lead out of it.
-
-    They are judged before anything is read through them.
+    """Refuses links that lead out of the allowed roots, before anything is read through them.
 
     Raises:
-        CannotOpen: of kind "outside", a link leads out.
+        CannotOpen: a link leads out (kind "outside").
     """
     with translate_os_errors(root), os.scandir(root) as entries:
         for entry in entries:
             if entry.is_symlink():
                 require_allowed(Path(entry.path))
             is_directory = False
-            with suppress(OSError):  # a link that leads in a circle leads nowhere
+            with suppress(OSError):  # a loop of links is not a directory
                 is_directory = entry.is_dir()
             if depth > 1 and is_directory and os.access(entry.path, os.R_OK | os.X_OK):
                 refuse_links(Path(entry.path), depth - 1)
 
 
 def roots() -> tuple[Path, ...] | None:
-    """Below what directories may be opened, beside the samples and what was uploaded.
+    """Returns the directories below which visitors may open files, or None without a limit.
 
-    KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without
-    it a server that others can reach, or that was started for a class, opens what it was started
-    with, and nothing else.
-
-    Returns:
-        None where everything may.
+    The samples and uploads are allowed in addition. KAFKAVIZ_ALLOW_ROOT holds one directory,
+    several as in PATH, or a JSON list. Without it, a server that others can reach or that was
+    started for a class allows only the directories it was started with.
     """
     directories = parse_directories(os.environ.get(ALLOW_ROOT, ""))
     if directories:
@@ -153,9 +149,9 @@ def roots() -> tuple[Path, ...] | None:
 
 
 def configured_directories() -> tuple[str, ...]:
-    """What the server was started with: a directory, or the log directories of one broker.
+    """Returns the directory the server was started with, or the log directories of one broker.
 
-    KAFKAVIZ_DIR holds the path of one, or a JSON list of several.
+    KAFKAVIZ_DIR holds one path, or a JSON list of several.
     """
     text = os.environ.get("KAFKAVIZ_DIR", "")
     if text.startswith("["):
@@ -165,10 +161,7 @@ def configured_directories() -> tuple[str, ...]:
 
 
 def _tiered_sources() -> tuple[Path, ...]:
-    """What the server was started with, where that shows tiered storage.
-
-    The view, and its sources, which the links in it lead to.
-    """
+    """Returns the tiered view that the server was started with and its sources, or nothing."""
     directories = configured_directories()
     if len(directories) != 1:
         return ()
@@ -178,9 +171,9 @@ def _tiered_sources() -> tuple[Path, ...]:
 
 
 def parse_directories(variable: str) -> tuple[Path, ...]:
-    """The directories that a variable of the environment names.
+    """Returns the directories in an environment variable, separated as in PATH or in a JSON list.
 
-    As PATH does, or as a JSON list, where a name may hold PATH's colon.
+    The JSON list allows names that contain a colon.
     """
     try:
         return (
@@ -193,35 +186,35 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
 
 
 def _split_path_variable(variable: str) -> tuple[Path, ...]:
-    parts = re.split(f"{os.pathsep}(?!//)", variable)  # not within s3://bucket
+    parts = re.split(f"{os.pathsep}(?!//)", variable)  # leaves s3://bucket whole
     return tuple(address.local_path(directory) for directory in parts if directory)
 
 
 def takes_uploads() -> bool:
-    """Whether visitors may upload archives: of a class nobody does."""
+    """Returns whether visitors may upload archives, which a server for a class forbids."""
     return int(st.get_option("server.maxUploadSize")) > 0
 
 
 def is_shared() -> bool:
-    """Whether its visitors are several people.
+    """Returns whether the visitors are several people.
 
-    What one of them opened or uploaded is then not shown to the others.
+    Directories that one of them opened or uploaded are then hidden from the others.
     """
     return roots() is not None
 
 
 def is_reached_by_others() -> bool:
-    """Whether the server listens on more than this machine's own address."""
-    if not st.runtime.exists():  # nobody listens
+    """Returns whether the server listens on more than the loopback address."""
+    if not st.runtime.exists():  # no server runs
         return False
     return not is_own_machine(st.get_option("server.address") or "")
 
 
 def may_open_class() -> bool:
-    """Whether this visitor may open a class.
+    """Returns whether this visitor may open a class.
 
-    Of a server that was started for one, who sits at its machine: learners are let in to join. It
-    is no wall, a browser may say what it likes.
+    If the server was started for a class, only a visitor on the server's machine may. This guides
+    learners to join instead; it is not a protection, because a browser can send any host.
     """
     if not os.environ.get(CLASS):
         return True
@@ -231,7 +224,7 @@ def may_open_class() -> bool:
 
 
 def is_own_machine(host: str) -> bool:
-    """Whether a name or address reaches nothing but the machine that asks for it."""
+    """Returns whether a host name or address is a loopback one."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

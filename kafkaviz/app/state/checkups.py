@@ -1,9 +1,7 @@
-"""The checkups of this server.
+"""The health checkups of this server, one background job per directory and release.
 
-Each directory is checked once in a thread of its own, while the page shows how far it is.
-
-The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB three. A fresh
-catalog has the same at once, and what is larger is left to the pipeline.
+A checkup of 20 MB takes a second and one of 1 GiB three, so the page shows its progress instead of
+waiting. A fresh catalog gives the same result at once. Larger directories are left to the pipeline.
 """
 
 from collections.abc import Callable
@@ -23,32 +21,33 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.health.broker_health import Health
     from kafkaviz.log.partition import Partition
 
-# fails with a KafkavizError where the directory cannot be checked; anything else is a fault of ours
+# fails with a KafkavizError if the directory cannot be checked; other exceptions are bugs
 Checkup: TypeAlias = "Job[Health, ReadProgress]"
-LARGE_BYTES = 2 << 30  # of .log; what is larger is read by the pipeline, on all cores
+LARGE_BYTES = 2 << 30  # bytes of .log; the pipeline reads larger directories, on all cores
 
 
 @st.cache_resource(show_spinner=False)
 def checkups() -> JobRegistry[tuple[str, str], Checkup]:
-    """The checkups of this server by listing and release.
+    """Returns the checkups of this server by listing and release.
 
-    Shared by all tabs, so that no directory is read twice at once.
+    All tabs share them, so that no directory is read twice at the same time.
     """
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 def get_or_start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """The directory's checkup by this release ("" for what its traces say).
+    """Returns the directory's checkup for a release, and starts it at the first call.
 
-    Started at the first call.
+    Args:
+        release: the release, "" for the one inferred from the directory.
     """
     return checkups().get_or_start((snapshot.key, release), partial(_start, snapshot, release))
 
 
 def error_count(snapshot: BrokerSnapshot) -> int:
-    """How many errors the directory has, 0 where no checkup has ended.
+    """Returns the number of errors in the directory, or 0 if no checkup has ended.
 
-    By the checkup by the directory's own traces, else by a fresh catalog.
+    The number comes from the checkup for the inferred release, else from a fresh catalog.
     """
     checkup = checkups().get((snapshot.key, ""))
     return (
@@ -59,17 +58,14 @@ def error_count(snapshot: BrokerSnapshot) -> int:
 
 
 def restart(snapshot: BrokerSnapshot, release: str) -> None:
-    """Forgets the directory's checkups, and starts one that reads its files.
-
-    None is started if there are too many files for that.
-    """
+    """Forgets the directory's checkups, and starts a new one unless the directory is large."""
     checkups().forget(lambda key: key[0] == snapshot.key)
     if not is_large(snapshot):
         checkups().restart((snapshot.key, release), partial(_start_reading, snapshot, release))
 
 
 def log_bytes(snapshot: BrokerSnapshot) -> int:
-    """How much a checkup reads."""
+    """Returns how many bytes of .log a checkup reads."""
     logs = (
         segment.log for partition in snapshot.broker.partitions for segment in partition.segments
     )
@@ -77,22 +73,22 @@ def log_bytes(snapshot: BrokerSnapshot) -> int:
 
 
 def is_large(snapshot: BrokerSnapshot) -> bool:
-    """Whether the pipeline has to read it, which judges by the directory's own traces alone."""
+    """Returns whether the pipeline has to check the directory, always for the inferred release."""
     return log_bytes(snapshot) > LARGE_BYTES
 
 
 def is_for_spark(snapshot: BrokerSnapshot) -> bool:
-    """Whether it is so large that its catalog must have the findings, and that is not there yet."""
+    """Returns whether the findings of a large directory have yet to arrive in its catalog."""
     return is_large(snapshot) and ingests.is_awaited(snapshot)
 
 
 def check_again(snapshot: BrokerSnapshot, release: str) -> None:
-    """Lists the directory anew and reads it once more.
+    """Lists the directory again and starts a new checkup, as a button's on_click.
 
-    Of a large one the pipeline reads what has changed. For a button's on_click.
+    If the directory is large, the pipeline reads the changes instead.
     """
     broker_cache.clear_all()
-    with suppress(CannotOpen):  # the page says what is wrong with it
+    with suppress(CannotOpen):  # the page reports the error
         current = broker_cache.open_snapshot(snapshot.directory)
         restart(current, release)
         if is_large(current) and not broker_cache.is_fresh(current):
@@ -100,7 +96,7 @@ def check_again(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _start(snapshot: BrokerSnapshot, release: str) -> Checkup:
-    """By the directory's traces a fresh catalog has all; else its files are read."""
+    """Uses a fresh catalog for the inferred release if there is one, otherwise reads the files."""
     health = None if release else broker_cache.catalog_health(snapshot)
     return Job(lambda _: health, ReadProgress()) if health else _start_reading(snapshot, release)
 
@@ -112,7 +108,7 @@ def _start_reading(snapshot: BrokerSnapshot, release: str) -> Checkup:
 def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
-    """Where it is cancelled it ends before the next topic-partition."""
+    """Runs the checkup; `report` raises if it was cancelled, before the next topic-partition."""
     from kafkaviz.analysis.health.broker_health import check
 
     done_bytes, total_bytes = 0, log_bytes(snapshot)

@@ -1,19 +1,21 @@
-"""A choice that stands in the address in one word, whatever it is called on the page.
+"""Choices that are kept in the address as one word, independent of their label on the page.
 
-`search=3.9` for "Kafka 2.1 to 4.0", `tab=Bytes` for 字节.
+Examples are `search=3.9` for "Kafka 2.1 to 4.0", and `tab=Bytes` for 字节. A widget that Streamlit
+binds to the address would write its label there. These widgets are not bound: `ask` sets the state
+of a control before it is drawn, and writes the word into the address.
 
-A widget that Streamlit binds to the address writes its label there. These are not bound: `ask`
-gives a control its state before it is drawn, and writes the word. Whoever comes by a link, or goes
-back in the browser, changes the address and not the control: then the address counts; else what was
-chosen, in another language too. A run that a control began never takes the address for its
-reader's: the browser sends the one it knows, and where keys come quicker than runs that is older
-than what they have chosen since. Where other parts of a page write the address in the browser the
-word has to be written there as well: then `adopt` alone, and frontend.address.
+- A link, or Back in the browser, changes the address and not the control: then the address wins.
+  Otherwise the control wins, also after a change of language.
+- In a run that was started by a control, the control wins. The browser sends the address it knows,
+  which may
+  be older than the choice if keys are pressed faster than runs finish.
+- If the browser itself writes other parameters, it also has to write the word. Such pages use
+  `adopt` alone, together with frontend.address.
 
-A control is sent to the browser with its state once, in the run that gives it one. A click that
-interrupts this run may take that message with it, and the next one would stand at its default. So
-its word is the default of a control in every later run (`initial`); the browser passes it over
-where the control has a state already.
+Streamlit sends the state of a control to the browser only in the run that sets it. If a click
+interrupts that run, the message may be lost, and the control would show its default. Therefore
+every later run passes the word as the control's default (`initial`). The browser ignores it if the
+control has a state already.
 """
 
 import re
@@ -27,7 +29,7 @@ from streamlit.runtime.state import get_session_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import setting_text
 
-# what the control has as its state, by word; or words, which are their own
+# maps each word to the control's state; in a plain iterable each word is its own state
 Options = Mapping[str, str] | Iterable[str]
 AddressParser = Callable[[str], str | None]
 MOVES = "kv_moves"  # session key: how often a control was moved
@@ -43,16 +45,16 @@ def ask(
     format_func: Callable[[str], str] = str,
     **arguments: object,
 ) -> str:
-    """One of several options.
+    """Draws a control that chooses one of several options, and returns the chosen one.
 
-    It is in the address as it is, while the page shows its words in the reader's language.
+    The option itself is written into the address; the page shows it in the reader's language.
 
     Args:
         draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
-            or the same of a container.
-        key: of the control, and its name in the address.
-        format_func: the words of an option.
-        arguments: further arguments of draw.
+            or the same method of a container.
+        key: the control's key, and the name of its parameter in the address.
+        format_func: returns the label of an option.
+        arguments: further arguments of `draw`.
     """
     options = list(options)
     word = settle(key, options, default)
@@ -63,19 +65,19 @@ def ask(
 def _draw(
     draw: Callable, label: str, options: Sequence[str], key: str, **arguments: object
 ) -> None:
-    """The control, whose state is there."""
+    """Draws the control; its state was set before."""
     arguments["on_change"], arguments["args"] = count_move, (arguments.get("on_change"),)
     arguments |= initial(draw, key, options)
     draw(label, options, key=key, **arguments)
 
 
 def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
-    """The default of a control that has its state: it stands there though no message said so.
+    """Returns the argument that makes the current state of a control its default.
 
-    Nothing in the run that gives it this state, which is sent along then.
+    Returns an empty dict in the run that sets the state, because the state is sent then.
 
     Args:
-        draw, key, options: as of `ask`.
+        draw, key, options: the arguments of `ask`.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):
@@ -87,7 +89,7 @@ def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
 
 
 def count_move(callback: Callable[[], None] | None = None) -> None:
-    """A control of this session was moved: its on_change, and what else is to happen then."""
+    """Counts a move of a control as its on_change, then calls `callback`."""
     st.session_state[MOVES] = st.session_state.get(MOVES, 0) + 1
     if callback:
         callback()
@@ -100,9 +102,9 @@ def slider(
     key: str,
     format_func: Callable[[str], str] = str,
 ) -> str:
-    """The same by a slider, its label on the left and its value on the right above it.
+    """Draws a slider with its label and value above it, and returns the chosen option.
 
-    A topic's setting says what a broker calls it.
+    For a topic setting the label also shows the name that a broker uses.
     """
     options = list(options)
     word = settle(key, options, default)
@@ -120,10 +122,11 @@ def settle(
     *,
     writes_default: bool = False,
 ) -> str:
-    """As `adopt`, and writes the word into the address where it is not the default.
+    """Adopts the choice like `adopt`, and writes it into the address unless it is the default.
 
     Args:
-        writes_default: the default is written too, since without it the address means another word.
+        writes_default: whether the default is written too, because an address without it means
+            another word.
     """
     word = adopt(name, options, default, parse_other)
     is_left_out = word == default and not writes_default
@@ -133,7 +136,7 @@ def settle(
             st.query_params[name] = address_word
         else:
             st.query_params.pop(name, None)
-    # what was written may have reached the browser since it sent its address
+    # what this script wrote last may have reached the browser after it sent its address
     elif previous.settled_word not in (None, address_word):
         st.query_params.update({})
     _remember(name, default, _labels(options), address_word)
@@ -146,14 +149,12 @@ def adopt(
     default: str | None = None,
     parse_other: AddressParser = lambda _text: None,
 ) -> str:
-    """The word that is chosen.
-
-    The control with this key, which is drawn after this, gets its state.
+    """Returns the chosen word and sets the state of the control that will be drawn with this key.
 
     Args:
-        default: what the address leaves out, the first option where it is not said; where it is no
-            choice here the first one stands in.
-        parse_other: what else the address may say, for which word.
+        default: the word of an address without this parameter, by default the first option. If it
+            is not an option, the first one is used.
+        parse_other: returns the word for other texts in the address.
     """
     labels = _labels(options)
     default = next(iter(labels)) if default is None else default
@@ -170,12 +171,12 @@ def adopt(
 
 
 def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
-    """Keeps choices where their reader went on to another place, whose address does not name them.
+    """Keeps choices when the reader moves to another location whose address does not name them.
 
-    They go into it again.
+    Call it before the controls are drawn. It writes the choices into the address again.
 
     Args:
-        address: the address of what is looked at; before the controls are drawn.
+        address: the address of the current location.
     """
     names = list(names)
     key, current = f"kv_stayed_{names[0]}", dict(address)
@@ -193,12 +194,14 @@ def _labels(options: Options) -> Mapping[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _PreviousRun:
-    """What the run before left of a choice.
-
-    The address, the default, the control's state and what each state meant, and all moves so far.
+    """The state of a choice at the end of the previous run.
 
     Attributes:
-        settled_word: what `settle` wrote last; None where nothing did.
+        address: the word in the address.
+        state: the state of the control.
+        words: the word for each state of the control.
+        moves: the value of MOVES.
+        settled_word: the word last written by `settle`, or None.
     """
 
     address: str = ""
@@ -214,10 +217,9 @@ def _previous_run(name: str) -> _PreviousRun:
 
 
 def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | None:
-    """The word of what the control holds.
+    """Returns the word that the control holds.
 
-    Returns:
-        None where the address or its default changed, or where it holds no choice of this page.
+    Returns None if the address or the default has changed, or if the state is not an option now.
     """
     previous, state = _previous_run(name), st.session_state.get(name)
     has_moved = state != previous.state or st.session_state.get(MOVES, 0) != previous.moves
@@ -232,9 +234,9 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 def _remember(
     name: str, default: str, labels: Mapping[str, str], settled_word: str | None = None
 ) -> None:
-    """Remembers the address that was adopted, and what each label means.
+    """Stores the adopted address and the meaning of each label for the next run.
 
-    In the next run the labels may be of another language.
+    The labels of the next run may be in another language.
     """
     words, settled_word = (
         {label: word for word, label in labels.items()},
@@ -251,9 +253,9 @@ def _remember(
 
 
 def _parse_word(text: str, labels: Mapping[str, str], parse_other: AddressParser) -> str | None:
-    """What an address means: a word, or a label.
+    """Returns the word that an address means, which may be a word or a label.
 
-    Capitals and the spaces that group digits do not count.
+    Case, and spaces that group digits, are ignored.
     """
     matches = (
         word

@@ -1,8 +1,8 @@
-"""A class: a room with a code, its seats, the step that its teacher shows, and what was answered.
+"""A class: a room with a code, its seats, the step its teacher shows, and the answers.
 
-All of it in the server's memory alone. Nobody says a name: who comes takes a seat with a number and
-a random token, and whoever has that token is at that seat, after a reload too. The teacher has the
-room's secret, which no link of a learner holds.
+Everything is kept in the server's memory only. Learners give no name: each takes a seat with a
+number and a random token. The token identifies the learner, also after a reload. The teacher has
+the room's secret, which no learner's link contains.
 
     rooms = ClassRooms()
     room = rooms.open()
@@ -12,7 +12,8 @@ room's secret, which no link of a learner holds.
     room.tally(("three-files", 1)).letters      # {"a": 1}
     room.reveal(("three-files", 1))
 
-Rooms and seats are counted, and silence frees both: a stranger cannot fill the memory with them.
+The numbers of rooms and seats are limited, and silent ones are freed, so they cannot fill the
+memory.
 """
 
 import hmac
@@ -31,33 +32,35 @@ from kafkaviz.messages import message
 StepKey = tuple[str, int]  # the name of a lesson, and one of its steps, from 1
 Clock = Callable[[], float]
 
-CODE_LETTERS = "ACDEFGHJKLMNPQRTUVWXY34679"  # no 0 O, 1 I, 2 Z, 5 S, 8 B
+# without characters that look alike: 0 O, 1 I, 2 Z, 5 S, 8 B
+CODE_LETTERS = "ACDEFGHJKLMNPQRTUVWXY34679"
 CODE_LENGTH = 4
 MAX_ROOMS, MAX_SEATS = 24, 60
-MAX_ANSWERS, MAX_TRIES = 400, 20  # of a seat, and of a seat at one task
-ROOM_SILENCE_S = 4 * 3600.0  # after so long a room is forgotten
-EMPTY_SILENCE_S = 600.0  # and one that nobody has joined
-SEAT_SILENCE_S = 900.0  # after so long a seat may go to somebody else, where all are taken
-PRESENT_S = 40.0  # who was not heard of for so long is away
+MAX_ANSWERS, MAX_TRIES = 400, 20  # per seat, and per seat and task
+ROOM_SILENCE_S = 4 * 3600.0  # after so long without activity a room is forgotten
+EMPTY_SILENCE_S = 600.0  # the same for a room without seats
+# when all seats are taken, one that was silent for so long is given to the next learner
+SEAT_SILENCE_S = 900.0
+PRESENT_S = 40.0  # a seat that was silent for so long counts as absent
 STUCK_TRIES, STUCK_S = 3, 90.0
-SOLVED = "x"  # the answer to a task; that to a question is the letter of its choice
+SOLVED = "x"  # the answer that stands for a solved task; a question is answered with a letter
 
 
 class ClassFull(KafkavizError):
-    """There is no room, or no seat, for one more."""
+    """The number of rooms, or of seats in a room, is at its limit."""
 
 
 class StuckReason(Enum):
-    """Why somebody may need the teacher."""
+    """A sign that a learner may need the teacher."""
 
-    HAND = "hand"  # they say so
-    TRIES = "tries"  # wrong answers to the task, STUCK_TRIES or more
-    LATE = "late"  # no answer after STUCK_S, when half of the class has one
+    HAND = "hand"  # the learner raised a hand
+    TRIES = "tries"  # STUCK_TRIES or more wrong answers to the task
+    LATE = "late"  # no answer after STUCK_S, and at least half of the class has answered
 
 
 @dataclass(frozen=True)
 class StuckSeat:
-    """A seat at which somebody may need the teacher.
+    """A seat whose learner may need the teacher.
 
     Attributes:
         tries: wrong answers to the task of the step.
@@ -70,11 +73,13 @@ class StuckSeat:
 
 @dataclass(kw_only=True)
 class Seat:
-    """What is known of somebody in a class.
+    """A seat of a class and the answers given there.
 
     Attributes:
-        token: whoever has it is at this seat.
-        seen_at: when the room last heard of them.
+        token: identifies the learner of this seat.
+        seen_at: when the room last heard of the learner, by the room's clock.
+        answers: letter or SOLVED by lesson, step, and whether the answer is to a task.
+        tries: hashes of the wrong answers to each task.
     """
 
     number: int
@@ -90,10 +95,10 @@ class StepTally:
     """The answers of a class at one step.
 
     Attributes:
-        letters: how many chose which.
-        solved: how many solved the task.
-        tried: how many gave it wrong answers alone.
-        seats: of those who are present or have answered.
+        letters: learners per chosen letter.
+        solved: learners who solved the task.
+        tried: learners who gave only wrong answers to the task.
+        seats: learners who are present or have answered.
     """
 
     letters: dict[str, int]
@@ -103,18 +108,19 @@ class StepTally:
 
     @property
     def chosen(self) -> int:
-        """How many have chosen an answer to the question."""
+        """Number of learners who answered the question."""
         return sum(self.letters.values())
 
 
 @dataclass(frozen=True)
 class ClassPosition:
-    """What a teacher shows; replaced as a whole, so that who reads it gets parts of one moment.
+    """The step that a teacher shows, replaced as a whole so that no reader sees a mixed state.
 
     Attributes:
-        step: None before the first.
-        track: of the lessons, "" of all steps.
-        revision: counts what changes everybody's page: the step, what is revealed.
+        step: the step, None before the first.
+        track: the track of the lessons, "" for all steps.
+        revision: increases with every change that affects all pages: a new step, or revealed
+            answers.
     """
 
     step: StepKey | None = None
@@ -126,14 +132,14 @@ class ClassRoom:
     """One class.
 
     Attributes:
-        position: what its teacher shows by now.
+        position: the step that the teacher shows now.
     """
 
     def __init__(self, code: str, clock: Clock, *, is_permanent: bool = False) -> None:
-        """An empty room.
+        """Creates an empty room.
 
         Args:
-            is_permanent: silence empties it, and does not close it.
+            is_permanent: whether silence only clears the room instead of closing it.
         """
         self.code, self.secret = code, secrets.token_urlsafe(16)
         self.is_permanent = is_permanent
@@ -145,17 +151,19 @@ class ClassRoom:
         self._heard_at = self._step_since = clock()
         self._watchers: list[Callable[[], object]] = []
 
-    # ---- who is there
+    # ---- seats
 
     def is_teacher(self, token: str) -> bool:
-        """Whether a token is the room's secret."""
+        """Returns whether the token is the room's secret; takes constant time."""
         return hmac.compare_digest(token.encode(), self.secret.encode())
 
     def take_seat(self) -> Seat:
-        """A seat of its own for somebody who comes.
+        """Gives a new learner a seat.
+
+        If all are taken, the seat that was silent longest is given away.
 
         Raises:
-            ClassFull: all are taken by people who were here a moment ago.
+            ClassFull: every seat was active within SEAT_SILENCE_S.
         """
         with self._lock:
             now = self._hear()
@@ -171,7 +179,7 @@ class ClassRoom:
             return seat
 
     def seat(self, token: str) -> Seat | None:
-        """The seat of a token, which is now heard of; None where it is of no seat."""
+        """Returns the seat of a token and notes that it is active, or returns None."""
         with self._lock:
             seat = self._seats.get(token)
             if seat is not None:
@@ -179,41 +187,38 @@ class ClassRoom:
             return seat
 
     def leave(self, token: str) -> None:
-        """Gives a seat back."""
         with self._lock:
             self._seats.pop(token, None)
 
     def hear_teacher(self) -> None:
-        """Keeps the room: its teacher is here."""
+        """Notes that the teacher is present, which keeps the room open."""
         with self._lock:
             self._hear()
 
     def silence_s(self) -> float:
-        """For how long nobody was heard of."""
+        """Returns the seconds since anyone in this room was last active."""
         return self._clock() - self._heard_at
 
     def clear(self) -> None:
-        """Forgets all seats, answers and steps."""
         with self._lock:
             self._seats.clear()
             self._revealed_steps.clear()
             self._move(ClassPosition())
 
     def close(self) -> None:
-        """Ends the class: whoever still has this room sees that it is closed."""
+        """Ends the class; sessions that still hold this room see `is_closed`."""
         with self._lock:
             self.is_closed = True
             self.clear()
 
     @property
     def has_seats(self) -> bool:
-        """Whether anybody has joined."""
         return bool(self._seats)
 
-    # ---- what is shown
+    # ---- the position
 
     def show(self, step: StepKey, track: str = "") -> ClassPosition:
-        """Leads the class to a step, of a track of the lessons."""
+        """Leads the class to a step, and to a track of the lessons."""
         with self._lock:
             self._hear()
             if step != self.position.step:
@@ -225,7 +230,7 @@ class ClassRoom:
             return self.position
 
     def reveal(self, step: StepKey) -> None:
-        """Shows the answers of a step to all, and takes no more of them."""
+        """Shows the answers of a step to all learners; further answers are ignored."""
         with self._lock:
             self._hear()
             if step not in self._revealed_steps and len(self._revealed_steps) < MAX_ANSWERS:
@@ -233,12 +238,11 @@ class ClassRoom:
                 self._move(self.position)
 
     def is_revealed(self, step: StepKey) -> bool:
-        """Whether the class has seen the answers of a step."""
         return step in self._revealed_steps
 
     @contextmanager
     def watched(self, watcher: Callable[[], object]) -> Generator[None, None, None]:
-        """Calls a watcher at each new revision, in the thread of whoever makes it."""
+        """Calls `watcher` at each new revision, in the thread that caused it."""
         with self._lock:
             self._watchers.append(watcher)
         try:
@@ -248,17 +252,17 @@ class ClassRoom:
                 self._watchers.remove(watcher)
 
     def _move(self, position: ClassPosition) -> None:
-        """Makes a position the next revision, and tells who watches."""
+        """Stores a position as the next revision and calls the watchers."""
         self.position = replace(position, revision=self.position.revision + 1)
         for watcher in self._watchers:
             watcher()
 
-    # ---- what is answered
+    # ---- the answers
 
     def answer(self, token: str, step: StepKey, answer: str) -> None:
-        """Keeps an answer: the letter of a choice, or SOLVED.
+        """Stores an answer: the letter of a choice, or SOLVED.
 
-        Another to the same question takes its place, until it is revealed.
+        It replaces an earlier answer to the same question, until the answers are revealed.
         """
         with self._lock:
             seat, key = self.seat(token), (*step, answer == SOLVED)
@@ -269,7 +273,7 @@ class ClassRoom:
                 seat.has_raised_hand = False
 
     def fail(self, token: str, step: StepKey, text: str) -> None:
-        """Counts a wrong answer to a task; the same one again is not counted anew."""
+        """Counts a wrong answer to a task; repeating the same answer does not count."""
         with self._lock:
             seat = self.seat(token)
             if seat is None or (step not in seat.tries and len(seat.tries) >= MAX_ANSWERS):
@@ -279,14 +283,13 @@ class ClassRoom:
                 tries.add(hash(text))
 
     def raise_hand(self, token: str, *, is_raised: bool) -> None:
-        """Says that somebody is stuck, or is no longer."""
+        """Notes that a learner is stuck, or no longer stuck."""
         with self._lock:
             seat = self.seat(token)
             if seat is not None:
                 seat.has_raised_hand = is_raised
 
     def tally(self, step: StepKey) -> StepTally:
-        """The answers at a step."""
         with self._lock:
             letters = Counter(
                 seat.answers[(*step, False)]
@@ -305,11 +308,11 @@ class ClassRoom:
             return StepTally(dict(letters), solved, tried, seats)
 
     def stuck_seats(self, *, has_question: bool, has_task: bool) -> list[StuckSeat]:
-        """Who may need the teacher at the step that is shown, hands first.
+        """Returns the learners who may need the teacher at the current step, raised hands first.
 
         Args:
-            has_question: whether the step asks to choose.
-            has_task: whether it has a task.
+            has_question: whether the step has a question.
+            has_task: whether the step has a task.
         """
         with self._lock:
             step = self.position.step
@@ -346,7 +349,7 @@ class ClassRoom:
 
 
 class ClassRooms:
-    """The classes of a server, by their codes."""
+    """The classes of a server by their codes."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
@@ -356,10 +359,10 @@ class ClassRooms:
         return len(self._rooms)
 
     def open(self, *, is_permanent: bool = False) -> ClassRoom:
-        """A new room with a code of its own.
+        """Opens a room with a new code.
 
         Args:
-            is_permanent: it stays as long as the server runs.
+            is_permanent: whether the room stays open as long as the server runs.
 
         Raises:
             ClassFull: there are MAX_ROOMS already.
@@ -374,20 +377,19 @@ class ClassRooms:
             return room
 
     def find(self, text: str) -> ClassRoom | None:
-        """The room of a code as somebody typed it."""
+        """Returns the room with a typed code, or None."""
         with self._lock:
             self._sweep()
             return self._rooms.get(clean_code(text))
 
     def close(self, room: ClassRoom) -> None:
-        """Ends a class and forgets it."""
         with self._lock:
             if self._rooms.get(room.code) is room:
                 del self._rooms[room.code]
         room.close()
 
     def _sweep(self) -> None:
-        """Forgets rooms that have been silent for long."""
+        """Closes rooms that were silent for too long, and clears permanent ones."""
         for code, room in list(self._rooms.items()):
             silence_s = room.silence_s()
             if room.is_permanent:
@@ -399,7 +401,7 @@ class ClassRooms:
 
 
 def clean_code(text: str) -> str:
-    """A code as it is kept: capital letters, without what people type between them."""
+    """Returns a typed code in capital letters, without spaces and hyphens."""
     return "".join(text[:40].upper().replace("-", " ").split())
 
 

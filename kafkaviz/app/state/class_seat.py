@@ -1,8 +1,8 @@
-"""Where this session is in a class: its room, its seat or the teacher's chair, and the way there.
+"""This session's part in a class: the room, the seat or teacher's role, and following the class.
 
-The code of the room is in the address, as in the link that learners open. The token that says who
-this is stays in the session, and in the browser's session storage for a reload: an address bar on a
-projector shows nothing of it.
+The room's code is in the address, as in the link that learners open. The token of the seat stays in
+the session, and in the browser's session storage for a reload. So an address bar on a projector
+does not show it.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.state.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 from kafkaviz.app.state.lesson_step import address_step, open_step
 
-ROOMS = ClassRooms()  # of this server
+ROOMS = ClassRooms()  # the rooms of this server
 
 
 @dataclass(frozen=True)
 class Attendance:
-    """This session in a class: at a seat, or as its teacher."""
+    """This session's place in a class: a seat, or the teacher's."""
 
     room: ClassRoom
     token: str
@@ -27,17 +27,17 @@ class Attendance:
 
     @property
     def is_with_teacher(self) -> bool:
-        """Whether the page shows the step of the class."""
+        """Returns whether the page shows the step of the class."""
         return self.is_teacher or address_step() == self.room.position.step
 
 
 def code() -> str:
-    """The code that the address has, "" where it has none."""
+    """Returns the code in the address, or ""."""
     return st.query_params.get(page_state.CLASS, "")
 
 
 def current() -> Attendance | None:
-    """The class that this session attends; None where it is at no seat of the room, or none."""
+    """Returns the class that this session attends, or None if it has no seat in a room."""
     room = ROOMS.find(code()) if code() else None
     if room is None:
         return None
@@ -49,20 +49,20 @@ def current() -> Attendance | None:
 
 
 def join_query(code: str, language: str) -> dict[str, str]:
-    """The address parameters of a link into a class; of English nothing is said."""
+    """Returns the address parameters of a link into a class; English is left out."""
     spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
     return {page_state.CLASS: code} | spoken
 
 
 def enter(room: ClassRoom, token: str) -> None:
-    """Attends a class from now on, as whom the token says."""
+    """Attends a class from now on, at the seat or as the teacher that the token belongs to."""
     st.query_params[page_state.CLASS] = room.code
     st.session_state[page_state.CLASS_TOKENS] = _tokens() | {room.code: token}
     st.session_state.pop(page_state.CLASS_STEP, None)
 
 
 def leave() -> None:
-    """Goes on alone; the seat is given back."""
+    """Leaves the class, gives the seat back and continues alone."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.leave(attendance.token)
@@ -72,10 +72,10 @@ def leave() -> None:
 
 
 def follow() -> None:
-    """Puts the step of the class into the address, for who is with the teacher.
+    """Writes the step of the class into the address if this session is with the class.
 
-    Who went elsewhere stays there: an address that the class did not lead to is their own, and so
-    is the glossary. Of a teacher with two windows one follows the other so.
+    A learner who moved away stays there: the class did not lead to that address. The glossary
+    counts as moving away too. If a teacher uses two windows, this makes one follow the other.
     """
     attendance = current()
     if attendance is None:
@@ -96,7 +96,7 @@ def follow() -> None:
 
 
 def return_to_class() -> None:
-    """To the step of the class."""
+    """Goes to the step of the class."""
     attendance = current()
     if attendance is not None:
         _go_to(attendance.room.position)
@@ -115,7 +115,7 @@ def _go_to(position: ClassPosition) -> None:
 
 
 def lead(step: StepKey) -> None:
-    """Shows a step to the class, if this session is its teacher's."""
+    """Shows a step to the class if this session is the teacher's."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
         position = attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
@@ -124,27 +124,26 @@ def lead(step: StepKey) -> None:
 
 
 def is_aside() -> bool:
-    """Whether the page shows something in the place of a step."""
+    """Returns whether the page shows something else in place of a step."""
     return any(st.query_params.get(name) for name in page_state.ASIDE)
 
 
 def is_teacher() -> bool:
-    """Whether this session teaches."""
     attendance = current()
     return attendance is not None and attendance.is_teacher
 
 
 def is_learner() -> bool:
-    """Whether this session is at a seat."""
+    """Returns whether this session has a seat."""
     attendance = current()
     return attendance is not None and not attendance.is_teacher
 
 
 def is_revealed(step: StepKey) -> bool | None:
-    """Whether the class has seen the answers of a step; None where that is nothing to this session.
+    """Returns whether the class has seen a step's answers, or None if that does not matter here.
 
-    To a learner it is of the class's step alone: elsewhere an answer reveals itself, as without a
-    class.
+    It matters to the teacher, and to a learner at the step of the class. At other steps an answer
+    reveals itself, as without a class.
     """
     attendance = current()
     if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):
@@ -153,14 +152,14 @@ def is_revealed(step: StepKey) -> bool | None:
 
 
 def record_answer(step: StepKey, answer: str) -> None:
-    """Tells the class an answer of this session: a letter, or that a task is solved."""
+    """Sends an answer of this learner to the class: a letter, or SOLVED for a task."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.answer(attendance.token, step, answer)
 
 
 def record_failure(step: StepKey, text: str) -> None:
-    """Tells the class of a wrong answer to a task."""
+    """Sends a wrong answer to a task to the class."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.fail(attendance.token, step, text)

@@ -1,7 +1,4 @@
-"""The comparisons of this server.
-
-Two directories are compared once, in a thread of its own, while the page shows how far it is.
-"""
+"""The comparisons of this server, one background job per pair of directories."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,24 +14,24 @@ from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison
 
-# fails with a KafkavizError where a directory cannot be read; anything else is a fault of ours
+# fails with a KafkavizError if a directory cannot be read; other exceptions are bugs
 ComparisonJob: TypeAlias = "Job[BrokerComparison, ReadProgress]"
 SnapshotPair = tuple[BrokerSnapshot, BrokerSnapshot]
 
 
 @st.cache_resource(show_spinner=False)
 def comparisons() -> JobRegistry[tuple[str, str], ComparisonJob]:
-    """The comparisons of this server by both listings, shared by all tabs."""
+    """Returns the comparisons of this server by the keys of both listings, shared by all tabs."""
     return JobRegistry(MAX_BROKERS, forgets_running=True)
 
 
 def get_or_start(pair: SnapshotPair) -> ComparisonJob:
-    """The comparison of two directories as they lie there now, started at the first call."""
+    """Returns the comparison of two directories in their current state, and starts it if needed."""
     return comparisons().get_or_start(_key(pair), partial(_start, pair))
 
 
 def compare_again(pair: SnapshotPair) -> None:
-    """Lists both directories anew and forgets what was compared. For a button's on_click."""
+    """Lists both directories again and forgets their comparison, as a button's on_click."""
     broker_cache.clear_all()
     comparisons().forget(lambda key: key == _key(pair))
 
@@ -49,7 +46,7 @@ def _start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
-    """Where it is cancelled it ends before the next topic-partition."""
+    """Runs the comparison; `report` raises if it was cancelled, before the next topic-partition."""
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())
@@ -64,7 +61,7 @@ def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "Bro
 
 
 def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:
-    """How much is read of each topic-partition, by its directory."""
+    """Returns the bytes of .log that are read per topic-partition, by its directory."""
     return Counter(
         {
             partition.directory: sum(segment.log.size_bytes for segment in partition.live)

@@ -1,6 +1,6 @@
-"""The ingests of this server, in threads of their own.
+"""The ingests of this server, one background job per directory.
 
-One a directory, started at the first visit, and when its catalog is out of date.
+An ingest starts at the first visit, and again when the catalog is out of date.
 """
 
 import os
@@ -18,26 +18,26 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Ingest
 
-# Spark's start takes both processors of a small machine: the browser draws the page first
+# Spark's start takes both cores of a small machine, so the browser gets time to draw the page first
 DRAWING_S = 1.0
-AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
+AGAIN_AFTER_S = 30  # seconds between two ingests of a directory that keeps changing
 
 
 @st.cache_resource(show_spinner=False)
 def server_ingests() -> "JobRegistry[str, Ingest]":
-    """The ingests of this server by directory.
+    """Returns the ingests of this server by directory, shared by all tabs.
 
-    Shared by all tabs, so that no directory is read twice at once. With the first of them it looks
-    what is left of old uploads.
+    The first call also removes expired uploads.
     """
     upload_expiry.sweep()
-    return JobRegistry(MAX_BROKERS)  # each keeps the description of its catalog
+    # each ingest holds the description of its catalog, hence the limit
+    return JobRegistry(MAX_BROKERS)
 
 
 def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
-    """The directory's ingest.
+    """Returns the directory's ingest, or None if its catalog is fresh and no ingest was needed.
 
-    One is started at the first visit, and when what the last one wrote is out of date.
+    It starts one at the first visit and when the catalog is out of date.
     """
     directory = snapshot.directory
     if broker_cache.is_fresh(snapshot):
@@ -46,24 +46,20 @@ def get_or_start(snapshot: BrokerSnapshot) -> "Ingest | None":
 
 
 def restart(snapshot: BrokerSnapshot) -> None:
-    """Starts a new ingest where none runs. For a button's on_click."""
+    """Starts a new ingest unless one is running, as a button's on_click."""
     server_ingests().restart(snapshot.directory, partial(_start, snapshot))
 
 
 def state(snapshot: BrokerSnapshot) -> str | None:
-    """How the directory's ingest stands, without starting one.
-
-    Returns:
-        None where there was none.
-    """
+    """Returns the state of the directory's ingest, or None if none was started."""
     ingest = server_ingests().get(snapshot.directory)
     return ingest.state if ingest else None
 
 
 def is_awaited(snapshot: BrokerSnapshot) -> bool:
-    """Whether numbers still arrive.
+    """Returns whether the catalog will still change.
 
-    The catalog is not fresh, and the ingest did not end without one.
+    That is the case if it is not fresh and the last ingest neither failed nor was cancelled.
     """
     return not broker_cache.is_fresh(snapshot) and state(snapshot) not in ("failed", "cancelled")
 
@@ -77,9 +73,9 @@ def _start(snapshot: BrokerSnapshot) -> "Ingest":
 
 
 def _may_start_again(ingest: "Ingest") -> bool:
-    """Only what ended well is repeated by itself, and not at once.
+    """Returns whether an ingest may be repeated without a click.
 
-    A failed or cancelled one waits for its button.
+    A failed or cancelled one is not. A successful one is repeated after AGAIN_AFTER_S.
     """
     age_s = time.monotonic() - ingest.started_at
     return ingest.state in ("done", "fresh") and age_s > AGAIN_AFTER_S

@@ -7,16 +7,17 @@ from kafkaviz.app.state.class_room import StepKey
 
 
 def address_step() -> StepKey | None:
-    """The step that the address names; None where it names none."""
+    """Returns the step that the address names, or None."""
     name = st.query_params.get(page_state.LESSON)
     part = page_state.number(st.query_params.get(page_state.PART))
     return (name, part or 1) if name else None
 
 
 def open_step(name: str, part: int) -> None:
-    """To a step of a lesson.
+    """Goes to a step of a lesson.
 
-    What was typed at another, where its stepper stood and what stood in its place is left behind.
+    It drops what belongs to the previous step: typed text, the stepper's position, and a page shown
+    in place of the step.
     """
     for key in (page_state.STEP, page_state.TYPED_ANSWER, *page_state.ASIDE):
         st.query_params.pop(key, None)

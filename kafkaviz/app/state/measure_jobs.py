@@ -1,7 +1,4 @@
-"""The measurings of this server: each source is measured once in a thread of its own.
-
-The page Tuning shows how far it is, and draws its answer from what was measured.
-"""
+"""The measurements that Tuning needs, one background job per source."""
 
 import tempfile
 from collections.abc import Callable
@@ -18,18 +15,18 @@ from kafkaviz.jobs import Job, JobRegistry, ReadProgress
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import verbatim
 
-MAX_JOBS = 12  # that are kept, the newest
+MAX_JOBS = 12  # the newest ones are kept
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureRequest:
-    """What is to be measured.
+    """A source to be measured.
 
     Attributes:
-        path_or_text: as tuning.source.open_source takes it, or the text of a workload.
-        log_directories: of the broker, where it has several; then `topic` is what is measured of
-            it, "" for all.
-        sizes: bytes by .log.
+        path_or_text: a path or name for tuning.source.open_source, or the text of a workload.
+        log_directories: the broker's log directories if it has several; then only `topic` is
+            measured, or everything if it is "".
+        sizes: size in bytes by name of the .log.
     """
 
     key: str
@@ -43,12 +40,12 @@ class MeasureRequest:
 
     @property
     def total_bytes(self) -> int:
-        """Of .log, that are read."""
+        """Bytes of .log that are read."""
         return sum(size for _, size in self.sizes)
 
 
 class MeasureJob(Job[TuningSource, ReadProgress]):
-    """One source that is being measured."""
+    """A job that measures one source."""
 
     def __init__(self, request: MeasureRequest) -> None:
         self.request = request
@@ -56,13 +53,13 @@ class MeasureJob(Job[TuningSource, ReadProgress]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it ended, and there is no batch to tune."""
+        """Whether the job has ended and found no batch to tune."""
         return self.result is not None and not any(
             case.measurement.parts.batches for case in self.result.cases
         )
 
     def explain(self, error: Exception) -> Exception:
-        """A fault of ours is shown by its name."""
+        """Returns an unexpected error as one that shows its type and text."""
         return KafkavizError(verbatim(f"{type(error).__name__}: {error}"))
 
 
@@ -70,7 +67,7 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
     sizes, log_name, done_bytes = dict(request.sizes), "", 0
 
     def report_share(name: str, share: float) -> None:
-        """How much is read of a .log; of those that were read before, all."""
+        """Reports the bytes read so far: this share of a .log, and all of the earlier ones."""
         nonlocal log_name, done_bytes
         if name != log_name:
             log_name, done_bytes = name, done_bytes + sizes.get(log_name, 0)
@@ -90,15 +87,15 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
 
 @st.cache_resource(show_spinner=False)
 def measure_jobs() -> JobRegistry[str, MeasureJob]:
-    """The jobs of this server by what they read: no log is measured twice at once."""
+    """Returns the jobs of this server by source, so that no log is measured twice at once."""
     return JobRegistry(MAX_JOBS, forgets_running=True)
 
 
 def get_or_start(request: MeasureRequest) -> MeasureJob:
-    """The job of this request; it is begun where there is none."""
+    """Returns the job of this request, and starts it if there is none."""
     return measure_jobs().get_or_start(request.key, partial(MeasureJob, request))
 
 
 def restart(request: MeasureRequest) -> None:
-    """Begins it anew where it is over. For a button's on_click."""
+    """Starts the job again if it has ended, as a button's on_click."""
     measure_jobs().restart(request.key, partial(MeasureJob, request))

@@ -1,9 +1,7 @@
 """The language of this session.
 
-That of the address it began with, until its reader switches to another one.
-
-From then on the session leads and the address follows: Back and links lead to other pages, not to
-another language.
+A session starts with the language of its address. Once the reader has switched, the session decides
+and the address follows, so that Back and links lead to other pages and not to another language.
 """
 
 from collections.abc import Callable
@@ -18,15 +16,17 @@ from kafkaviz.app.state import page_state
 
 Content = TypeVar("Content")
 _later_language: ContextVar[str] = ContextVar("later_language", default=messages.ENGLISH)
-# a thread of a session and its language: a page asks for each of its five hundred sentences. Such a
+# The session and language of this thread, because a page asks for each of its five hundred
+# sentences. Such a thread may run the page several times, and only set_language changes the
+# language.
 # thread may run the page several times, and set_language alone changes the language
 _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language", default=(None, ""))
 
 
 def language() -> str:
-    """The short word of the language.
+    """Returns the code of the session's language.
 
-    Where no page is being drawn English, or what `keep_language` kept.
+    Outside the run of a page it is the language that `keep_language` set, or English.
     """
     context = get_script_run_ctx()
     if context is None:
@@ -43,17 +43,17 @@ def language() -> str:
 
 
 def sync_address() -> None:
-    """The language is that of the session from here on.
+    """Makes the address and the session agree on the language.
 
-    And the address says so: a link that is copied speaks as this page does.
+    A copied link then opens in the language of this page.
     """
     set_language(language())
 
 
 def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
-    """The same in the language of now, whenever it is called.
+    """Returns `make` wrapped so that it runs in the current language, whenever it is called.
 
-    A download that is made on click is made when no page is being drawn.
+    Downloads made on click are created outside the run of a page, where no language is set.
     """
     code = language()
 
@@ -68,7 +68,7 @@ def keep_language(make: Callable[[], Content]) -> Callable[[], Content]:
 
 
 def render_switch() -> None:
-    """A button for each other language, named as it calls itself."""
+    """Draws a button for each other language, labelled with the language's own name."""
     for code, name in messages.LANGUAGES.items():
         if code != language():
             st.button(
@@ -77,7 +77,7 @@ def render_switch() -> None:
 
 
 def set_language(code: str) -> None:
-    """The language from here on. English goes without saying, so the address leaves it out."""
+    """Sets the session's language and the address parameter, which is left out for English."""
     st.session_state[page_state.SESSION_LANGUAGE] = code
     _thread_language.set((get_script_run_ctx(), code))
     if code == messages.ENGLISH:

@@ -1,10 +1,8 @@
-"""What is kept of an archive that a visitor uploaded, and until when.
+"""Expiry of uploads: everything kept of an archive is removed a week after it was last opened.
 
-A week after it was opened last all of it goes.
-
-An upload is three things in the cache folder: the archive, the folder it was unpacked into, and its
-catalog. When it was opened last is the time of the archive's own folder, so that the archive's time
-stays, by which its unpacked folder is found.
+An upload consists of three things in the cache folder: the archive, the folder it was unpacked
+into, and its catalog. The time of the archive's own folder says when it was last opened. The
+archive's modification time must stay, because the unpacked folder is found by it.
 """
 
 import hashlib
@@ -21,28 +19,29 @@ DAY_S = 24 * 60 * 60
 
 
 def folder() -> Path:
-    """Where uploads lie: each archive in a folder of its own, named by its content."""
+    """Returns the folder of uploads; each archive has its own folder, named after its content."""
     return archive.cache_folder() / "uploads"
 
 
 def keep_private() -> None:
-    """Lets only the server's own user look into what visitors uploaded.
+    """Makes the uploads readable only for the server's own user.
 
-    Also where an earlier release let others.
+    This also corrects folders of earlier releases, which others could read.
     """
     with suppress(OSError):
         folder().chmod(0o700)
 
 
 def catalogs() -> Path:
-    """Where the catalogs lie that this server made."""
+    """Returns the folder of the catalogs that this server made."""
     return archive.cache_folder() / "catalogs"
 
 
 def catalog_suffix(*sources: Path) -> str:
-    """How the name of a directory's catalog ends; of several log directories, in any order.
+    """Returns the last part of a catalog's name, independent of the order of log directories.
 
-    That of one in an archive ends as the archive's own, to go with it.
+    For a directory inside an archive it ends with the archive's own suffix, so that both are
+    removed together.
     """
     archive_path = next(filter(None, map(archive.enclosing_archive, sources)), None)
     suffix = hashlib.sha256(b"\0".join(sorted(map(os.fsencode, sources)))).hexdigest()[:12]
@@ -50,7 +49,7 @@ def catalog_suffix(*sources: Path) -> str:
 
 
 def touch_upload(path: Path) -> None:
-    """Notes that an upload is opened now, or what is in it; of any other path nothing."""
+    """Notes that an upload, or a directory in it, is opened now; ignores other paths."""
     upload = next((parent for parent in path.parents if parent.parent == folder()), None)
     if upload:
         with suppress(OSError):
@@ -58,9 +57,9 @@ def touch_upload(path: Path) -> None:
 
 
 def sweep(now_s: float | None = None) -> None:
-    """Removes all that is kept of uploads that nobody has opened for EXPIRY_DAYS.
+    """Removes uploads that were not opened for EXPIRY_DAYS, with all that belongs to them.
 
-    What cannot be removed stays for the next time.
+    Anything that cannot be removed is tried again next time.
     """
     keep_private()
     archive.sweep_unfinished()

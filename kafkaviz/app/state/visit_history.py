@@ -1,7 +1,4 @@
-"""What this session has looked at.
-
-Topic-partitions and segments, newest first, for the way back by Go to.
-"""
+"""Topic-partitions and segments that this session has visited, newest first, for Go to."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -15,17 +12,17 @@ MAX_VISITS = 12
 
 
 class Visit(NamedTuple):
-    """A page that was open, and where: the address parameters without a language."""
+    """A visited page, and its address parameters without the language."""
 
     page: str
     address: dict[str, Any]
 
 
 def remember(page: str, location: Location, pin: int | None = None) -> None:
-    """Puts the place at the head, if it is a topic-partition or a segment of one.
+    """Puts the location at the head of the list, if it is a topic-partition or a segment.
 
     Args:
-        pin: the offset that is looked at.
+        pin: the pinned offset.
     """
     if not location.partition:
         return
@@ -40,12 +37,11 @@ def remember(page: str, location: Location, pin: int | None = None) -> None:
 
 
 def visits() -> list[Visit]:
-    """All of them, newest first."""
     return st.session_state.get(page_state.VISITS, [])
 
 
 def other_visits(page: str, location: Location) -> list[Visit]:
-    """The same without the page and place that are open."""
+    """Returns the visits other than the open page and location."""
     return [
         visit
         for visit in visits()
@@ -54,6 +50,6 @@ def other_visits(page: str, location: Location) -> list[Visit]:
 
 
 def _location_key(address: Mapping[str, Any]) -> tuple[str | None, ...]:
-    """What makes it the same place, whichever offset was looked at there."""
+    """Returns what identifies a location; the pinned offset does not count."""
     names = (page_state.TOPIC_PARTITION, page_state.SEGMENT)
     return page_state.directory_in(address), *map(address.get, names)
