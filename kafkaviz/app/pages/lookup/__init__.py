@@ -1,5 +1,1 @@
-"""What the Lookup page consists of.
-
-What is looked up in, what is asked, the lookup as a release does it, what is drawn around it;
-`page` puts them together.
-"""
+"""The Lookup page: the controls, the steps of one lookup, and the figures around them."""

@@ -1,7 +1,6 @@
-"""What is asked: offset or timestamp, in what, as which release, by which consumer.
+"""The controls of a lookup: offset or timestamp, target, index, release and isolation level.
 
-The target: its field, a slider along all of them, buttons that choose one, and what is wrong with
-what was typed.
+The target can be typed, moved with a slider, or chosen with buttons.
 """
 
 import re
@@ -35,20 +34,22 @@ from kafkaviz.search import by_time
 from kafkaviz.search.fetch import ISOLATIONS, READ_UNCOMMITTED, OffsetOutOfRange
 from kafkaviz.versions import SearchProfile
 
-TARGETS = (OFFSET, TIMESTAMP)  # short words, as they stand in the address
-TIME_NAMES = ("earliest", "latest", "max")  # times with a name
-DIFFERENT_SETS = ("full", "twenty")  # where the warm section shows, entries enough or W small
-MAX_RANGES = 3  # of the warm sections, named in words; all are drawn
-WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
+TARGETS = (OFFSET, TIMESTAMP)  # also their words in the address
+TIME_NAMES = ("earliest", "latest", "max")  # the times that Kafka has a name for
+# indexes in which the searches differ: one with many entries, one with a small warm section
+DIFFERENT_SETS = ("full", "twenty")
+MAX_RANGES = 3  # ranges of warm targets in the alternative text; all are drawn
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # the choices for a lesson
 
 
 @dataclass(frozen=True)
 class LookupQuery:
-    """What the controls say, all but the target.
+    """The chosen controls, without the target.
 
     Attributes:
-        target_kind: offset or timestamp.
-        search_profile: the release that searches.
+        target_kind: OFFSET or TIMESTAMP.
+        search_profile: how the chosen release searches.
+        isolation: the isolation level of the consumer.
     """
 
     target_kind: str
@@ -59,10 +60,10 @@ class LookupQuery:
 def render_controls(
     source: LookupSource, sets: dict[str, str], default_version: str
 ) -> LookupQuery:
-    """Both rows.
+    """Draws the two rows of controls and returns the query they describe.
 
     Args:
-        sets: what there is to look things up in, by word.
+        sets: the label of each index or log that can be searched, by its word in the address.
         default_version: the release that searches unless another is chosen.
     """
     kinds, own_version = (
@@ -115,7 +116,7 @@ def render_controls(
 
 
 def parse_set(set_text: str) -> str | None:
-    """Links may name an index as the page does in English."""
+    """Returns the word of an index that a link names by its English label, or None."""
     return next(
         (
             name
@@ -127,17 +128,16 @@ def parse_set(set_text: str) -> str | None:
 
 
 def _target_kind_text(target_kind: str) -> str:
-    """Offset or timestamp."""
     return say(f"lookup.by_{target_kind}")
 
 
 def _release_text(version: str) -> str:
-    """Which releases search as this one does."""
+    """Returns the label of all releases that search like `version`."""
     return say(f"lookup.search_{VERSIONS[version]}")
 
 
 def _reset_target_and_warm() -> None:
-    """Its warm section is its own too."""
+    """Resets the target, and the warm section, which is also specific to the index."""
     _reset_target()
     st.session_state.pop(page_state.WARM, None)
     st.query_params.pop(page_state.WARM, None)
@@ -146,12 +146,15 @@ def _reset_target_and_warm() -> None:
 def _render_second_row(
     source: LookupSource, target_kind: str, name: str, *, is_warm: bool
 ) -> tuple[int, str]:
-    """What moves the target.
+    """Draws the slider of the target, and the consumer's isolation level.
 
-    The consumer, or of a lesson how many entries are warm: these, and the consumer's isolation.
+    A lesson has a control for the number of warm entries instead of the isolation level.
 
     Args:
-        is_warm: the release that searches tries the warm section first.
+        is_warm: whether the release tries the warm section first.
+
+    Returns:
+        The number of warm entries, and the isolation level.
     """
     warm_entries = _warm_entries(source, name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
@@ -172,7 +175,7 @@ def _render_second_row(
 
 
 def _choose_warm_entries(name: str) -> int:
-    """How many entries of a lesson's index are warm."""
+    """Draws the control for the warm entries of a lesson's index, and returns their number."""
     default = str(FEW_WARM.get(name, KAFKAS_WARM))
     return int(
         choice.ask(
@@ -187,10 +190,10 @@ def _choose_warm_entries(name: str) -> int:
 
 
 def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
-    """Where the target is typed.
+    """Draws the field for the target.
 
     Args:
-        name: of what it is looked up in.
+        name: the index or log that is searched.
     """
     _reset_stale_target(source, target_kind, name)
     st.text_input(
@@ -199,7 +202,7 @@ def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
 
 
 def _target_label(source: LookupSource, target_kind: str) -> str:
-    """What the field of the target takes."""
+    """Returns the label of the field: the range of offsets, or the typed time in words."""
     if target_kind == OFFSET:
         return say(
             "lookup.target_offset",
@@ -213,7 +216,7 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
 
 
 def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
-    """A target that was chosen for another index, or none, gives way to one worth a look."""
+    """Sets an instructive target if there is none, or if the old one was for another index."""
     previous_subject, subject = (
         st.session_state.get(page_state.TARGET_SOURCE),
         f"{name} {target_kind}",
@@ -231,16 +234,12 @@ def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> No
 
 
 def _reset_target() -> None:
-    """Another index, or another kind of target: the old target means nothing there."""
+    """Makes the next run choose a new target, because another index or kind has other targets."""
     st.session_state[page_state.TARGET_SOURCE] = ""
 
 
 def _typed_target(target_kind: str) -> int | None:
-    """The target that the field holds.
-
-    Returns:
-        None for what is none.
-    """
+    """Returns the target in the field, or None if it is not a valid one."""
     try:
         return parse_target(st.session_state.get(page_state.TARGET) or "", target_kind)
     except (ValueError, OverflowError):
@@ -250,14 +249,15 @@ def _typed_target(target_kind: str) -> int | None:
 def _render_slider(
     source: LookupSource, target_kind: str, *, is_warm: bool, warm_entries: int
 ) -> None:
-    """A slider along all targets, the two that show the warm section, one at random; named times.
+    """Draws the slider, and buttons for warm section targets, a random target and named times.
 
     Args:
-        is_warm, warm_entries: whether the warm section is tried first, and how long it is.
+        is_warm: whether the release tries the warm section first.
+        warm_entries: the size of the warm section.
     """
     span, target = source.span(target_kind), _typed_target(target_kind)
     if span:
-        # an offset outside has no place on it
+        # an offset outside the log has no place on the slider
         if target_kind == TIMESTAMP or target is None or span[0] <= target <= span[1]:
             st.session_state[page_state.SLIDER] = min(
                 max(span[0] if target is None else target, span[0]), span[1]
@@ -292,7 +292,7 @@ def _render_slider(
 
 
 def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind: str) -> str:
-    """Which of the targets along the slider end in a warm section."""
+    """Returns bars above the slider for the targets whose search ends in a warm section."""
     low, high = span
     clipped = ((max(first, low), min(last, high)) for first, last in ranges)
     inside = [(first, last) for first, last in clipped if first <= last]
@@ -320,7 +320,7 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:
-    """Buttons to a target whose search ends in the warm section, and to one that misses it."""
+    """Draws a button for a target found in the warm section, and one for a target before it."""
     targets = lookup_source.choose_targets(source, target_kind, warm_entries)
     labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
@@ -335,7 +335,7 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
 
 
 def _warm_entries(source: LookupSource, name: str) -> int:
-    """How many entries are warm, before the control that chooses it is drawn."""
+    """Returns the number of warm entries before its control is drawn."""
     word = st.session_state.get(page_state.WARM) or st.query_params.get(page_state.WARM)
     is_choice = source.is_synthetic and word in map(str, WARM_ENTRIES)
     return int(word) if is_choice and word else FEW_WARM.get(name, KAFKAS_WARM)
@@ -344,11 +344,11 @@ def _warm_entries(source: LookupSource, name: str) -> int:
 def render_where_it_differs(
     source: LookupSource, target_kind: str, warm_entries: int, *, has_target: bool
 ) -> None:
-    """Where no search waits: a way to a target, or else to an index, where the searches differ.
+    """Draws a button to a target, or else an index, for which the two searches differ.
 
     Args:
-        warm_entries: of the index that is searched first.
-        has_target: both searches do the same here, so another target is worth a look.
+        warm_entries: the warm entries of the index that is searched first.
+        has_target: whether to offer a target first. False offers an index with cold pages.
     """
     target = lookup_source.choose_targets(source, target_kind, warm_entries).default
     with st.container(horizontal=True, gap=12, key="kv_differs"):
@@ -364,33 +364,30 @@ def render_where_it_differs(
 
 
 def _set_index(name: str) -> None:
-    """Another index, at a target of its own."""
+    """Switches to another index and its default target. A callback."""
     st.session_state[page_state.SET] = name
     choice.count_move(_reset_target_and_warm)
 
 
 def _describe_target(target: int, target_kind: str) -> str:
-    """A target as a button names it."""
+    """Returns a target as text for a button."""
     return units.group(target) if target_kind == OFFSET else format_target(target, target_kind)
 
 
 def _set_target(target: int, target_kind: str) -> None:
-    """Looks this up next."""
     st.session_state[page_state.TARGET] = format_target(target, target_kind)
 
 
 def _set_from_slider(target_kind: str) -> None:
-    """The slider was moved."""
     _set_target(st.session_state[page_state.SLIDER], target_kind)
 
 
 def _set_random(span: tuple[int, int], target_kind: str) -> None:
-    """Any target."""
     _set_target(span[0] + secrets.randbelow(span[1] - span[0] + 1), target_kind)
 
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
-    """A slot of the index was clicked: its key is the next target."""
+    """Makes the key of the clicked index slot the next target. A callback."""
     slot, segment = stepper_component.slot(key), context.searched_segment
     if slot is None or segment is None:
         return
@@ -405,9 +402,9 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
 
 
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
-    """The broker answers with an error.
+    """Draws the broker's error for an offset outside the log, and what a consumer does then.
 
-    Its words, what a consumer does then, and the offsets at both ends, the nearer one first.
+    Two buttons lead to the first and the last offset, the nearer one first.
     """
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
@@ -433,7 +430,7 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
 
 
 def require_target(source: LookupSource, target_kind: str) -> int | None:
-    """The target; where the field holds none the page says so."""
+    """Returns the target. If the field has no valid one, draws a notice and returns None."""
     target = _typed_target(target_kind)
     if target is None:
         text = st.session_state.get(page_state.TARGET) or say("lookup.nothing")
@@ -450,7 +447,7 @@ def require_target(source: LookupSource, target_kind: str) -> int | None:
 
 
 def _render_other_unit(target: int) -> None:
-    """Seconds or microseconds that were meant to be milliseconds."""
+    """Draws a warning if the timestamp seems to be in seconds or microseconds."""
     suggestion = units.other_unit(target)
     if suggestion:
         unit = say(f"lookup.unit_{suggestion.unit}")
@@ -473,13 +470,13 @@ def _render_other_unit(target: int) -> None:
 
 
 def parse_target(text: str, target_kind: str) -> int:
-    """A target as people write it: 2 247, 2_247, and a timestamp also as a date in UTC.
+    """Returns a typed target: an offset such as 2 247 or 2_247, or a timestamp in milliseconds.
 
-    As 2026-11-21 09:29:44.123; also earliest, latest and max, which Kafka knows by numbers below 0
-    that are no times.
+    A timestamp can also be a UTC date such as 2026-11-21 09:29:44.123, or one of earliest, latest
+    and max, for which Kafka uses negative numbers.
 
     Raises:
-        ValueError: the text is anything else.
+        ValueError: the text is anything else, or out of range.
     """
     if target_kind == TIMESTAMP and text.strip().lower() in by_time.NAMES:
         return by_time.NAMES[text.strip().lower()]
@@ -496,5 +493,5 @@ def parse_target(text: str, target_kind: str) -> int:
 
 
 def format_target(target: int, target_kind: str) -> str:
-    """A target as its field and the address have it: plain digits, or the name of a time."""
+    """Returns a target as the field and the address hold it: digits, or the name of a time."""
     return (by_time.name_of(target) if target_kind == TIMESTAMP else "") or str(target)

@@ -1,4 +1,4 @@
-"""Lookup: follow one offset or one timestamp through the indexes to its record, step by step."""
+"""The Lookup page: follows one offset or timestamp through the indexes to its record."""
 
 from typing import cast
 
@@ -36,7 +36,7 @@ LABEL_CHARACTERS = 20
 
 @in_turn
 def render_page() -> None:
-    """The page, or the sentence that says why there is none."""
+    """Draws the page, or why the address cannot be opened."""
     location = frame("Lookup", tools=projector.render_button)
     apply_print_style()
     projector.apply()
@@ -63,12 +63,12 @@ def render_page() -> None:
 
 
 def _asks_for_location(location: Location) -> bool:
-    """Whether the address names a place that could not be opened, and no practice log."""
+    """Returns whether the address names a place that cannot be opened, and no practice log."""
     return bool(location.fault or location.segment) and page_state.SET not in st.query_params
 
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
-    """The open topic-partition."""
+    """Draws lookups in the open topic-partition."""
     location_of_segment = page_location.require_segment(location)
     if location_of_segment.segment.log is None:
         with elements.state(
@@ -93,10 +93,11 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Controls, race, stepper and distribution.
+    """Draws the controls and the lookup that they describe.
 
     Args:
         assumed: the release that searches unless another is chosen.
+        location: the open topic-partition, None for a practice log or typed keys.
     """
     _render_title(source)
     query, is_projected = controls.render_controls(source, sets, assumed), projector.is_on()
@@ -128,12 +129,12 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """The lookup step by step, and what is around it; on a projector its steps and the race alone.
+    """Draws the lookup step by step, and the sections around it.
 
-    Of an offset outside the log there are no steps.
+    A projector shows only the steps and the race. An offset outside the log has no steps.
 
     Args:
-        key: of all that was asked.
+        key: the source, the target and the query, as one cache key.
     """
     if isinstance(context.result.error, OffsetOutOfRange):
         return controls.render_out_of_range(
@@ -170,7 +171,7 @@ def _render_context(
 
 
 def _render_title(source: LookupSource) -> None:
-    """Which index this is."""
+    """Draws the title, the name of the index, and a help popover."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = say(
             "common.titled" if source.note else "lookup.alone",
@@ -185,7 +186,7 @@ def _render_title(source: LookupSource) -> None:
 
 
 def _render_damage(fault: KafkavizError) -> None:
-    """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
+    """Draws why the lookup failed: damaged bytes on its way, or a log it cannot search at all."""
     is_damage = isinstance(fault, CorruptFile)
     why = (
         say("lookup.damaged_below", fault=error_text.describe(fault))

@@ -1,7 +1,4 @@
-"""Around the steps of a lookup.
-
-Both searches raced, its target among all, why a timestamp gave its offset, every step.
-"""
+"""The sections around a lookup: race, remote reads, distribution, explanation and all steps."""
 
 import json
 from typing import Any, cast
@@ -41,7 +38,7 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 
 def render_segment_link(location: PartitionLocation, context: LookupContext) -> None:
-    """From the record that was found to its batch on the Segment page."""
+    """Draws a link from the found record to its batch on the Segment page."""
     record = cast(ConsumerRecord, context.result.record)
     offset, position = units.group(record.offset), units.group(record.batch_position)
     label = say(
@@ -58,7 +55,7 @@ def render_segment_link(location: PartitionLocation, context: LookupContext) -> 
 
 
 def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCost | None:
-    """What of it is read from tiered storage or an object store; None where nothing is."""
+    """Returns the cost of reads from tiered storage or an object store, None if there are none."""
     path = location.partition.path
     cost = remote_reads.remote_cost(
         context.result,
@@ -70,7 +67,7 @@ def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCo
 
 
 def render_remote_reads(cost: RemoteCost) -> None:
-    """Each file that is read remotely, with its price."""
+    """Draws a table of the remote reads with the time of each."""
     st.space(12)
     with st.container(key="kv_remote"):
         heading = "lookup.remote_reads" if cost.is_tiered else "lookup.remote_objects"
@@ -95,7 +92,7 @@ def render_remote_reads(cost: RemoteCost) -> None:
 
 
 def _remote_total(cost: RemoteCost) -> str:
-    """All reads in a sentence, which says what was measured and what is modelled."""
+    """Returns a sentence about all remote reads. It says which times are measured or modelled."""
     if cost.measured_ms is not None:
         key, total_ms = "lookup.remote_objects_total", cost.measured_ms
     elif not cost.is_tiered:
@@ -120,7 +117,7 @@ def render_race(
     search_profile: SearchProfile,
     key: str,
 ) -> None:
-    """Both searches on one clock; where they do the same, a way to where they do not."""
+    """Draws the race of both searches. If they do the same, a button leads to where they differ."""
     race, payload = charts.view(
         ("race", key), lambda: _race(context, search_profile.warm_bytes, key)
     )
@@ -136,7 +133,7 @@ def render_race(
 
 
 def _race(context: LookupContext, warm_bytes: int, key: str) -> tuple[SearchRace, dict[str, Any]]:
-    """Both searches, and what the component is sent of them: nothing of an index without entry."""
+    """Returns the race and its payload for the browser, which is empty if the index is empty."""
     first = context.result.searches[0]
     segment, target = context.find_segment(first.segment), first.slot_search.target
     race = search_race.race(
@@ -156,7 +153,7 @@ def render_distribution(
     search_profile: SearchProfile,
     key: str,
 ) -> None:
-    """How many targets of this segment take as many probes, pages, headers."""
+    """Draws how many targets of this segment take how many probes, pages or headers."""
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     quantity = choice.ask(
         st.segmented_control,
@@ -193,7 +190,7 @@ def render_distribution(
 def _costs(
     source: LookupSource, context: LookupContext, target_kind: str, search_profile: SearchProfile
 ) -> LookupCounts | None:
-    """Of all targets of the segment that was searched."""
+    """Returns the counts of all targets in the searched segment, None if none was searched."""
     segment = context.searched_segment
     return (
         _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
@@ -226,7 +223,7 @@ def _entry_rows(source: LookupSource, base_offset: int, _context: LookupContext)
 
 
 def _count(context: LookupContext, quantity: str) -> int:
-    """How many probes, pages or headers this lookup takes, counted as `_costs` counts."""
+    """Returns the probes, pages or headers of this lookup, counted in the same way as `_costs`."""
     if quantity == HEADERS:
         return len({header.position for scan in context.result.scans[:1] for header in scan.reads})
     first = context.result.searches[0]
@@ -242,14 +239,13 @@ def _count(context: LookupContext, quantity: str) -> int:
 
 
 def _quantity_text(quantity: str) -> str:
-    """What is counted."""
     return say(f"lookup.count_{quantity}")
 
 
 def render_why_offset(
     source: LookupSource, context: LookupContext, search_profile: SearchProfile, key: str
 ) -> None:
-    """The whole partition, and where the target meets it."""
+    """Draws all segments of the partition, and why the timestamp leads to this offset."""
     view = lookup_cache.explain_offset(source, context, search_profile)
     st.space(32)
     elements.heading(say("lookup.why"))
@@ -267,7 +263,7 @@ def render_why_offset(
 
 
 def _phase_text(phase: str, cost: RemoteCost | None) -> str:
-    """Where a step is on the way; with a word where the file it reads is remote."""
+    """Returns the phase of a step, with a note if the file it reads is remote."""
     text, suffix = say(f"lookup.phase_{phase}"), PHASE_SUFFIXES.get(phase)
     is_remote = bool(cost and suffix and any(read.file.endswith(suffix) for read in cost.reads))
     return say("cli_lookup.remote_segment", why=text) if is_remote else text
@@ -276,10 +272,10 @@ def _phase_text(phase: str, cost: RemoteCost | None) -> str:
 def render_steps(
     view: stepper.StepperView, context: LookupContext, cost: RemoteCost | None = None
 ) -> None:
-    """Every step as a row, to read and to take along.
+    """Draws every step as a row, with downloads as CSV and JSON.
 
     Args:
-        cost: of its remote reads, where there are any.
+        cost: the cost of its remote reads, if any.
     """
     st.space(16)
     with st.expander(say_count("lookup.n_steps", len(view.steps))):

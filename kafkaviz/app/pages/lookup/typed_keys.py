@@ -1,4 +1,4 @@
-"""An index whose keys somebody typed, without a log."""
+"""An index of keys that the reader typed, without a log."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ MAX_KEYS = 4096
 
 
 def open_source() -> LookupSource:
-    """The index of the keys in the field; where they are none, of DEFAULT_KEYS."""
+    """Returns an index of the keys in the field, or of DEFAULT_KEYS if they are not valid."""
     text = (
         st.session_state.get(page_state.KEYS)
         or st.query_params.get(page_state.KEYS)
@@ -32,7 +32,7 @@ def open_source() -> LookupSource:
 
 
 def make_source(keys: Sequence[int]) -> LookupSource:
-    """An index of these keys."""
+    """Returns an index of these keys as a source for lookups."""
     low, high = (min(keys), max(keys)) if keys else (0, 0)
     log = practice.log_of_keys(keys)
     return LookupSource(
@@ -58,10 +58,11 @@ def make_source(keys: Sequence[int]) -> LookupSource:
 
 
 def parse_keys(text: str) -> list[int]:
-    """The whole numbers of a line.
+    """Returns the whole numbers in a text.
 
     Raises:
-        ValueError: says in words what is no number, too large for an index, or too much.
+        ValueError: a part is not a number, is too large for an index, or there are over MAX_KEYS.
+            The text of the error says which.
     """
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
@@ -73,7 +74,6 @@ def parse_keys(text: str) -> list[int]:
 
 
 def render_field(on_change: Callable[[], None]) -> None:
-    """Where the keys are typed."""
     st.text_input(
         say("lookup.own_keys"),
         DEFAULT_KEYS,
@@ -84,7 +84,7 @@ def render_field(on_change: Callable[[], None]) -> None:
 
 
 def render_fault() -> None:
-    """What is wrong with the keys in the field, if anything; the page then shows others."""
+    """Draws why the keys in the field are not valid, if so. The page then shows DEFAULT_KEYS."""
     try:
         parse_keys(st.session_state.get(page_state.KEYS) or "")
     except ValueError as fault:

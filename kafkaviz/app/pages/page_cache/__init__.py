@@ -1,4 +1,1 @@
-"""The Page cache page: page.py has its parts in order.
-
-Each of the others is one of them, or its controls.
-"""
+"""The Page cache page. page.py arranges its parts; the other modules draw them."""

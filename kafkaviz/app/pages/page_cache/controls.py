@@ -1,6 +1,6 @@
-"""The controls of the page: how an index grows, or which real one stands in its place.
+"""The controls: how the index grows, what memory holds, and who reads.
 
-What memory holds; and who reads. A choice is called in the address as in the tables below.
+The keys of the dictionaries below are the words of each choice in the address.
 """
 
 from collections.abc import Callable
@@ -67,7 +67,11 @@ PRACTICE = "A practice log"
 
 
 def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | None]:
-    """The sliders; of a real index its positions too."""
+    """Draws the sliders.
+
+    Returns:
+        The settings, and the positions of the index entries if a real index is chosen.
+    """
     is_practice = _chosen_index(location) == PRACTICE
     with st.container(key="kv_set"):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
@@ -135,7 +139,7 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
 
 
 def render_index_choice(location: Location) -> tuple[str, np.ndarray | None]:
-    """A real index to try layouts on: its key and its offsets, where one is chosen."""
+    """Draws the choice of a real index. Returns its key and its offsets, or "" and None."""
     names = _index_names(location)
     if len(names) == 1:
         return "", None
@@ -156,13 +160,13 @@ def _index_names(location: Location) -> list[str]:
 
 
 def _chosen_index(location: Location) -> str:
-    """The index that the control or the address names, before the control is drawn."""
+    """Returns the chosen index before its control is drawn."""
     name = st.session_state.get(page_state.INDEX) or st.query_params.get(page_state.INDEX)
     return name if name in _offset_indexes(location.broker) else PRACTICE
 
 
 def _render_more(location: Location) -> tuple:
-    """What is seldom changed."""
+    """Draws the controls that are rarely changed, and returns their values."""
     names = _index_names(location)
     with st.expander(say("page_cache.more")):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
@@ -226,11 +230,12 @@ def _render_slider(
     describe: Callable[[str], str] = str,
     **widget_options: object,
 ):
-    """A slider over names, the chosen one at the end of its label's line; what that stands for.
+    """Draws a slider with its value at the right of the label, and returns the value.
 
     Args:
-        name: of its label in the catalogue.
-        describe: what a choice is called.
+        name: the message key of the label.
+        values: the value of each name.
+        describe: returns the text of a name.
     """
     with column:
         value_slot = st.empty()
@@ -254,7 +259,10 @@ def _render_slider(
 def _open_index(
     location: Location, index_name: str
 ) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-    """The index that was chosen, if it is a real one and can be read."""
+    """Returns the key, offsets and positions of a real index, or "", None and None.
+
+    If the index cannot be read, it also draws why.
+    """
     segment = _offset_indexes(location.broker).get(index_name)
     if segment is None or not isinstance(location, BrokerLocation):
         return "", None, None
@@ -274,9 +282,9 @@ def _open_index(
 
 
 def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
-    """The largest segment of each topic-partition, by name.
+    """Returns the largest segment of each topic-partition, by the name of the topic-partition.
 
-    Where it has an offset index of more than one entry's bytes.
+    Segments without two entries in the offset index are left out.
     """
     segments_by_name = {}
     for partition in broker.partitions if broker else ():
@@ -289,9 +297,10 @@ def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
-    """The offsets and positions of an index, rising.
+    """Returns the offsets and the positions of the index entries, in rising order.
 
-    Entries of a damaged one that do not rise are left out.
+    If the index is damaged, entries whose offset does not rise are left out, and a position that
+    falls is replaced by the one before.
     """
     entries = segment.offset_index
     offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)
@@ -305,17 +314,17 @@ def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
 
 
 def size_text(name: str) -> str:
-    """A size or a share, which every language writes alike, or none."""
+    """Returns a size or a share, which is the same in every language, or the word for none."""
     return say("common.none") if name == "none" else name
 
 
 def _pages_text(name: str) -> str:
-    """How far an index grows, of GROW."""
+    """Returns a name of GROW in words."""
     return say("common.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
 
 
 def _lookup_interval_text(name: str) -> str:
-    """When there is a lookup, of LOOKUP_INTERVALS."""
+    """Returns a name of LOOKUP_INTERVALS in words."""
     return (
         say("page_cache.each_append")
         if LOOKUP_INTERVALS[name] == 1
@@ -324,17 +333,17 @@ def _lookup_interval_text(name: str) -> str:
 
 
 def _lag_text(name: str) -> str:
-    """How far laggards are behind, of LAG."""
+    """Returns a name of LAG in words."""
     kind, entries = LAG[name]
     return say(f"page_cache.lag_{kind}", n=entries)
 
 
 def _index_kind_text(name: str) -> str:
-    """An index, of ENTRY_SIZE."""
+    """Returns a name of ENTRY_SIZE in words."""
     size = ENTRY_SIZE[name]
     return say(f"page_cache.kind_{'offset' if size == ENTRY_BYTES[OFFSET] else 'time'}", bytes=size)
 
 
 def _index_text(name: str) -> str:
-    """An index to grow: the practice log, or a topic-partition by its name."""
+    """Returns the name of an index: the practice log or a topic-partition."""
     return say("page_cache.practice") if name == PRACTICE else name

@@ -1,7 +1,7 @@
-"""A growing index, replayed.
+"""The replay of a growing index: pages that lookups touch, and page faults on cold pages.
 
-Which pages its lookups touch, and which had gone cold; in a long growth the faults, by how soon
-pages go cold and by who reads.
+Long growths compare the faults by turnover, the amount of log after which a page is cold, and by
+reader.
 """
 
 from collections.abc import Iterable
@@ -37,11 +37,11 @@ PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults
 READER_COLUMNS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
 FAULT_RATE_COLUMNS = ("laggard_share", *READER_COLUMNS[1:])
 TURNOVERS_MB = (1, 4, 16, 64, 256)
-LONG_GROWTH = (20_000, 262_144)  # growths whose faults a page are listed
+LONG_GROWTH = (20_000, 262_144)  # entries where counting starts, and where the growth ends
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
-    """Both images, and what is in them as a table."""
+    """Draws the touched pages of both searches, and a table of all pages."""
     plain, warm = replay_cache.replays(settings, clock)
     st.space(16)
     for column, replay, search in zip(
@@ -84,9 +84,10 @@ def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
 
 
 def _faults_csv(replay: Replay) -> str:
-    """Each fault, a row.
+    """Returns one row per fault.
 
-    When the index had how many entries, which page, idle for how many bytes of log, whose lookup.
+    The columns are the entries in the index, the page, the bytes of log since the page was last
+    used, and the reader.
     """
     faults = replay.first_faults.tolist()
     return to_csv(
@@ -96,7 +97,7 @@ def _faults_csv(replay: Replay) -> str:
 
 
 def render_turnovers(settings: ReplaySettings) -> None:
-    """Faults a grown page, plain against warm, and the closed form."""
+    """Draws the faults per new page by turnover for both searches, and the closed form."""
     growth, share = _lengthen(settings.growth), settings.readers.laggard_share
     key = "page_cache.bars_laggards" if share else "page_cache.bars"
     span = {
@@ -126,7 +127,7 @@ def render_turnovers(settings: ReplaySettings) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _turnover_bars(settings: ReplaySettings) -> tuple[TurnoverFaults, ...]:
-    """Faults a grown page of a long growth, a bar a turnover."""
+    """Returns the faults per new page in a long growth, for each of TURNOVERS_MB."""
     growth = _lengthen(settings.growth)
     return tuple(
         _turnover_faults(growth, replace(settings.memory, cold_after_bytes=size * MB), settings)
@@ -135,7 +136,7 @@ def _turnover_bars(settings: ReplaySettings) -> tuple[TurnoverFaults, ...]:
 
 
 def _lengthen(growth: IndexGrowth) -> IndexGrowth:
-    """The same gap and entries, grown far."""
+    """Returns the same growth up to the size of LONG_GROWTH."""
     return replace(growth, entries=LONG_GROWTH[1], counted_from=LONG_GROWTH[0])
 
 
@@ -163,12 +164,11 @@ def _turnover_faults(
 
 @dataclass(frozen=True)
 class ReaderFaultRates:
-    """Faults per 1000 lookups of readers at the tail and of laggards.
+    """Faults per 1000 lookups with a certain share of laggards.
 
-    So many of all are laggards.
-
-    Returns:
-        None for a kind of reader that there is not.
+    Attributes:
+        name: the share of laggards, a key of LAGGARDS. plain_tail, warm_tail: readers at the tail,
+            None if there are none. plain_laggard, warm_laggard: laggards, None if there are none.
     """
 
     name: str
@@ -179,7 +179,7 @@ class ReaderFaultRates:
 
 
 def render_reader_faults(settings: ReplaySettings) -> None:
-    """Faults of each kind of reader, by how many of them lag."""
+    """Draws the faults of readers at the tail and of laggards, by the share of laggards."""
     rows = _reader_fault_rates(settings)
     aside = say(
         "page_cache.protected_below",
@@ -221,7 +221,7 @@ def render_reader_faults(settings: ReplaySettings) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _reader_fault_rates(settings: ReplaySettings) -> tuple[ReaderFaultRates, ...]:
-    """Who meets cold pages, by the share of laggards, in a long growth."""
+    """Returns the fault rates in a long growth, for each share in LAGGARDS."""
     return tuple(
         _rates_of_share(name, replace(settings.readers, laggard_share=share), settings)
         for name, share in LAGGARDS.items()
@@ -245,7 +245,7 @@ def _rates_of_share(name: str, readers: Readers, settings: ReplaySettings) -> Re
 
 
 def fault_rate_values(rows: Iterable[ReaderFaultRates]) -> list[tuple[float | str, ...]]:
-    """FAULT_RATE_COLUMNS of each: faults per 1000 lookups, empty where there is no such reader."""
+    """Returns the FAULT_RATE_COLUMNS of each row. A kind of reader that is missing has ""."""
     faults_by_name = (
         (rates.name, (rates.plain_tail, rates.warm_tail, rates.plain_laggard, rates.warm_laggard))
         for rates in rows
@@ -260,7 +260,6 @@ def fault_rate_values(rows: Iterable[ReaderFaultRates]) -> list[tuple[float | st
 
 
 def _rate_text(faults: float | None) -> str:
-    """Faults per 1000 lookups."""
     return (
         units.MISSING
         if faults is None

@@ -1,7 +1,4 @@
-"""Page cache: which pages of an index a search touches while it grows.
-
-Which had gone cold, and what other searches would cost.
-"""
+"""The Page cache page: index pages that a search touches, which are cold, and other searches."""
 
 from collections.abc import Callable
 
@@ -18,7 +15,7 @@ from kafkaviz.app.widgets import elements, part_tabs
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
-# parts of the page, as the address has them, and the keys of their names
+# the tabs, by their word in the address, and the message keys of their labels
 ANSWER, GROWTH, ENTRIES, LAYOUTS, EXPERTS = "Answer", "Growth", "Entries", "Layouts", "Experts"
 PARTS = {
     ANSWER: "common.tab_answer",
@@ -49,7 +46,6 @@ CONTROLS = {
 
 @in_turn
 def render_page() -> None:
-    """The page: its title, and below it its parts."""
     location = frame("Page cache")
     apply_print_style()
     elements.title(say("common.page_page_cache"), say("page_cache.lead"), gap=4)
@@ -59,10 +55,7 @@ def render_page() -> None:
 
 @st.fragment
 def _render_body(location: Location) -> None:
-    """The open part: a slider redraws this, not the frame around it.
-
-    A container keeps the parts of a section apart, which the page does not.
-    """
+    """Draws the open tab. A slider reruns only this part."""
     names = {part: say(key) for part, key in PARTS.items()}
     with st.container(gap=None, key="kv_lab"):
         part, container = part_tabs.render_tabs(names, CONTROLS)
@@ -71,17 +64,16 @@ def _render_body(location: Location) -> None:
 
 
 def _render_answer(_location: Location) -> None:
-    """What one page more does to a lookup at the tail; of no directory."""
+    """Draws how one more page changes a lookup at the tail. It needs no directory."""
     tail_lookups.render_sizes()
 
 
 def _render_growth(location: Location) -> None:
-    """A growing index, replayed."""
     growth.render_growth(*render_controls(location))
 
 
 def _render_entries(_location: Location) -> None:
-    """KAFKA-6432 entry by entry, and what was published of it."""
+    """Draws KAFKA-6432 entry by entry, and the published results for it."""
     with st.container():
         tail_lookups.render_example()
     st.space(32)
@@ -90,7 +82,7 @@ def _render_entries(_location: Location) -> None:
 
 
 def _render_experts(location: Location) -> None:
-    """Long growths: faults by how soon pages go cold, and by who reads."""
+    """Draws long growths: faults by turnover and by reader."""
     settings, _ = render_controls(location)
     st.space(16)
     growth.render_turnovers(settings)

@@ -1,7 +1,7 @@
-"""The lookup of a reader at the tail, after KAFKA-6432.
+"""Lookups of a reader at the tail, after KAFKA-6432.
 
-What it has to wait for once its index is a page longer, the answer of the page; entry by entry on
-the 13th and the 14th page; and what was published of those.
+This is the first tab of the page: the cold pages such a lookup waits for when the index grows by a
+page. The others show the 13th and 14th page entry by entry, and the published results for them.
 """
 
 import streamlit as st
@@ -31,7 +31,7 @@ SIZE_HEADS = (
 
 
 def render_sizes() -> None:
-    """Both searches at each size of the index, and all sizes as a table."""
+    """Draws both searches at each size of the index, and a table of all sizes."""
     render_tail_growth(_browser_payload(language()))
     st.space(12)
     rows = tail_growth_figure.rows(_lookups())
@@ -58,7 +58,7 @@ def _browser_payload(language_code: str) -> dict:
 
 
 def render_example() -> None:
-    """The 13th and 14th page of KAFKA-6432, entry by entry."""
+    """Draws the 13th and 14th page of KAFKA-6432, entry by entry."""
     with st.container(key="kv_fig_example"):
         head, control = st.columns((0.66, 0.34), gap=24, vertical_alignment="bottom")
         count = _slider_default(page_state.ENTRIES, FIRST_N, LAST_N)
@@ -88,7 +88,7 @@ def render_example() -> None:
 
 
 def _slider_default(key: str, least: int, most: int) -> int:
-    """Where a slider begins; a number of the address that lies outside is passed over."""
+    """Returns the default of a slider. A number in the address that is out of range is removed."""
     number = page_state.number(st.query_params.get(key))
     if (
         key not in st.session_state
@@ -100,7 +100,7 @@ def _slider_default(key: str, least: int, most: int) -> int:
 
 
 def render_published() -> None:
-    """What was published about pages 12 and 13, and what the code does."""
+    """Draws the published results for pages 12 and 13, and those of Kafka's code."""
     elements.heading(say("page_cache.published"))
     st.space(8)
     head = "".join(
@@ -115,7 +115,7 @@ def render_published() -> None:
 
 
 def _published_row(size_range: IndexSizeRange) -> str:
-    """A stretch of sizes; what was published is struck out where it is not so."""
+    """Returns a row for a range of index sizes. Published pages are struck out where wrong."""
     sizes = (
         units.group(size_range.first)
         if size_range.first == size_range.last
@@ -139,7 +139,7 @@ def _published_row(size_range: IndexSizeRange) -> str:
 
 @st.cache_resource(show_spinner=False)
 def _size_ranges() -> tuple[IndexSizeRange, ...]:
-    """The sizes of an index that KAFKA-6432 names: its 13th and its 14th page."""
+    """Returns the index sizes that KAFKA-6432 names: those of its 13th and 14th page."""
     return index_size_ranges(
         12 * index_layouts.ENTRIES_A_PAGE + 1, 14 * index_layouts.ENTRIES_A_PAGE
     )

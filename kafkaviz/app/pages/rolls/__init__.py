@@ -1,4 +1,1 @@
-"""The Rolls page: page.py has its parts in order.
-
-Each of the others is one of them, or its controls.
-"""
+"""The Rolls page. page.py arranges its parts; the other modules draw them."""

@@ -1,7 +1,4 @@
-"""The controls of a simulated log.
-
-Its workload, how fast and in which batches that is written, and the settings of its topic.
-"""
+"""The controls of a simulated log: workload, throughput, batch size and topic settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,7 +51,7 @@ BATCHES = {
     },
 }
 BATCH_ORDER = [AS_IT_IS, *BATCHES]
-OPTION_KEYS = {  # names of options that are words; sizes and times are the same in every language
+OPTION_KEYS = {  # options to translate; sizes and times are the same in every language
     AS_IT_IS: "as_it_is",
     NONE: "none",
     "one record": "one_record",
@@ -66,7 +63,7 @@ OPTION_KEYS = {  # names of options that are words; sizes and times are the same
     "10 times": "10_times",
     "100 times": "100_times",
 }
-SETTINGS = {  # of a topic: the values a slider offers
+SETTINGS = {  # the values that the slider of a topic setting offers
     "segment.bytes":
     (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
     "segment.ms": (
@@ -82,7 +79,7 @@ JITTER_SETTING = "segment.jitter.ms"
 
 
 def option_text(option: str) -> str:
-    """The name of an option, or the title of a workload, as the reader's language has it."""
+    """Returns the name of an option, or the title of a workload, in the reader's language."""
     return (
         say(f"rolls.option_{OPTION_KEYS[option]}")
         if option in OPTION_KEYS
@@ -91,7 +88,12 @@ def option_text(option: str) -> str:
 
 
 def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
-    """The workload so many times as fast, and in batches of another size."""
+    """Returns the workload with its rate multiplied, and with another batch size.
+
+    Args:
+        speed: a key of SPEEDS.
+        batch: a key of BATCHES, or AS_IT_IS.
+    """
     return replace(
         workload,
         phases=tuple(
@@ -112,22 +114,22 @@ def _scale_phase(phase, speed: float, batch_bytes: int | None):
 
 
 def _default_value(workload: Workload, name: str) -> int:
-    """A setting's value where nothing else is chosen."""
+    """Returns the value of a setting in the workload, or Kafka's default."""
     default = config_def.TOPIC_SETTINGS[name].default(workload.release)
     return cast(int, dict(workload.settings).get(name, default))
 
 
 def _slider_values(workload: Workload, name: str) -> dict[str, int]:
-    """What a slider offers, by name: the usual values, and the workload's own."""
+    """Returns the values of a slider by name: those of SETTINGS, and the workload's own."""
     values = sorted({*SETTINGS[name], _default_value(workload, name)})
     return {format_setting(name, value): value for value in values}
 
 
 def render_controls() -> tuple[Workload, LogConfig] | None:
-    """The workload and the settings that the sliders say.
+    """Draws the controls.
 
     Returns:
-        None where what somebody wrote is no workload.
+        The workload and the settings, or None if the typed workload is not valid.
     """
     with st.container(key="kv_set"):
         first = st.columns(5, gap=24)
@@ -157,7 +159,7 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
 
 
 def _choose_workload() -> str:
-    """Which one, by its title."""
+    """Draws the control for the workload and returns its title."""
     st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     widget_options: dict[str, Any] = {
@@ -176,7 +178,7 @@ def _choose_workload() -> str:
 
 
 def _render_story(text: str) -> None:
-    """What the workload is about."""
+    """Draws the description of the workload."""
     story = elements.escape(text)
     st.html(
         f'<div class="kv-lab">{say("rolls.story")}</div>'
@@ -185,7 +187,7 @@ def _render_story(text: str) -> None:
 
 
 def _render_reset() -> None:
-    """All settings as the workload has them."""
+    """Draws the button that resets all settings to those of the workload."""
     st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
     st.button(
         say("rolls.settings_anew"),
@@ -197,7 +199,7 @@ def _render_reset() -> None:
 
 
 def _reset_settings() -> None:
-    """Another workload comes with its own settings."""
+    """Removes the chosen settings, because each workload has its own."""
     for key in (
         *page_state.SETTING.values(),
         page_state.SPEED,
@@ -209,7 +211,7 @@ def _reset_settings() -> None:
 
 
 def _edit_own_workload() -> Workload | None:
-    """The field for a workload of one's own; what is wrong with it."""
+    """Draws the field for the reader's own workload and its errors. Returns None if it has any."""
     if page_state.ROLLS_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.ROLLS_WORKLOAD_TEXT] = workloads.own_text()
     with st.expander(say("workloads.own_toml"), expanded=True):
@@ -233,7 +235,7 @@ def _edit_own_workload() -> Workload | None:
 
 
 def _choose_value(column, workload: Workload, name: str) -> int:
-    """One of the topic's settings."""
+    """Draws the slider of a topic setting and returns its value."""
     values = _slider_values(workload, name)
     return values[
         _slider(

@@ -1,7 +1,4 @@
-"""The rolls of a topic-partition on disk.
-
-Its history, the settings it ran with, and where each of them was found.
-"""
+"""The rolls of a topic-partition on disk, its settings, and where each setting was found."""
 
 import os
 from collections.abc import Mapping
@@ -30,9 +27,13 @@ CACHE_ENTRIES = 24
 
 @dataclass(frozen=True)
 class RollsOnDisk:
-    """The history of a partition on disk, and where each of its settings came from, by its name.
+    """The roll history of a topic-partition on disk.
 
-    history.inferred_limits has those of its rolls.
+    Attributes:
+        load: the mean size of its batches.
+        key: a cache key.
+        origins: the source of each setting by name. history.inferred_limits has the settings that
+            were inferred from the rolls.
     """
 
     history: RollHistory
@@ -42,7 +43,11 @@ class RollsOnDisk:
 
 
 def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
-    """The history of a topic-partition. Raises KafkavizError as reading it does."""
+    """Returns the roll history of a topic-partition.
+
+    Raises:
+        KafkavizError: the topic-partition cannot be read.
+    """
     return _rolls_on_disk(snapshot, os.fsencode(directory))
 
 
@@ -62,9 +67,9 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """The batches' mean size, from the headers of a part of one segment.
+    """Returns the mean batch size, from the first batch headers of the last non-empty segment.
 
-    Enough for curves that are drawn on log axes.
+    That is exact enough for curves on log axes.
     """
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes),
@@ -78,7 +83,7 @@ def _load_on_disk(partition: Partition) -> WriteLoad:
 
 
 def _origin_text(rolls: RollsOnDisk, name: str) -> str:
-    """Where a setting came from, in a few words; nothing where that is not known."""
+    """Returns where a setting was found, "" if that is not known."""
     bounds = rolls.history.inferred_limits.get(name)
     if bounds:
         return say("rolls.inferred", low=group(bounds.low), high=group(bounds.high))
@@ -89,7 +94,7 @@ def _origin_text(rolls: RollsOnDisk, name: str) -> str:
 
 
 def render_settings(rolls: RollsOnDisk, count: int) -> None:
-    """The settings that the partition ran with, and where each was found."""
+    """Draws the settings that the partition ran with, and where each was found."""
     on_disk = say_count("rolls.segments_on_disk", count)
     cells = [
         (

@@ -1,7 +1,4 @@
-"""Rolls: a simulated log growing, each roll with its cause.
-
-Which limit binds where; a partition's real rolls.
-"""
+"""The Rolls page: each roll of a simulated log or a topic-partition, and its cause."""
 
 from typing import Any
 
@@ -35,13 +32,12 @@ CHOICES = (
     page_state.BATCH_SIZE,
     page_state.STORY,
 )
-SIMULATED = "Simulated"  # as a value of page_state.ROLLS_SUBJECT
+SIMULATED = "Simulated"  # a value of page_state.ROLLS_SUBJECT
 OTHER_PARTITIONS, NAME_CHARACTERS = 2, 22
 
 
 @in_turn
 def render_page() -> None:
-    """The page: its head, and below it what was chosen there."""
     location = frame("Rolls")
     apply_print_style()
     _render_body(location, _render_head(location))
@@ -49,7 +45,7 @@ def render_page() -> None:
 
 @st.fragment
 def _render_body(location: Location, subject: str) -> None:
-    """All but the head: a slider redraws this, not the frame around it."""
+    """Draws everything below the head. A slider reruns only this part."""
     choice.carry_over(CHOICES, location.address)
     with st.container(gap=None, key="kv_rolls"):
         above = _render_simulated_log() if subject == SIMULATED else _render_partition(location)
@@ -58,9 +54,10 @@ def _render_body(location: Location, subject: str) -> None:
 
 
 def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
-    """Controls, timeline, curves, table, comparison, and what to take along.
+    """Draws the controls, the figures, the comparison and the download of a simulated log.
 
-    The workload and settings, where a log could be made.
+    Returns:
+        The workload and the settings, or None if no log could be made.
     """
     chosen = render_controls()
     if chosen is None:
@@ -84,7 +81,7 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
 
 
 def _render_partition(location: Location) -> None:
-    """The rolls of the open topic-partition."""
+    """Draws the rolls of the open topic-partition."""
     location = page_location.require_partition(location)
     try:
         log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
@@ -109,7 +106,7 @@ def _render_partition(location: Location) -> None:
 def _render_figures(
     history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
 ) -> None:
-    """The segments as they fill; which limit binds where; every roll."""
+    """Draws the segments as they fill, the limits, and a table of every roll."""
     roll_figures.render_timeline(history, key, appended)
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
@@ -120,9 +117,10 @@ def _render_figures(
 
 
 def _render_head(location: Location) -> str:
-    """Title, and the choice between a simulated log and the open topic-partition or another.
+    """Draws the title, and the choice between a simulated log and some topic-partitions.
 
-    What was chosen.
+    Returns:
+        SIMULATED, or the chosen topic-partition.
     """
     labels = {
         elements.cut_middle(source, NAME_CHARACTERS): source for source in _source_names(location)
@@ -164,17 +162,15 @@ def _render_head(location: Location) -> str:
 
 
 def _label_text(label: str) -> str:
-    """What a choice is called: a topic-partition by its name."""
+    """Returns the text of a choice. A topic-partition has its name."""
     return say("rolls.simulated") if label == SIMULATED else elements.escape_markdown(label)
 
 
 def _current_label(labels: list[str]) -> str:
-    """Simulated or the open topic-partition, as the address says.
+    """Returns the choice that the address names, else the one from before, else SIMULATED.
 
-    Else as it was looked at before; else the simulated log.
-
-    Not bound to the address: it can only change together with the topic-partition, which is the
-    frame's.
+    The control is not bound to the address, because it can only change together with the
+    topic-partition, which belongs to the frame.
     """
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:
@@ -187,7 +183,7 @@ def _current_label(labels: list[str]) -> str:
 
 
 def _source_names(location: Location) -> list[str]:
-    """The simulated log, the open topic-partition, and the two others that rolled most."""
+    """Returns SIMULATED, the open topic-partition, and the two others with the most segments."""
     if not isinstance(location, PartitionLocation):
         return [SIMULATED]
     own_directory = location.partition.directory
@@ -203,7 +199,7 @@ def _source_names(location: Location) -> list[str]:
 
 
 def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]:
-    """Topic-partitions with more than one segment, and how many."""
+    """Returns the other topic-partitions that have rolled, with their number of segments."""
     counts = (
         (partition.directory, len(partition.live))
         for partition in broker.partitions
@@ -213,7 +209,7 @@ def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]
 
 
 def _disk_lead(location: PartitionLocation) -> str:
-    """How many segments there are."""
+    """Returns a sentence about the number of segments."""
     count = len(location.partition.live)
     return say_count(
         "rolls.lead_on_disk",

@@ -1,8 +1,4 @@
-"""The figures of a log, simulated or on disk.
-
-A row for each segment as it fills, every roll in a table, which limit ends a segment first, and a
-log that grows append by append.
-"""
+"""The figures of a log, simulated or on disk: timeline, rolls, limits, and growth by append."""
 
 from typing import Any, cast
 
@@ -49,11 +45,11 @@ STEP_COLUMNS = ("step", "what_happens", "counter", "offset_entries", "time_entri
 
 
 def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray | None) -> None:
-    """Every segment until its roll.
+    """Draws every segment until its roll.
 
     Args:
-        key: of the run, or of the partition as it lies there.
-        appended_batches: of a simulated log, rows of roll_history.APPEND.
+        key: the cache key of the simulation or of the partition.
+        appended_batches: rows of roll_history.APPEND for a simulated log, else None.
     """
     pages = _pages(len(history.segments))
     first = pages[choice.settle(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
@@ -75,12 +71,12 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
 
 
 def _pages(count: int) -> dict[str, int]:
-    """The rows that are drawn together, by name."""
+    """Returns the first row of each page of the timeline, by the name of the page."""
     return {f"{low + 1}–{high + 1}": low for low, high in roll_timeline.page_slices(count)}
 
 
 def _render_pager(names: list[str]) -> None:
-    """Which rows are drawn, where they are not all."""
+    """Draws the control that chooses a page of the timeline."""
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
         widget_options: dict[str, Any] = {
@@ -93,12 +89,12 @@ def _render_pager(names: list[str]) -> None:
 
 
 def _rows_text(name: str) -> str:
-    """Rows of _pages, their digits grouped."""
+    """Returns a name of `_pages` with grouped digits."""
     return "–".join(units.group(int(number)) for number in name.split("–"))
 
 
 def render_rolls(history: RollHistory) -> None:
-    """The table; of a long log its beginning and its end."""
+    """Draws a table of the rolls. For a long log, only the first and last MAX_ROWS / 2."""
     elements.heading(say("rolls.every_roll"))
     st.space(8)
     count = len(history.segments)
@@ -120,7 +116,7 @@ def render_rolls(history: RollHistory) -> None:
 
 
 def _roll_html(roll: tuple | None, count: int) -> str:
-    """The row of a roll, its cause in its colour; of None that of the rolls left out."""
+    """Returns the row of a roll, its cause in colour. None stands for the rolls left out."""
     if roll is None:
         return (
             "<tr>"
@@ -138,7 +134,7 @@ def _roll_html(roll: tuple | None, count: int) -> str:
 
 
 def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
-    """Time until a roll by each limit alone, over the speed."""
+    """Draws the time until a roll by each limit alone, over the write rate."""
     figure_key = "limits", key
     view = charts.view(
         figure_key, lambda: limit_curves.view(history.config, load, history.bytes_per_s)
@@ -162,7 +158,7 @@ def render_limits(history: RollHistory, load: WriteLoad, key: str) -> None:
 
 
 def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> str:
-    """How large segment.index.bytes must be for no index to fill first."""
+    """Returns how large segment.index.bytes must be so that no index fills first."""
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
     share = float(limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)
@@ -177,10 +173,10 @@ def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> s
 
 
 def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
-    """The stepper.
+    """Draws how a log grows append by append.
 
     Args:
-        simulated_log: the simulated log, if one is shown.
+        simulated_log: the workload and the settings of the simulated log, if one is shown.
     """
     names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):

@@ -1,8 +1,4 @@
-"""What stands around the figures of a simulated log.
-
-The notes where its settings do not work, its comparison with the run before, and the directory to
-take along.
-"""
+"""Notes on a simulated log, its comparison with another run, and its download."""
 
 import io
 from typing import Any, cast
@@ -26,11 +22,11 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.workload import Workload
 
 WORKLOAD_KEYS = ("workload", "throughput", "batches")
-MAX_ARCHIVE_BYTES = 256 * MIB  # of .log
+MAX_ARCHIVE_BYTES = 256 * MIB  # counts only the .log files
 
 
 def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
-    """In place of a traceback: what Kafka does with such settings."""
+    """Draws what Kafka does with settings that do not work."""
     room = index_room(config.segment_index_bytes)
     if room == IndexRoom.NONE:
         key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
@@ -69,10 +65,10 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
-    """A sentence in its place.
+    """Draws a note.
 
     Args:
-        name: its own on this page: two of one mark may stand together.
+        name: part of the widget key. It differs for each note, because two can have the same mark.
     """
     with elements.state(f"note_{name}", mark, finding, reason):
         pass
@@ -80,7 +76,7 @@ def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
 
 
 def render_comparison(workload: Workload, config: LogConfig, history: RollHistory) -> None:
-    """What this run came to, beside the run before or the one that was kept."""
+    """Draws this run compared with the previous run, or with the one that was kept."""
     current = roll_summary.summarize(history, _setting_texts(workload, config))
     previous = _previous_run(current)
     st.space(32)
@@ -107,7 +103,7 @@ def render_comparison(workload: Workload, config: LogConfig, history: RollHistor
 
 
 def _previous_run(current: RunSummary) -> RunSummary | None:
-    """The run that this one is compared with; this one is kept for the next."""
+    """Returns the run to compare with, and stores this one for the next comparison."""
     last, st.session_state[page_state.RUN] = st.session_state.get(page_state.RUN), current
     if last not in (None, current) and not st.session_state.get(page_state.KEEPS_PREVIOUS_RUN):
         st.session_state[page_state.PREVIOUS_RUN] = last
@@ -115,7 +111,7 @@ def _previous_run(current: RunSummary) -> RunSummary | None:
 
 
 def _render_comparison_head() -> None:
-    """The heading, and the button that keeps a run or lets it go."""
+    """Draws the heading, and the button that keeps a run or stops keeping it."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_compare_head"):
         elements.heading(say("rolls.before_after"), say("rolls.before_after_how"))
         if st.session_state.get(page_state.KEEPS_PREVIOUS_RUN):
@@ -137,7 +133,7 @@ def _render_comparison_head() -> None:
 
 
 def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
-    """What may have been changed; its words are those of links, the same in every language."""
+    """Returns every setting of a run. Values are the words of the address, not translated."""
     texts = {"workload": workload.title or OWN_TITLE}
     texts |= {
         name: format_setting(name, getattr(config, name.replace(".", "_")))
@@ -150,12 +146,12 @@ def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
 
 
 def _setting_text(text: str) -> str:
-    """A name or a value of _setting_texts in the reader's language."""
+    """Returns a name or a value of `_setting_texts` in the reader's language."""
     return say(f"rolls.changed_{text}") if text in WORKLOAD_KEYS else option_text(text)
 
 
 def _pin() -> None:
-    """What is shown now stays the one that is compared with."""
+    """Keeps the current run to compare with."""
     st.session_state[page_state.PREVIOUS_RUN], st.session_state[page_state.KEEPS_PREVIOUS_RUN] = (
         st.session_state.get(page_state.RUN),
         True,
@@ -163,12 +159,12 @@ def _pin() -> None:
 
 
 def _unpin() -> None:
-    """The run before the last change counts again."""
+    """Compares with the previous run again."""
     st.session_state[page_state.KEEPS_PREVIOUS_RUN] = False
 
 
 def render_download(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
-    """The directory as an archive, and opened here like any other."""
+    """Draws the buttons that download the simulated directory or open it in the app."""
     st.space(16)
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
