@@ -1,4 +1,4 @@
 """Floor 8: a view of a result, and the Plotly figure of that view.
 
-Views choose and are tested value by value; figures only draw.
+A view chooses the values to show, and tests compare them. A figure only draws the view.
 """

@@ -1,8 +1,8 @@
-"""A Plotly figure as the browser is sent it, which Plotly checks only where somebody looks into it.
+"""A Plotly figure kept as plain values, which Plotly checks only if its attributes are read.
 
-Plotly checks and copies each value when a figure is made, and copies all of them again each time
-it is sent. So a page keeps figures as plain values; and those that it draws anew for every setting
-are made of plain values from the start, which takes a hundredth of the time.
+Plotly checks and copies every value when a figure is made, and copies it again each time it is
+sent. Pages avoid that by keeping figures as plain values. Figures that are redrawn for every
+setting are built from plain values, which takes a hundredth of the time.
 """
 
 import base64
@@ -13,27 +13,31 @@ import plotly.graph_objects as go
 
 
 class PlainFigure(go.Figure):
-    """A figure of plain values.
+    """A figure of plain values that is sent to the browser unchecked.
 
-    It is sent as it is. Who looks into it or changes it, as a notebook or a test, finds the figure
-    that Plotly makes of the same values, checked.
+    Reading or changing an attribute, as in a notebook or a test, turns it into a normal Plotly
+    figure.
     """
 
     def __init__(self, plain: dict[str, Any]) -> None:
-        """The figure.
+        """Keeps the values.
 
         Args:
-            plain: its data and layout, as `to_dict` of a figure gives them.
+            plain: data and layout, in the form that `to_dict` of a figure returns.
         """
         self.__dict__["_plain"] = plain
 
     @classmethod
     def from_plotly(cls, figure: go.Figure) -> "PlainFigure":
-        """A figure that Plotly has made, to be sent again and again."""
+        """Returns a plain copy of a Plotly figure, which is cheap to send repeatedly."""
         return cls(figure.to_dict())
 
     def __getattr__(self, name: str) -> Any:
-        """Python asks for what is not there: at first, all that Plotly's figures have."""
+        """Builds the Plotly figure when one of its attributes is read for the first time.
+
+        Raises:
+            AttributeError: the figure is built already and has no such attribute.
+        """
         plain = self.__dict__.pop("_plain", None)
         if plain is None:
             raise AttributeError(name)
@@ -41,12 +45,12 @@ class PlainFigure(go.Figure):
         return getattr(self, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is sent, not to be changed."""
+        """Returns the values that are sent. Callers must not change them."""
         return self.__dict__.get("_plain") or super().to_dict()
 
 
 def typed_array(values: np.ndarray) -> dict[str, str]:
-    """Floating-point numbers as plotly.js reads them quickest."""
+    """Returns floating-point numbers in the form that plotly.js reads fastest."""
     return {
         "dtype": "f8",
         "bdata": base64.b64encode(values.astype("<f8").tobytes()).decode("ascii"),

@@ -1,6 +1,6 @@
-"""The figures of the pages, for notebooks: kv.plot.broker(broker) is a Plotly figure.
+"""The figures of the pages for notebooks: kv.plot.broker(broker) returns a Plotly figure.
 
-Each is drawn by figures/, as on the page, in a mode, "light" or "dark", with its title in it.
+Each is drawn as on its page, with its title inside. A mode is "light" or "dark".
 """
 
 from pathlib import Path
@@ -31,10 +31,10 @@ LIGHT = "light"
 
 
 def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
-    """The broker map: a row a topic-partition, its segments to scale, how densely it is indexed.
+    """Returns the broker map: one row per topic-partition, segments to scale, index density below.
 
     Raises:
-        MissingPackages: Plotly is not installed; so do all of these.
+        MissingPackages: Plotly is not installed. The other functions raise it too.
     """
     extras.require("app", "plotly")
     from kafkaviz.figures.broker import broker_map
@@ -47,10 +47,10 @@ def broker(broker: Broker, mode: str = LIGHT) -> "go.Figure":
 
 
 def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
-    """The files of a segment as areas on one scale.
+    """Returns the files of a segment as areas on one scale.
 
     Raises:
-        CannotOpen: it has not all three files, or an empty one.
+        CannotOpen: one of the three files is missing or empty.
     """
     extras.require("app", "plotly", "pyarrow")
     from kafkaviz.figures.segment import file_areas
@@ -70,7 +70,7 @@ def segment(segment: Segment, mode: str = LIGHT) -> "go.Figure":
 
 
 def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
-    """The way of a lookup, as kv.lookup gives it: each probe in each index that was searched."""
+    """Returns the path of a lookup made with kv.lookup: each probe in each index searched."""
     extras.require("app", "plotly")
     from kafkaviz.figures.lookup import search_path
 
@@ -79,12 +79,12 @@ def lookup(lookup: Lookup, mode: str = LIGHT) -> "go.Figure":
 
 
 def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
-    """The segments of a topic-partition from their first batch to their roll, and its cause.
+    """Returns the segments of a topic-partition from first batch to roll, with the roll's cause.
 
-    The first of them, where there are more than a page shows.
+    If there are more than a page shows, only the first ones are drawn.
 
     Raises:
-        CannotOpen: it has no .log.
+        CannotOpen: the topic-partition has no .log.
     """
     extras.require("app", "plotly")
     from kafkaviz.figures.rolls import roll_timeline
@@ -96,7 +96,7 @@ def rolls(partition: Partition, mode: str = LIGHT) -> "go.Figure":
 
 
 def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
-    """What a topic ran with, and which of it the directory names."""
+    """Returns the topic's configuration, and the names of the settings that the directory gives."""
     broker = broker_around(partition)
     if broker is None:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
@@ -106,13 +106,13 @@ def _settings(partition: Partition) -> tuple[LogConfig, list[str]]:
 
 
 def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Figure":
-    """What another index.interval.bytes would cost: batch headers a fetch reads, by interval.
+    """Returns the batch headers that a fetch reads, for each index.interval.bytes.
 
     Args:
-        source: what `kafkaviz tune` takes; a workload too.
+        source: anything that `kafkaviz tune` takes, including a workload.
 
     Raises:
-        CannotOpen: nothing in it can be tuned.
+        CannotOpen: there is nothing to tune.
     """
     extras.require("app", "plotly")
     from kafkaviz.figures.tuning import tuning_curve
@@ -139,7 +139,7 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
 
 
 def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":
-    """A figure with its title, which pages write above it, and what they have behind it."""
+    """Adds the title and the background, which on a page are outside the figure."""
     height, top = figure.layout.height, figure.layout.margin.t or 0
     figure.update_layout(
         title={

@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 from kafkaviz.figures.tokens import LIGHT_DARK, MODES, colours
 
 _TEMPLATE = (Path(__file__).parent / "plotly-template.json").read_text(encoding="utf-8")
-# an axis without a line, and not to be dragged; what names it stands in the chart
+# an axis without a line that cannot be dragged; an annotation names it
 PLAIN_AXIS = {"showline": False, "zeroline": False, "fixedrange": True}
 
 
 @cache
 def template(mode: str) -> go.layout.Template:
-    """The Plotly template of a mode: plotly-template.json with the colours of the tokens."""
+    """Returns the Plotly template: plotly-template.json with the token colours of a mode."""
     text = re.sub(LIGHT_DARK, lambda match: match[1 + MODES.index(mode)], _TEMPLATE)
     text = re.sub(
         r"var\(--kv-([\w-]+)\)", lambda match: colours(mode)[match[1].replace("-", "_")], text
@@ -27,15 +27,15 @@ def template(mode: str) -> go.layout.Template:
 
 @cache
 def plain_template(mode: str) -> dict:
-    """The same as plain values, not to be changed."""
+    """Returns the template as plain values. Callers must not change them."""
     return template(mode).to_plotly_json()
 
 
 def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dict:
-    """The annotation that names the x axis, below its right end.
+    """Returns the annotation that names the x axis, below its right end.
 
     Args:
-        shift_px: upwards from the axis.
+        shift_px: upward distance from the axis.
     """
     return {
         "xref": "paper",
@@ -52,11 +52,11 @@ def axis_name(text: str, colours: Mapping[str, str], shift_px: int = -23) -> dic
 
 
 def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y: float) -> dict:
-    """The annotation that names a y axis, above its upper end.
+    """Returns the annotation that names a y axis, above its upper end.
 
     Args:
-        left_px: the margin in which the axis has its ticks' labels.
-        y: that end, as a share of the chart's height.
+        left_px: the left margin, which holds the tick labels.
+        y: the upper end of the axis, as a share of the chart's height.
     """
     return {
         "xref": "paper",
@@ -70,17 +70,17 @@ def vertical_axis_name(text: str, colours: Mapping[str, str], *, left_px: int, y
         "showarrow": False,
         "text": text,
         "font": {"size": 12, "color": colours["ink_3"]},
-        "bgcolor": colours["raised"],  # a mark's line may pass behind
+        "bgcolor": colours["raised"],  # covers a mark's line that crosses the name
     }
 
 
 def outside_ticks(colours: Mapping[str, str]) -> dict:
-    """What an axis has that is marked by ticks below it."""
+    """Returns the layout of an axis with ticks below it and without a grid."""
     return {"ticks": "outside", "ticklen": 5, "tickcolor": colours["line"], "showgrid": False}
 
 
 def grid_lines(colours: Mapping[str, str]) -> dict:
-    """What an axis has that is marked by lines through the chart."""
+    """Returns the layout of an axis with grid lines and without ticks."""
     return {
         "ticks": "",
         "ticklabelstandoff": 8,

@@ -1,7 +1,7 @@
-"""The design tokens: every colour by its meaning, light and dark, from tokens.css.
+"""The design tokens of tokens.css: a light and a dark colour for each meaning.
 
-A browser reads that stylesheet as it is. A chart cannot read a stylesheet's variables, so for
-charts the same text is parsed here.
+Browsers load the stylesheet itself. Charts cannot use CSS variables, so the same file is parsed
+here for them.
 """
 
 import re
@@ -20,5 +20,5 @@ COLOURS = {
 
 @cache
 def colours(mode: str) -> dict[str, str]:
-    """The colour of each meaning in a mode, "light" or "dark"."""
+    """Returns the colour of each meaning in a mode, "light" or "dark"."""
     return {meaning: pair[MODES.index(mode)] for meaning, pair in COLOURS.items()}

@@ -1,13 +1,12 @@
-"""The report: one HTML file that opens without a network.
+"""The report: one HTML file about a broker directory that opens without a network.
 
-It says what a broker directory holds, what is wrong with it, and what to set.
+It shows the contents of the directory, its faults, and the settings to change.
 
     subject = subject.gather(open_broker("/var/lib/kafka"))
-    report.page(subject, made_ms)       "<!doctype html>…", 2.6 MB, of which Plotly, packed, is 2.0
-    and the fonts are 0.35
+    report.page(subject, made_ms)    "<!doctype html>…"
 
-Everything is in the file; document.py has how. The same directory gives the same bytes, but for
-the date.
+The file has about 2.6 MB: 2.0 MB are Plotly (compressed), 0.35 MB are fonts. The same directory
+gives the same bytes except for the date. document.py builds the file.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,16 +33,16 @@ def report(
     include_sha256: bool = False,
     on_progress: Callable[[Message], None] = lambda _what: None,
 ) -> str:
-    """The report of a broker directory, or of one that was opened as one partition.
+    """Returns the report of a broker directory, or of a broker that was opened for one partition.
 
     Args:
-        created_ms: the date that it bears.
-        version: as `kafkaviz check` takes it.
-        setting_overrides: as `kafkaviz check` takes them.
-        checkup: a checkup that there is already.
-        include_payload: show a few records.
-        include_sha256: of every file.
-        on_progress: called with what is being read.
+        created_ms: the date in the report.
+        version: the release to assume, as in `kafkaviz check`.
+        setting_overrides: settings to replace, as in `kafkaviz check`.
+        checkup: the result of an earlier checkup, used instead of a new one.
+        include_payload: whether a few records are shown.
+        include_sha256: whether every file is listed with its checksum.
+        on_progress: is given a message that names the file being read.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -64,7 +63,7 @@ def report(
 
 
 def page(subject: Subject, created_ms: int) -> str:
-    """The HTML of what was gathered."""
+    """Returns the report as HTML."""
     optional_parts = [closing.records(subject)] if subject.samples is not None else []
     optional_parts += [closing.files(subject)] if subject.digests is not None else []
     parts = [
@@ -115,7 +114,7 @@ def _header(subject: Subject, name: str, parts: Sequence[ReportSection]) -> Html
 
 
 def _answers(subject: Subject) -> Html:
-    """The three answers that a reader in a hurry takes along."""
+    """Returns the three main answers, each with a link to its section."""
     view = health.view(subject)
     answers = [
         (view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),
@@ -162,5 +161,5 @@ def _footer() -> Html:
 
 
 def _name_of(broker: Broker) -> str:
-    """The name of what was opened; of several log directories that of the broker."""
+    """Returns the directory's name, or the broker's name if it has several log directories."""
     return broker.source.name if len(broker.sources) == 1 else broker.name

@@ -1,7 +1,4 @@
-"""What ends a report.
-
-Some records and the checksums of the files where they were asked for, and how the report was made.
-"""
+"""The last sections of a report: records and checksums on request, and how the report was made."""
 
 from kafkaviz import units
 from kafkaviz.messages import message, render, say
@@ -22,7 +19,6 @@ from kafkaviz.report.subject import Subject
 
 
 def records(subject: Subject) -> ReportSection:
-    """A few records of each topic."""
     words = say("report.last_records")
     samples = map(_sample, subject.samples or ())
     return ReportSection(
@@ -52,7 +48,7 @@ def _sample(sample: Sample) -> Html:
 
 
 def files(subject: Subject) -> ReportSection:
-    """The checksums, as sha256sum -c takes them in the directory."""
+    """Returns the checksums in the format that `sha256sum -c` reads."""
     digests = [digest for digest in subject.digests or () if not digest.is_archive]
     archive_lines = [
         tag(
@@ -88,7 +84,7 @@ def files(subject: Subject) -> ReportSection:
 
 
 def _line(digits: str, name: str) -> Html:
-    """A name with a line break or a backslash as sha256sum escapes it."""
+    """Returns a line in the format of sha256sum, which escapes line breaks and backslashes."""
     escaped = (
         units.escape_controls(name).replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
     )
@@ -96,7 +92,7 @@ def _line(digits: str, name: str) -> Html:
 
 
 def about(subject: Subject, version: str, made_ms: int) -> ReportSection:
-    """When, by what, of what, and what it leaves out."""
+    """Returns the section on the report itself: its date, release, directory and omissions."""
     time_tag = tag(
         "time",
         f"{units.moment(made_ms, fraction=False)} UTC",

@@ -1,8 +1,8 @@
-"""A page that is one file: its figures, its fonts, its style and its scripts are in it.
+"""A page in one file, which contains its figures, fonts, styles and scripts.
 
-Its policy lets those scripts run that the file was written with, by their checksums, and nothing
-else, whatever a topic is called; nothing can be fetched. Plotly, packed, is 2.0 MB of a page with
-figures, the fonts are 0.35 MB of each.
+Its Content-Security-Policy lists the checksums of its scripts. No other script runs, whatever a
+topic is called, and nothing can be fetched. Compressed, Plotly takes 2.0 MB of a page with figures;
+the fonts take 0.35 MB of every page.
 """
 
 import base64
@@ -23,12 +23,12 @@ from kafkaviz.report.html import Html, join, tag
 
 PACKAGE_DIRECTORY = Path(__file__).parents[1]
 MODES = ("light", "dark")
-# those of Streamlit
+# Streamlit's fonts: family, file name, range of weights
 FONTS = (
     ("Source Sans", "SourceSansVF-Upright", "200 900"),
     ("Source Code Pro", "SourceCodeVF-Upright", "200 900"),
 )
-Figures = Mapping[str, Mapping[str, str]]  # by name, and by mode, a Plotly figure as JSON
+Figures = Mapping[str, Mapping[str, str]]  # Plotly figures as JSON, by name and mode
 
 
 def document(
@@ -40,13 +40,14 @@ def document(
     styles: Sequence[str] = (),
     body_class: str | None = None,
 ) -> str:
-    """The whole file.
+    """Returns the whole file.
 
     Args:
-        figures: each is drawn into the element whose data-figure is its name. One that has no dark
-            mode is light in both.
-        scripts: run once the page is there.
-        styles: rules behind the page's own.
+        figures: drawn into the elements whose data-figure is their name. A figure without a dark
+            mode
+            is light in both.
+        scripts: JavaScript that runs at the end of the body.
+        styles: CSS rules added after the page's own.
     """
     drawing_script = _read_asset("page.js")
     run_scripts = [*([drawing_script] if figures else []), *scripts]
@@ -75,13 +76,13 @@ def document(
 
 
 def brand() -> Html:
-    """The name of the product beside its mark."""
+    """Returns the product's logo and name."""
     drawing = _read_svg("mark").replace("<svg ", '<svg aria-hidden="true" ', 1)
     return tag("div", Html(drawing), "kafkaviz", class_="brand")
 
 
 def _embed_figures(figures: Figures) -> Html:
-    """Plotly and the figures, as the script unpacks them."""
+    """Returns Plotly and the figures, compressed, as elements that page.js unpacks."""
     if not figures:
         return Html("")
     by_name = {name: _json_object(by_mode) for name, by_mode in figures.items()}
@@ -96,7 +97,7 @@ def _embed_figures(figures: Figures) -> Html:
 
 
 def _json_object(members: Mapping[str, str]) -> str:
-    """A JSON object of values that are JSON already."""
+    """Returns a JSON object whose values are JSON already."""
     return "{" + ",".join(f"{json.dumps(name)}:{value}" for name, value in members.items()) + "}"
 
 
@@ -106,7 +107,6 @@ def _plotly() -> str:
 
 
 def gzip_base64(data: bytes) -> str:
-    """Bytes packed, as text."""
     return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
 
 
@@ -116,7 +116,7 @@ def _sha256(script: str) -> str:
 
 @cache
 def _styles() -> str:
-    """The app's tokens and fonts, the marks of the severities, and the report's own rules."""
+    """Returns the app's tokens and fonts, the severity marks and the report's own rules."""
     marks = (
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
         for name in ("error", "warning", "info", "ok")
@@ -127,9 +127,9 @@ def _styles() -> str:
 
 
 def _fonts() -> list[str]:
-    """The app's own, which come with Streamlit.
+    """Returns @font-face rules for the app's fonts, which come with Streamlit.
 
-    Without them the reader's sans-serif and monospace do.
+    Without Streamlit there are none, and the browser uses its own sans-serif and monospace fonts.
     """
     spec = find_spec("streamlit")
     folder = (

@@ -1,7 +1,4 @@
-"""What the report says of a broker's health and of its next start.
-
-What is wrong, what the start will do, and what keeps each segment.
-"""
+"""The report's section on the broker's health: findings, the next start and retention."""
 
 from collections.abc import Iterator
 
@@ -15,12 +12,12 @@ from kafkaviz.messages import message, say
 from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
 from kafkaviz.report.subject import Subject
 
-# what is in these says nothing of a record's content
+# these files hold no record content
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")
-IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
+IN_FULL = 3  # errors per code that are shown in full; a lower severity shows one
 ROW_BYTES = checkup.ROW_BYTES
-GAPS_PX = 200  # that the gaps of the strip may take in all
-# of the cells of both tables, as html.table has them
+GAPS_PX = 200  # width of all gaps in the strip together
+# column kinds of both tables, see html.table
 KINDS = {"steps": "lwlw", "retention": "wllw"}
 
 
@@ -45,9 +42,9 @@ def section(subject: Subject) -> ReportSection:
 
 
 def view(subject: Subject) -> checkup.HealthView:
-    """The same as the Health page shows.
+    """Returns the view of the Health page.
 
-    Bytes that can be a record's content stay away unless records were asked for.
+    Bytes that may be a record's content are left out unless the report shows records.
     """
     shows_records = subject.samples is not None
     return checkup.health_view(
@@ -56,7 +53,7 @@ def view(subject: Subject) -> checkup.HealthView:
 
 
 def describe_counts(checkup_view: checkup.HealthView) -> str:
-    """1 error, 13 warnings, 17 worth knowing."""
+    """Returns the findings by severity: "1 error, 13 warnings, 17 worth knowing"."""
     return say(
         "report.counts",
         errors=message("report.errors", n=checkup_view.counts["error"]),
@@ -66,9 +63,9 @@ def describe_counts(checkup_view: checkup.HealthView) -> str:
 
 
 def _is_index(name: str) -> bool:
-    """Whether a file holds no content.
+    """Returns whether a file certainly holds no record content.
 
-    Of a KRaft snapshot, which is a .checkpoint, and of a .log nobody can say that.
+    A KRaft snapshot (.checkpoint) and a .log may hold some.
     """
     stem = name.rpartition("/")[2]
     for suffix in (".deleted", ".cleaned", ".swap"):
@@ -77,7 +74,7 @@ def _is_index(name: str) -> bool:
 
 
 def _strip(strip: RecoveryStrip | None) -> Html:
-    """The logs that the start reads, in proportion."""
+    """Draws the logs that the start reads, each as wide as its share."""
     if strip is None:
         return Html("")
     bars = (
@@ -155,7 +152,7 @@ def _member(member: FindingMember) -> Html:
 
 
 def _render_others(item: FindingItem, full: int) -> Html:
-    """Where else, and what else is said there."""
+    """Returns a table of the members that are not shown in full."""
     rest = item.count - full
     if rest <= 0:
         return Html("")
@@ -171,7 +168,7 @@ def _render_others(item: FindingItem, full: int) -> Html:
 
 
 def _dump(dump: HexDump) -> Html:
-    """Lines of 16 bytes, those that the finding is about marked."""
+    """Returns lines of 16 bytes in which the bytes of the finding are marked."""
     data, rows = bytes.fromhex(dump.digits), []
     for start in range(0, len(data), ROW_BYTES):
         line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
@@ -189,10 +186,10 @@ def _dump(dump: HexDump) -> Html:
 
 
 def _runs(data: bytes, dump: HexDump, position: int) -> Iterator[tuple[str, bool]]:
-    """The bytes of a line in runs of the same kind.
+    """Splits the bytes of a line into runs that belong to the finding or not.
 
     Yields:
-        Their digits, and whether the finding is about them.
+        The hexadecimal digits of a run, and whether the finding is about them.
     """
     start = 0
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]
@@ -220,6 +217,6 @@ def _table(table_view: HealthTable | None) -> Html:
 def _render_cell(
     row: checkup_tables.HealthRow, place: int, cell: str, table_view: HealthTable
 ) -> object:
-    """A cell with its mark, its name in the face of names."""
+    """Returns a cell with its severity mark, or in the code font if it is a name."""
     text = mono(row.hover[place] or cell) if place in table_view.code and row.is_one else cell
     return join((mark(row.kind), text)) if place == 0 and row.kind else text

@@ -1,6 +1,6 @@
-"""HTML put together so that nothing read from a file becomes markup.
+"""HTML built so that text from a file never becomes markup.
 
-A text is escaped unless it is Html already.
+Every string is escaped unless it is Html.
 
     tag("p", "a < b", class_="kv-note")     Html('<p class="kv-note">a &lt; b</p>')
 """
@@ -23,15 +23,15 @@ MARKS = {
 
 
 class Html(str):
-    """Markup; any other text is escaped before it is put into some."""
+    """Markup. Any other string is escaped before it is put into markup."""
 
     __slots__ = ()
 
 
 def html(value: object) -> Html:
-    """The same if it is Html, else its text in the reader's language, escaped.
+    """Returns Html unchanged, and anything else as escaped text in the reader's language.
 
-    What would turn the order of its letters is written out.
+    Control characters and characters that change the text direction are written as escapes.
     """
     if isinstance(value, Html):
         return value
@@ -40,19 +40,16 @@ def html(value: object) -> Html:
 
 
 def join(parts: Iterable[object], separator: str = "") -> Html:
-    """One behind the other.
-
-    Args:
-        separator: a text, escaped too.
-    """
+    """Joins the parts, escaping each part and the separator."""
     return Html(html(separator).join(map(html, parts)))
 
 
 def tag(name: str, /, *children: object, **attributes: object) -> Html:
-    """An element.
+    """Returns an element.
 
-    Attributes: class_ is class, aria_label is aria-label; True stands alone, None and False are
-    left out.
+    Underscores in attribute names become hyphens, and a trailing one is dropped: class_,
+    aria_label.
+    True gives an attribute without a value; None and False leave it out.
     """
     attribute_text = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
@@ -71,17 +68,20 @@ def _attribute(name: str, value: object) -> str:
 
 
 def mark(kind: str) -> Html:
-    """The mark of "error", "warning", "info" or "ok": a shape of its own, not a colour alone."""
+    """Returns the mark of a severity: "error", "warning", "info" or "ok".
+
+    Each has its own shape, so that colour is not needed to tell them apart.
+    """
     return tag("span", class_=f"mark {kind}", role="img", aria_label=say(MARKS[kind]))
 
 
 def mono(text: str) -> Html:
-    """Text in the face of bytes and names."""
+    """Returns text in the code font."""
     return tag("code", text)
 
 
 def worded(key: str, **values: object) -> Html:
-    """A text with markup inside: each Html value stays markup, all else is escaped."""
+    """Returns a message as HTML: Html values stay markup, all other text is escaped."""
     parts = {name: value for name, value in values.items() if isinstance(value, Html)}
     marks = {name: chr(0xE000 + place) for place, name in enumerate(parts)}
     text = html(say(key, **(values | marks)))
@@ -91,7 +91,7 @@ def worded(key: str, **values: object) -> Html:
 
 
 def note(*children: object) -> Html:
-    """A quiet line."""
+    """Returns a paragraph in a quiet colour."""
     return tag("p", *children, class_="note")
 
 
@@ -105,13 +105,12 @@ def table(
     kinds: str = "",
     marked_row: int | None = None,
 ) -> Html:
-    """A table.
+    """Returns a table.
 
     Args:
-        caption: what a reader who does not see it hears first.
-        kinds: a letter a column: l text, r a number, w text that breaks, c a name in the face of
-            code.
-        marked_row: the row that is marked.
+        caption: read first by a screen reader.
+        kinds: one letter per column: l text, r number, w text that wraps, c code font.
+        marked_row: the index of the highlighted row.
     """
     kinds = kinds or "l" * len(heads)
     head = tag(
@@ -138,7 +137,7 @@ def _cell(value: object, kind: str) -> Html:
 
 
 def details(summary: str, *children: object) -> Html:
-    """What a reader opens; printed it is open."""
+    """Returns a block that a reader can open. It is open in print."""
     return tag("details", tag("summary", summary), *children)
 
 
@@ -147,12 +146,13 @@ def details(summary: str, *children: object) -> Html:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: what it says, what it is of, and how it is drawn in a mode ("light" or "dark").
-
-    draw gives a plotly figure, whose layout has a height.
+    """A figure of the report.
 
     Attributes:
-        table: Html, the same for who does not see it.
+        name: part of the element's id.
+        draw: takes a mode ("light" or "dark") and returns a Plotly figure whose layout has a
+            height.
+        table: the same data as Html, for readers who cannot see the figure.
     """
 
     name: str
@@ -163,7 +163,7 @@ class Drawing:
 
     @property
     def html(self) -> Html:
-        """Its place in the page; the script draws into it."""
+        """The figure's element, into which the script draws."""
         height = f"height:{int(self.draw('light').layout.height or 300)}px"
         undrawn = tag(
             "p",
@@ -188,7 +188,8 @@ class Drawing:
 class ReportSection:
     """A section of the report.
 
-    The name in its address, its heading, what stands in it, its figures.
+    Attributes:
+        name: the fragment of its address.
     """
 
     name: str
@@ -198,13 +199,12 @@ class ReportSection:
 
     @property
     def html(self) -> Html:
-        """The section."""
         head = tag("h2", self.heading, id=f"{self.name}-heading")
         return tag("section", head, self.body, id=self.name, aria_labelledby=f"{self.name}-heading")
 
 
 def facts(pairs: Mapping[str, object]) -> Html:
-    """Names and values."""
+    """Returns a definition list."""
     return tag(
         "dl",
         *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()),

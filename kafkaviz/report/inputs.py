@@ -1,6 +1,6 @@
-"""The files that a report consists of, with their SHA-256.
+"""The files that a report covers, with their SHA-256.
 
-Whoever has the directory can tell whether it is the same.
+With these, a reader can check whether a directory is still the same.
 """
 
 import hashlib
@@ -23,10 +23,11 @@ PIECE_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class Digest:
-    """A file by its path below the directory, or the archive itself.
+    """The checksum of a file or of the archive that was opened.
 
     Attributes:
-        sha256: None where it could not be read, fault says why.
+        name: the path below the directory, or the archive's name.
+        sha256: None if the file could not be read; then `fault` says why.
     """
 
     name: str
@@ -39,9 +40,9 @@ class Digest:
 def digests(
     broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Digest]:
-    """The archive first, if there is one.
+    """Yields the archives first, then the files of the directory, sorted by name.
 
-    Then each file of the directory, or of the one partition that was opened, by name.
+    If one partition was opened, only its files are read.
     """
     for source in filter(archive.is_archive, broker.sources):
         on_progress(message("report_progress.sha256", name=source.name))
@@ -58,7 +59,7 @@ def digests(
 def _file_digests(
     root: Path, base: Path, on_progress: Callable[[Message], None]
 ) -> Iterator[Digest]:
-    """Each file below a folder, by its path from another one."""
+    """Yields each file below `root`, named by its path relative to `base`."""
     for folder, subfolders, names in os.walk(root):
         subfolders.sort()
         on_progress(message("report_progress.sha256", name=Path(folder).name))

@@ -1,6 +1,7 @@
-"""What the report says is there.
+"""The report's section on what the directory holds.
 
-What wrote it and how it was left, in figures, as a map, and a row a topic-partition.
+It shows the release that wrote it, how it was shut down, totals, the broker map, and one row per
+topic-partition and segment.
 """
 
 from collections.abc import Iterator
@@ -32,7 +33,8 @@ from kafkaviz.report.html import (
 )
 from kafkaviz.report.subject import Subject
 
-ROWS, SEGMENTS, PROBLEMS = 1000, 1000, 50  # of a table; the largest and the first
+# rows of each table: the largest partitions, the first of the others
+ROWS, SEGMENTS, PROBLEMS = 1000, 1000, 50
 HEADS = (
     "common.topic_partition",
     "common.segments",
@@ -138,7 +140,7 @@ def _metrics(subject: Subject) -> Html:
 
 
 def _problems(subject: Subject) -> Html:
-    """What could not be read, and is in no sum."""
+    """Lists the files that could not be read and are not in the totals."""
     problems = list(subject.overview.problems)
     if not problems:
         return Html("")

@@ -1,6 +1,6 @@
-"""A few records of each topic, for a report whose reader asked for payloads.
+"""A few records of each topic, for reports that show payloads.
 
-The last ones of its largest partition.
+They are the last records of the topic's largest partition.
 """
 
 from collections import deque
@@ -20,17 +20,17 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message, say
 
 TOPICS, RECORDS = 200, 3
-STRETCH_BYTES = 1 << 20  # of a .log, whose headers are read at once
-# of a key, a value or a header; of bytes that are no text; of a record
+STRETCH_BYTES = 1 << 20  # bytes of a .log whose headers are read at once
+# characters per key, value or header; bytes shown as hexadecimal digits; headers per record
 CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Records of one topic-partition as text.
+    """The last records of one topic-partition, as text.
 
     Attributes:
-        fault: why there are none.
+        fault: why they could not be read, or "".
     """
 
     partition: str
@@ -41,7 +41,12 @@ class Sample:
 def samples(
     broker: Broker, on_progress: Callable[[Message], None] = lambda _what: None
 ) -> Iterator[Sample]:
-    """Of each topic but Kafka's own, by name; of one without a record nothing."""
+    """Yields one sample per topic, sorted by topic.
+
+    Internal topics (`__` prefix), topics without a record, and topics beyond the first TOPICS are
+    left
+    out.
+    """
     largest: dict[str, Partition] = {}
     for partition in broker.partitions:
         if partition.state == "current" and not partition.topic.startswith("__"):
@@ -67,9 +72,9 @@ def _sample(partition: Partition) -> Sample:
 
 
 def _from_the_end(segment: LogSegment) -> Iterator[int]:
-    """Where each batch that holds data begins, the last one first.
+    """Yields the position of each batch that is not a control batch, the last batch first.
 
-    Headers are read from one index entry to the next.
+    Headers are read in chunks of about STRETCH_BYTES that start at a batch.
     """
     log, stop = log_regions.LogFile(segment.log), segment.log.size_bytes
     while stop:
@@ -99,7 +104,10 @@ def _row(record: BatchRecord) -> tuple[str, str, str, str, str]:
 
 
 def _text(data: bytes | str | None) -> str:
-    """Bytes as text, the end cut off; those that are none in hexadecimal digits."""
+    """Returns the text, cut off after CHARACTERS.
+
+    Bytes that are not UTF-8 are shown in hexadecimal digits.
+    """
     if data is None:
         return "null"
     try:

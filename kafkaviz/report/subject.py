@@ -1,6 +1,6 @@
-"""All that a report is about, worked out before a line of it is written.
+"""Everything a report shows, computed before any HTML is written.
 
-Inventory, checkup, tuning, and what else was asked for.
+This is the inventory, the checkup, the tuning and, if requested, records and checksums.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,14 +32,17 @@ from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample
 
-ProgressListener = Callable[[Message], None]  # called with what is being read
+ProgressListener = Callable[[Message], None]  # is given a message that names the file being read
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportTuning:
-    """The tuning of all that was opened.
+    """The tuning of everything that was opened.
 
-    The answer of each topic by its name, that for all together, and each interval with its costs.
+    Attributes:
+        answers: the recommendation per topic; None for a topic without a batch.
+        overall: the recommendation for all topics together.
+        intervals: each considered interval with its costs.
     """
 
     source: TuningSource
@@ -51,19 +54,20 @@ class ReportTuning:
 
     @property
     def case(self) -> TuningCase:
-        """All of it together."""
+        """All topics together."""
         return self.source.total
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What a report is about.
+    """The content of a report.
 
     Attributes:
-        tails: what stands behind the last complete batch, in words, by topic-partition directory
+        tails: a description of the bytes after the last complete batch, by topic-partition
+            directory
             and base offset.
-        tuning: None where nothing can be tuned; untuned_reason says why.
-        samples, digests: None where nobody asked for records or checksums.
+        tuning: None if nothing can be tuned; then `untuned_reason` says why.
+        samples, digests: None if records or checksums were not requested.
     """
 
     overview: BrokerOverview
@@ -77,7 +81,6 @@ class Subject:
 
     @property
     def broker(self) -> Broker:
-        """The directory."""
         return self.overview.broker
 
 
@@ -91,12 +94,12 @@ def gather(
     with_sha256: bool = False,
     on_progress: ProgressListener = lambda _what: None,
 ) -> Subject:
-    """Reads the directory; a broken segment is left out and named.
+    """Reads the directory. A broken segment is left out and listed as a problem.
 
     Args:
-        version: as for a checkup.
-        overrides: as for a checkup.
-        checkup: a checkup that there is already, by the same release.
+        version: the release to assume, as for a checkup.
+        overrides: settings to replace, as for a checkup.
+        checkup: an earlier checkup with the same release, used instead of a new one.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.
@@ -139,9 +142,9 @@ def gather(
 def _count_segments(
     broker: Broker, on_progress: ProgressListener
 ) -> tuple[BrokerOverview, dict[tuple[str, int], Message]]:
-    """The listing with what every header and every index says.
+    """Returns the inventory with counts from all headers and indexes.
 
-    And what stands behind the last batches.
+    The second value describes the bytes after the last batch, by directory and base offset.
     """
     inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
     rows, codecs, entries = inventory.segments.copy(), {}, []
@@ -183,14 +186,14 @@ def _count_segments(
 def _count_segment(
     segment: Segment, row: np.void
 ) -> tuple[np.ndarray, BatchStatistics, Message | None]:
-    """Fills the counts of a segment's row.
+    """Writes the counts of a segment into its row.
 
     Returns:
-        The positions in its offset index, what its headers say, and what stands behind them.
+        The positions in its offset index, its batch statistics, and a description of the bytes
+            after
+        its last batch, None if there are none.
     """
-    segment_copy = replace(
-        segment
-    )  # a segment keeps the indexes that it read for as long as it lives
+    segment_copy = replace(segment)  # a copy, because a segment caches the indexes it has read
     positions, times = segment_copy.offset_index["position"], len(segment_copy.time_index)
     scan = segment_copy.scan() if segment_copy.log else None
     builder = BatchStatisticsBuilder()
@@ -223,11 +226,7 @@ def _count_segment(
 def _tune(
     broker: Broker, version: str, overrides: Mapping[str, str], on_progress: ProgressListener
 ) -> tuple[ReportTuning | None, str | Message]:
-    """The tuning of the directory.
-
-    Returns:
-        The tuning and "", or None and why there is none.
-    """
+    """Returns the tuning and "", or None and the reason why there is none."""
     try:
         show_name = lambda name, _share: on_progress(  # noqa: E731 - a name for a long call
             message("report_progress.tuning", name=name)

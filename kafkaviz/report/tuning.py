@@ -1,6 +1,7 @@
-"""What the report says of the index interval.
+"""The report's section on index.interval.bytes.
 
-Keep or change, with both curves, today beside another, limits and assumptions.
+It recommends to keep or change it, and shows the cost curves, a comparison with today's interval,
+limits and assumptions.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ HEADING = message("report.tuning_heading")
 
 
 def section(subject: Subject) -> ReportSection:
-    """The section; of a directory where nothing can be tuned, why."""
+    """Returns the section. If nothing can be tuned, it says why."""
     if subject.tuning is None:
         return ReportSection(
             "tuning",
@@ -69,7 +70,7 @@ def section(subject: Subject) -> ReportSection:
 
 
 def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
-    """The answer in words, as on the Tuning page."""
+    """Returns the verdict of the Tuning page."""
     return tuning_verdict.view(
         report_tuning.overall,
         report_tuning.case.measurement,
@@ -81,7 +82,7 @@ def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
 
 
 def describe_own_intervals(report_tuning: ReportTuning) -> str:
-    """Of several topics, how many would gain by an interval of their own; empty of one."""
+    """Says how many of several topics would gain from their own interval; "" for one topic."""
     changing_count = sum(map(_changes, report_tuning.answers.values()))
     if len(report_tuning.source.cases) < 2:
         return ""
@@ -92,10 +93,11 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
 
 
 def compared_interval(report_tuning: ReportTuning) -> IntervalCost:
-    """What today is compared with.
+    """Returns the interval that today's is compared with.
 
-    What the budgets alone would choose, or where that is today's a longer interval, to see the
-    cost.
+    This is the one that the budgets alone would choose. If that is today's, it is a longer one,
+    which
+    shows the cost of changing.
     """
     overall = report_tuning.overall
     if overall.considered_bytes != overall.current_cost.interval_bytes:
@@ -291,9 +293,9 @@ def _comparison(report_tuning: ReportTuning) -> Html:
 
 
 def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
-    """The line that changes it, where that is proposed.
+    """Returns the command that makes the recommended change, or a note that none is recommended.
 
-    Where topics differ one for each that changes.
+    If topics differ, there is one command per topic that changes.
     """
     if any(reason.code == "topic-by-topic" for reason in report_tuning.overall.reasons):
         lines = [
@@ -384,7 +386,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 
 
 def _omissions(report_tuning: ReportTuning) -> Html:
-    """What could not be read for it."""
+    """Lists the files that could not be read."""
     lines = [
         tag("li", worded("common.labelled", where=mono(problem.path.name), text=problem.what))
         for problem in report_tuning.source.problems

@@ -1,7 +1,4 @@
-"""The broker map.
-
-A row a topic-partition, its segments to scale, and below each row how densely it is indexed.
-"""
+"""The broker map: one row per topic-partition, with segments to scale and index density below."""
 
 import unicodedata
 from collections import Counter
@@ -33,35 +30,35 @@ from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, numb
 from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.messages import say, say_count
 
-REMOTE = "remote"  # the kind of a bar whose segment lies in tiered storage alone
-COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")  # of a segment
-MAX_BARS_A_ROW = 2000  # more segments are drawn as one bar
-MAX_BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
-DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
+REMOTE = "remote"  # kind of a bar whose segment is only in tiered storage
+COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")
+MAX_BARS_A_ROW = 2000  # a row with more segments is drawn as one bar
+MAX_BARS = 6000  # on the whole map; the rows with most segments become one bar until it holds
+DENSE_TEXT_BYTES = 2500  # with fewer log bytes per entry, the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
-PLOT_PX = 754  # of a page 1280 px wide: what stands behind a row is reckoned by it
-# of a page 1024 px wide, with what its row ends leave free: there words still have their room
+PLOT_PX = 754  # plot width on a page 1280 px wide; badges are placed for it
+# plot width on a page 1024 px wide, minus the row ends; badge texts must fit on it
 NARROW_PX = 550
-BARS_SHARE = 0.88  # of the axis: words stand behind the bars
-# of the axis, about a pixel and a half: what a bar leaves free before the next one
+BARS_SHARE = 0.88  # share of the axis that bars may use; badge texts follow them
+# share of the axis, about 1.5 px: the space after a bar
 GAP_SHARE = 0.0018
-# from the end of a row to the middle of its badge, and from the badge to its words
+# from the end of a row to the middle of its badge, and from the badge to its text
 BADGE_AT_PX, WORDS_AFTER_PX = 12.5, 6
-WORDS_PX = BADGE_AT_PX + BADGE_PX / 2 + WORDS_AFTER_PX  # from the end of a row to those words
-CHARACTER_PX, WIDE_PX = 5.8, 12.5  # of each character of them, Latin or Chinese
+WORDS_PX = BADGE_AT_PX + BADGE_PX / 2 + WORDS_AFTER_PX  # from the end of a row to the badge's text
+CHARACTER_PX, WIDE_PX = 5.8, 12.5  # width of a Latin and of a Chinese character
 PIN_AT_PX = 1  # from the top of a row to the middle of a pin
-EMPTY_PX = 6  # from where a bar would be to the word that there is none
+EMPTY_PX = 6  # from the start of a row to the word for an empty log
 TICKS = 6
 
 ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
 LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
 NAME_CHARACTERS = 26
-TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
+TORN_SHARE = 0.0115  # share of the axis: drawn width of a torn end, invisible if to scale
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentBar:
-    """One segment, or all of a row that has too many.
+    """One segment, or all segments of a row that has too many.
 
     start_byte counts from the row's first byte.
     """
@@ -69,46 +66,41 @@ class SegmentBar:
     row: int
     start_byte: int
     size_bytes: int
-    kind: str  # of overview.KINDS, "remote" (in tiered storage alone), or "many"
+    kind: str  # one of overview.KINDS, "remote" (only in tiered storage) or "many"
     directory: str
-    base_offset: int  # of the segment a click opens
+    base_offset: int  # segment that a click opens
     hover: str
-    severity: str = ""  # of the worst that was found about the segment
+    severity: str = ""  # worst finding about the segment
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapRow:
-    """A topic-partition: its name, and what stands at the row's end."""
+    """A topic-partition, or the heading of a log directory."""
 
     name: str
-    is_quiet: bool  # Kafka's own, or not in use any more
+    is_quiet: bool  # internal topic, or no longer in use
     log_bytes: int
-    gap: str  # log bytes an entry
+    gap: str  # log bytes per entry
     is_dense: bool
     directory: str = ""
-    badge: RowBadge | None = None  # the worst that was found
-    # where the segments end that are torn, counted from the row's first byte
+    badge: RowBadge | None = None  # the worst finding
+    # ends of torn segments, in bytes from the start of the row
     torn_ends: tuple[int, ...] = ()
-    heading: str = ""  # the row has no segments: a log directory and what is in it
+    heading: str = ""  # set for a log directory: a summary of its contents
 
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerMapView:
-    """All that the figure draws."""
-
     title: str
     caption: str
     rows: tuple[MapRow, ...]
     bars: tuple[SegmentBar, ...]
-    axis_bytes: float  # what the axis stands for: the longest row, and room for words
-    strip: np.ndarray  # a row each, density_strip.CELLS wide: 0 to 1, NaN where there is no entry
+    axis_bytes: float  # length of the axis: the longest row and room for badge texts
+    strip: np.ndarray  # one line per row, density_strip.CELLS wide: 0 to 1, NaN without entries
 
     @property
     def alt(self) -> str:
-        """The map in words, for who does not see it.
-
-        Its title, how many rows, and what is marked.
-        """
+        """The map in words for screen readers: its title, the number of rows and the badges."""
         count = sum(not row.heading for row in self.rows)
         map_text = say("broker.map_alt", title=self.title, count=count)
         badge_texts = [
@@ -120,7 +112,7 @@ class BrokerMapView:
 
     @property
     def longest_bytes(self) -> int:
-        """The length of the axis that the bars take."""
+        """Log bytes of the longest row."""
         return max((row.log_bytes for row in self.rows), default=0)
 
 
@@ -131,12 +123,13 @@ def view(
     tails: Mapping[tuple[str, int], str] | None = None,
     badges: Mapping[str, Sequence[Badge]] | None = None,
 ) -> BrokerMapView:
-    """One page of the map's rows, in one of map_rows.ORDERS.
+    """Returns one page of the map's rows.
 
     Args:
-        tails: what stands behind the last complete batch, in words, by topic-partition directory
+        order: a key of map_rows.ORDERS.
+        tails: descriptions of the bytes after the last complete batch, by topic-partition directory
             and base offset.
-        badges: what was found, by directory.
+        badges: findings by topic-partition directory.
     """
     badges = badges or {}
     page_rows = map_rows.find_page_rows(overview.partitions, order, page)
@@ -176,7 +169,7 @@ def view(
 
 
 def _with_headings(partitions: Sequence[PartitionRow], indexes: Sequence[int]) -> list[int | str]:
-    """The rows, and in front of those of each of several log directories its name."""
+    """Returns the rows, with the name of each of several log directories before its first row."""
     rows: list[int | str] = []
     last_directory = ""
     for index in indexes:
@@ -189,7 +182,6 @@ def _with_headings(partitions: Sequence[PartitionRow], indexes: Sequence[int]) -
 
 
 def _heading_row(overview: BrokerOverview, log_directory: str) -> MapRow:
-    """A log directory: its name, its topic-partitions and their bytes."""
     sums = overview.directory_sums(log_directory)
     count = sum(row.log_directory == log_directory for row in overview.partitions)
     heading = say(
@@ -260,7 +252,7 @@ def _gap(partition: PartitionRow) -> str:
 
 
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
-    """Which rows show each of their segments."""
+    """Returns for each row whether its segments are drawn one by one."""
     is_detailed = [count <= MAX_BARS_A_ROW for count in counts]
     for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
         if (
@@ -337,7 +329,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
     count = {
         name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNT_COLUMNS
     }
-    counts = {  # what is not known reads as many do
+    counts = {  # an unknown count takes the plural
         name: say_count(f"common.n_{name}", count[name]) for name in ("batches", "records")
     }
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
@@ -358,7 +350,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
     ]
     if is_remote:
         lines.insert(1, say("broker.hover_remote"))
-    if torn_mask(cast(np.ndarray, segment)):  # a row answers for itself
+    if torn_mask(cast(np.ndarray, segment)):  # torn_mask also takes a single row
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
     lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MAX_LINES]]
     return "<br>".join(lines)
@@ -367,7 +359,7 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
 def _density_strips(
     overview: BrokerOverview, indexes: Sequence[int | str], longest_bytes: int, axis_bytes: float
 ) -> np.ndarray:
-    """The density strip of each row; a heading has none."""
+    """Returns the density strip of each row; NaN for a heading."""
     gap_bytes = axis_bytes * GAP_SHARE
     no_strip = np.full(CELLS, np.nan, np.float32)
     strips = [
@@ -382,11 +374,7 @@ def _density_strips(
 
 
 def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
-    """Where a row has its entries.
-
-    Returns:
-        None where the index files are too large to be read at once.
-    """
+    """Returns the positions of a row's entries; None if the index files are too large to read."""
     if overview.entries is None:
         return None
     start, stop = np.searchsorted(overview.entries.partition, [index, index + 1])
@@ -394,7 +382,7 @@ def _positions(overview: BrokerOverview, index: int) -> np.ndarray | None:
 
 
 def _title(overview: BrokerOverview) -> str:
-    """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
+    """Returns the most important fact: torn ends, else the densest index, else the largest log."""
     tails = overview.segments["torn_bytes"][torn_mask(overview.segments)]
     if len(tails):
         return say_count(
@@ -422,10 +410,10 @@ def _title(overview: BrokerOverview) -> str:
 
 
 def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
-    """Which index is the densest, or how many are.
+    """Says which index is the densest, or how many share the first place.
 
     Args:
-        comparable: those that can be compared.
+        comparable: partitions with enough entries to compare.
     """
     least_bytes = min(round(cast(float, row.sums.bytes_an_entry)) for row in comparable)
     densest, *others = (
@@ -446,21 +434,18 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
 
 
 def tail_text(tail: Tail) -> str:
-    """What stands behind the last complete batch, in the room that a row of the map has."""
+    """Describes the bytes after the last complete batch in the few words that fit into a row."""
     if tail.size_bytes > READ_BYTES:
         return say("broker.tail_long", size=units.size(tail.size_bytes))
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes)
 
 
 class MapFigure(NamedTuple):
-    """A figure, and the view it was drawn from."""
-
     view: BrokerMapView
     figure: PlainFigure
 
 
 def draw(map_view: BrokerMapView, mode: str) -> MapFigure:
-    """The view with its figure."""
     return MapFigure(map_view, PlainFigure.from_plotly(figure(map_view, mode)))
 
 
@@ -504,7 +489,7 @@ def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
 
 
 def _axis_length(rows: Sequence[MapRow], longest_bytes: int) -> float:
-    """What the axis stands for: the longest row and some room, more where words need it."""
+    """Returns the length of the axis in bytes: the longest row and room for badge texts."""
     shares = [
         (row.log_bytes, 1 - (WORDS_PX + _text_px(row.badge.text)) / NARROW_PX)
         for row in rows
@@ -521,7 +506,7 @@ def _text_px(text: str) -> float:
 
 
 def _ticks(longest_bytes: int) -> list[int]:
-    """Positions at a power of two bytes, at most TICKS of them besides 0."""
+    """Returns 0 and at most TICKS multiples of a power of two."""
     step = 1
     while longest_bytes / step > TICKS:
         step *= 2
@@ -566,9 +551,9 @@ def _hatched_marker(shape: str, colours: Mapping[str, str], size: int, solidity:
 
 
 def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: float) -> go.Bar:
-    """A gap of about a pixel and a half between neighbours.
+    """Draws the bars of one kind, each shortened by a gap of about 1.5 px.
 
-    A bar that is all gap keeps a line's width.
+    A bar is never drawn narrower than that gap.
     """
     gap = axis_bytes * GAP_SHARE
     return go.Bar(
@@ -580,7 +565,7 @@ def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: floa
         offset=0,
         marker=marker,
         name=kind,
-        # text: JavaScript rounds offsets above 2**53
+        # offsets as text, because JavaScript rounds them above 2**53
         customdata=[[bar.directory, str(bar.base_offset)] for bar in bars],
         hovertext=[bar.hover for bar in bars],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -588,7 +573,7 @@ def _trace(kind: str, bars: Sequence[SegmentBar], marker: dict, axis_bytes: floa
 
 
 def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.Heatmap:
-    """One image for all strips: a thin row below each bar, and empty rows between."""
+    """Draws all strips as one image: a thin row below each bar, with empty rows between."""
     cells = np.full((2 * len(map_view.rows), CELLS), np.nan, np.float32)
     cells[1::2] = map_view.strip
     edges = [0.0]
@@ -610,10 +595,9 @@ def _density_heatmap(map_view: BrokerMapView, colours: Mapping[str, str]) -> go.
 
 
 def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """The findings on the map.
+    """Draws a badge at the end of each row with findings, and pins above the segments concerned.
 
-    A sign stands behind a row, its words among the notes, and in a row of several segments a pin
-    above each of them.
+    A row of one segment has no pins. The badge texts are annotations.
     """
     bars_per_row = Counter(bar.row for bar in map_view.bars)
     pinned_bars = [
@@ -637,7 +621,7 @@ def _badge_traces(map_view: BrokerMapView, colours: Mapping[str, str]) -> list[g
 
 
 def _is_torn_end(row: MapRow, bar: SegmentBar) -> bool:
-    """Whether the bar has a patch at its end, which says all that a pin would."""
+    """Returns whether the bar ends in a torn patch, which makes a pin superfluous."""
     return bar.start_byte + bar.size_bytes in row.torn_ends
 
 
@@ -651,7 +635,7 @@ def _torn_traces(
 def _torn_bar(
     rows: Sequence[tuple[int, MapRow]], width: float, colours: Mapping[str, str]
 ) -> go.Bar:
-    """A patch where each torn segment ends, be it the row's last one or not."""
+    """Draws a patch at the end of each torn segment, whether or not it is the row's last."""
     ends = [(number, end) for number, row in rows for end in row.torn_ends]
     pattern = {
         "shape": "x",
@@ -680,14 +664,14 @@ def _torn_bar(
 
 
 def _row_middle(number: int) -> float:
-    """The middle of a row's bar."""
+    """Returns the y of the middle of a row's bar."""
     return number + (BAR_TOP_PX + BAR_PX / 2) / ROW_PX
 
 
 def _row_annotations(
     number: int, row: MapRow, axis_bytes: float, colours: Mapping[str, str]
 ) -> list[dict]:
-    """The row's name on the left, its gap on the right, and a word where there is no bar to see."""
+    """Returns the row's name, its gap, and its badge text or the word for an empty log."""
     y = _row_middle(number)
     if row.heading:
         heading = _annotation("", y, 12.5, colours["ink_2"], "left")

@@ -1,9 +1,8 @@
 """The badges of the broker map.
 
-Behind a row the worst that was found about it, and a small one above each segment it is about.
-
-An octagon with a cross is an error, a triangle with an exclamation mark a warning; the words behind
-it are those of the worst finding, and what the others are, and where, is shown under the pointer.
+The worst finding has a badge at the end of its row: an octagon with a cross for an error, a
+triangle with an exclamation mark for a warning. The hover text lists the other findings and their
+segments. A small pin is above each segment with a finding.
 """
 
 from collections import defaultdict
@@ -18,35 +17,31 @@ from kafkaviz.analysis.findings.finding import CODES, ERROR, WARNING
 from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.messages import render, say, say_count
 
-MAX_LINES = 4  # findings under the pointer
+MAX_LINES = 4  # findings in the hover text
 BADGE_PX, PIN_PX = 13, 6
 SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
 COLOUR_NAMES = {
     ERROR: "torn",
     WARNING: "warning",
-}  # by theme.py: an error has the colour of a torn end
+}  # colour tokens; an error has the colour of a torn end
 
 
 @dataclass(frozen=True)
 class RowBadge:
-    """What stands behind a row."""
-
     severity: str
     text: str
     hover: str
-    base_offset: int  # of the segment that a click opens
+    base_offset: int  # segment that a click opens
 
 
 def find_row_badge(
     label: str, badges: Sequence[Badge], tail: str, base_offsets: Sequence[int]
 ) -> RowBadge | None:
-    """The badge of a row whose segments have these base offsets.
+    """Returns the badge of a row, or None if it has neither findings nor a torn end.
 
     Args:
-        tail: what its log ends in, if torn.
-
-    Returns:
-        None where nothing was found.
+        tail: a description of the torn end of its log; "" if it has none.
+        base_offsets: base offsets of the row's segments.
     """
     if not base_offsets or not (badges or tail):
         return None
@@ -70,7 +65,7 @@ def find_row_badge(
 
 
 def _segment_line(badge: Badge) -> str:
-    """What was found, and in which segment or in how many."""
+    """Returns the finding, and its segment or the number of its segments."""
     base_offsets = badge.base_offsets
     line = badge_line(badge)
     if not base_offsets:
@@ -84,7 +79,7 @@ def _segment_line(badge: Badge) -> str:
 
 
 def badge_line(badge: Badge) -> str:
-    """A line about a finding: how bad, and what."""
+    """Returns the severity and the title of a finding."""
     return say(
         "broker.mark_line",
         severity=say(f"common.severity_{badge.severity}"),
@@ -93,7 +88,7 @@ def badge_line(badge: Badge) -> str:
 
 
 def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
-    """Those that are about a segment, by its base offset; the worst first."""
+    """Returns the badges of each segment by base offset, in the order given: the worst first."""
     badges_by_base = defaultdict(list)
     for badge in badges:
         for base_offset in badge.base_offsets:
@@ -104,7 +99,11 @@ def group_by_segment(badges: Iterable[Badge]) -> dict[int, list[Badge]]:
 def badge_traces(
     rows: Iterable[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """The signs behind the rows: x, y, the directory and the badge of each."""
+    """Draws the badges at the ends of rows.
+
+    Args:
+        rows: x, y, directory and badge of each row.
+    """
     rows = list(rows)
     scatter_traces = []
     for severity in (ERROR, WARNING):
@@ -141,8 +140,8 @@ def _sign_trace(
 def _symbol_trace(
     severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> go.Scatter:
-    """The cross of an error; the stroke and the point of a warning's exclamation mark."""
-    # symbol, size, down
+    """Draws the cross of an error, or the stroke and the dot of a warning's exclamation mark."""
+    # symbol, size, shift down
     strokes = (
         [("x-thin", 6.0, 0.0)]
         if severity == ERROR
@@ -167,9 +166,10 @@ def _symbol_trace(
 def pin_traces(
     points: Iterable[tuple[float, float, str]], colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """A small triangle above each segment that something is wrong with, in a row of several.
+    """Draws a small triangle above each segment with a finding.
 
-    Given are x, y and the severity of each.
+    Args:
+        points: x, y and severity of each segment.
     """
     points = list(points)
     return [

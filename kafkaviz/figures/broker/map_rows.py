@@ -1,6 +1,6 @@
 """Which rows of the broker map are shown at once, and in which order.
 
-Apart from the drawing, so that a page knows it without Plotly.
+This is apart from the drawing so that a page can use it without importing Plotly.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from kafkaviz.analysis.broker.overview import PartitionRow
 from kafkaviz.format.names import natural_sort_key
 
-ROWS_A_PAGE = 60  # the page turns them
+ROWS_A_PAGE = 60
 ORDERS = {
     "By size": lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)),
     "By gap": lambda row: (
@@ -18,14 +18,14 @@ ORDERS = {
     ),
     "By name": lambda row: natural_sort_key(row.directory),
 }
-LARGEST, NARROWEST, BY_NAME = ORDERS  # as they stand in the address; a page says them by SAYS
+LARGEST, NARROWEST, BY_NAME = ORDERS  # used in addresses; pages show the texts of TEXT_KEYS
 TEXT_KEYS = {LARGEST: "broker.by_size", NARROWEST: "broker.by_gap", BY_NAME: "broker.by_name"}
 
 
 def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> list[int]:
-    """The places in `rows` of those that a page shows, in one of ORDERS; pages count from 0.
+    """Returns the indexes in `rows` of the rows on a page, in one of ORDERS; pages count from 0.
 
-    The rows of a log directory are together, in the order in which the directories come.
+    Rows of the same log directory stay together; the directories are sorted by name.
     """
     directories = list(dict.fromkeys(row.log_directory for row in rows))
     directories.sort(key=natural_sort_key)
@@ -40,5 +40,5 @@ def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> l
 
 
 def page_count(count: int) -> int:
-    """How many pages that many rows take."""
+    """Returns the number of pages for `count` rows; at least 1."""
     return max(1, -(-count // ROWS_A_PAGE))

@@ -1,4 +1,4 @@
-"""The batches of both sides around an offset, side by side, and one pair of them to the byte.
+"""The batches of both sides around an offset, side by side, and one pair of them byte by byte.
 
 offsets  epoch  crc       offsets  epoch  crc
 178–179      2  57756215  178–179      2  57756215   the same
@@ -13,9 +13,9 @@ from kafkaviz.analysis.comparison.batch_window import BatchPair, WindowBatch, de
 from kafkaviz.messages import say, say_count
 
 ROW_BYTES = 16
-HEADER_ROWS = 4  # of a batch, that are always shown: its header has 61 bytes
+HEADER_ROWS = 4  # rows that are always shown: they hold the 61 bytes of the batch header
 MAX_ROWS = 14
-COLUMNS = {  # by their names in a CSV file
+COLUMNS = {  # keys are column names in CSV files
     "offsets": "common.offsets",
     "epoch": "segment.head_epoch",
     "position": "segment.head_position",
@@ -26,7 +26,11 @@ COLUMNS = {  # by their names in a CSV file
 
 @dataclass(frozen=True)
 class PairCell:
-    """The text of a cell, and whether the other side has another one there."""
+    """A cell of the table.
+
+    Attributes:
+        is_other: whether the other side has a different text there.
+    """
 
     text: str
     is_other: bool = False
@@ -37,9 +41,9 @@ class PairRow:
     """The batches that begin at one offset.
 
     Attributes:
-        cells: COLUMNS of each side; none of a side where no batch begins there.
-        text: "the same", "other bytes", or which side has it.
-        is_chosen: whether it is the pair whose bytes are shown.
+        cells: COLUMNS of each side; empty if no batch of that side begins there.
+        text: "the same", "other bytes", or the side that has the batch.
+        is_chosen: whether the bytes of this pair are shown.
     """
 
     cells: tuple[tuple[PairCell, ...], tuple[PairCell, ...]]
@@ -50,10 +54,11 @@ class PairRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairRow:
-    """Sixteen bytes of both batches, from a position in the batch.
+    """Sixteen bytes of both batches.
 
     Attributes:
-        digits: of each side, and whether each byte is another one on the other side.
+        position: the first of them, counted from the start of the batch.
+        digits: per side, each byte's digits and whether the other side differs.
     """
 
     position: int
@@ -62,7 +67,7 @@ class HexPairRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldRow:
-    """A field that is not the same: its name, the byte of the batch, and both values."""
+    """A field that differs: its name, its bytes within the batch, and both values."""
 
     field: str
     position: str
@@ -71,10 +76,10 @@ class FieldRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HexPairView:
-    """A pair of batches to the byte.
+    """A pair of batches byte by byte.
 
     Attributes:
-        hidden_rows: with bytes that differ, for which there was no space.
+        hidden_rows: number of differing rows that did not fit.
     """
 
     title: str
@@ -86,7 +91,7 @@ class HexPairView:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPairsView:
-    """The table, and one of its pairs to the byte where both sides have one."""
+    """The table of pairs, and one pair byte by byte if both sides have it."""
 
     title: str
     rows: tuple[PairRow, ...]
@@ -94,7 +99,12 @@ class BatchPairsView:
 
 
 def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
-    """Around an offset; to the byte the pair that holds it, else the first that differs."""
+    """Returns the pairs around an offset, and the bytes of one of them.
+
+    This is preferably a pair that holds the offset and differs, else the first pair that differs,
+    else
+    an equal pair that holds the offset.
+    """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(
         title=say("compare.batches_around", offset=units.group(offset)),
@@ -183,7 +193,7 @@ def _hex_pair(pair: BatchPair) -> HexPairView:
 
 
 def _differing_rows(a: bytes, b: bytes) -> list[int]:
-    """The rows of sixteen bytes that are not the same."""
+    """Returns the numbers of the rows of sixteen bytes that differ."""
     length = max(len(a), len(b))
     return [
         start // ROW_BYTES

@@ -1,6 +1,6 @@
-"""The map of a comparison.
+"""The map of a comparison: one row per topic-partition.
 
-A row a topic-partition: the log of a above that of b, and behind them how they relate.
+The log of a is above that of b, and their relation is named at the end of the row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,9 +26,9 @@ from kafkaviz.units import escape_controls
 ROWS_A_PAGE = 40
 ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 232
 NAME_CHARACTERS = 26
-MAX_RANGES = 120  # that are drawn one by one; more are drawn as cells of the row
-MAX_NAMES = 5  # in the title
-MARK_SHARE = 0.003  # of a row: what is shorter is drawn this wide, or nobody would see it
+MAX_RANGES = 120  # ranges drawn one by one; beyond that, near ones are joined
+MAX_NAMES = 5  # names in the title
+MARK_SHARE = 0.003  # share of a row: the least width of a bar, so that it stays visible
 WRONG = (Relation.DOOMED_TAIL, Relation.DIVERGED, Relation.ALTERED, Relation.DAMAGED)
 ONE_SIDED = (Relation.ONLY_IN_A, Relation.ONLY_IN_B)
 EQUAL = (Relation.IDENTICAL, Relation.INDEX_FILES_DIFFER, Relation.SEGMENTS_DIFFER)
@@ -38,10 +38,10 @@ TEXT_COLOURS = {"error": "error", "warning": "warning", "info": "info", "ok": "o
 
 @dataclass(frozen=True)
 class LaneBar:
-    """Offsets of one side.
+    """A range of offsets of one side.
 
     Attributes:
-        start, stop: as shares of the row.
+        start, stop: shares of the row's width.
         kind: a key of COLOURS.
     """
 
@@ -57,7 +57,7 @@ class PartitionLanes:
     """A topic-partition.
 
     Attributes:
-        text: how both sides relate, short.
+        text: a short description of how the sides relate.
         severity: "error", "warning", "info" or "ok".
     """
 
@@ -70,7 +70,7 @@ class PartitionLanes:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionMapView:
-    """Some rows of all."""
+    """One page of rows."""
 
     title: str
     caption: str
@@ -79,7 +79,7 @@ class PartitionMapView:
 
     @property
     def alt(self) -> str:
-        """The map in words, for who does not see it."""
+        """The map in words, for screen readers."""
         rows = join_details(
             say("broker.mark_of", name=row.name, words=row.text)
             for row in self.rows
@@ -89,7 +89,7 @@ class PartitionMapView:
 
 
 def severity(relation: Relation) -> str:
-    """How much a relation should worry a reader."""
+    """Returns how serious a relation is: "error", "warning", "info" or "ok"."""
     if relation in WRONG:
         return "error"
     if relation in ONE_SIDED or relation is Relation.CLEANED_DIFFERENTLY:
@@ -98,7 +98,7 @@ def severity(relation: Relation) -> str:
 
 
 def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
-    """One page of the rows."""
+    """Returns one page of the rows, the worst first."""
     partitions = comparison.worst_first[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
     return PartitionMapView(
         title=title(comparison),
@@ -111,7 +111,7 @@ def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
 
 
 def title(comparison: BrokerComparison) -> str:
-    """What is most worth knowing."""
+    """Returns the most important fact: which partitions are wrong, or else how many differ."""
     total = len(comparison.partitions)
     wrong = [item for item in comparison.worst_first if set(item.relations) & set(WRONG)]
     if wrong:
@@ -125,19 +125,17 @@ def title(comparison: BrokerComparison) -> str:
 
 
 def relation_label(relation: Relation) -> str:
-    """A relation as a label."""
     return say(f"compare.relation_{relation.value.replace('-', '_')}")
 
 
 def partition_label(comparison: PartitionComparison) -> str:
-    """How both sides of a partition relate, as a label."""
     if comparison.is_torn_alone:
         return say("compare.torn_alone")
     return relation_label(comparison.relation)
 
 
 def describe_row(comparison: PartitionComparison) -> str:
-    """How both sides relate, and where or by how much."""
+    """Returns how both sides relate, and at which offset or by how many offsets."""
     label, lag = partition_label(comparison), comparison.lag
     if comparison.first_divergent_offset is not None:
         offset = units.group(comparison.first_divergent_offset)
@@ -203,7 +201,10 @@ def _bars(row: int, comparison: PartitionComparison) -> Iterable[LaneBar]:
 
 
 def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """The ranges, or where there are many, those nearer than a cell of the row joined."""
+    """Returns the ranges; if there are more than MAX_RANGES, near ones are joined.
+
+    Ranges are near if they are at most 1/MAX_RANGES of `length` apart.
+    """
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
     cell, merged = max(1, length // MAX_RANGES), [ranges[0]]
@@ -264,7 +265,7 @@ def _trace(map_view: PartitionMapView, kind: str, colours: Mapping[str, str]) ->
 
 
 def _annotations(number: int, row: PartitionLanes, colours: Mapping[str, str]) -> list[dict]:
-    """The name on the left and the relation on the right."""
+    """Returns the name on the left and the relation on the right."""
     plain = {
         "y": number + (3 + LANE_PX) / ROW_PX,
         "yanchor": "middle",

@@ -1,7 +1,7 @@
 """Two logs of a topic-partition on one offset axis.
 
-Each as a lane of its leader epochs, with the segments below it; where one of them leads, what the
-other one drops, after each step of the rule.
+Each log is a lane of leader epochs with its segments below. If one side is the leader, the figure
+shows what the follower truncates after each step.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,16 +29,16 @@ LANE_PX, GAP_PX, MARK_PX, TITLE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = (
     34,
     18,
 )
-EPOCH_COLOURS = ("log", "cold", "time", "warm", "scan", "offset")  # of those that follow each other
-LABEL_SHARE = 0.07  # of the axis: an epoch or a segment that is shorter has no words
-MAX_LABELS, MAX_SEGMENTS = 14, 400  # of segments
-AROUND_OFFSETS = 8  # at least, that are drawn before the offset that is looked at
-ZOOM_SHARE = 0.5  # what takes more of the axis is not drawn larger
+EPOCH_COLOURS = ("log", "cold", "time", "warm", "scan", "offset")  # of consecutive epochs
+LABEL_SHARE = 0.07  # share of the axis below which an epoch or a segment has no label
+MAX_LABELS, MAX_SEGMENTS = 14, 400  # labels of segments; more segments are not drawn
+AROUND_OFFSETS = 8  # least number of offsets before the offset where the logs part
+ZOOM_SHARE = 0.5  # share of the axis; a larger range is not zoomed
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpochBar:
-    """The records of one leader epoch; colour names a token."""
+    """The records of one leader epoch; `colour` is the name of a token."""
 
     side: int
     epoch: int
@@ -49,7 +49,11 @@ class EpochBar:
 
 @dataclass(frozen=True, kw_only=True)
 class AxisMark:
-    """Records of one side that the other one has not, or not the same."""
+    """Records of one side that the other side does not have.
+
+    Attributes:
+        is_other: whether the other side has different records at these offsets.
+    """
 
     side: int
     first: int
@@ -59,11 +63,12 @@ class AxisMark:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaAxisView:
-    """All that the figure draws.
+    """Everything the figure draws.
 
     Attributes:
-        dropped: side, first offset and the one behind the last of what a follower has dropped.
-        parting: the offset where the logs part, or the shorter one ends; None where they are equal.
+        dropped: side, first offset and end offset (exclusive) of the records that the follower
+            drops.
+        parting: the offset where the logs part or the shorter one ends; None if they are equal.
         watermarks: the high watermark of each side.
         range: the offsets that the axis shows.
     """
@@ -81,7 +86,11 @@ class ReplicaAxisView:
 
 
 def parting_offset(comparison: PartitionComparison) -> int | None:
-    """The lowest offset from which on both sides are not the same."""
+    """Returns the lowest offset at which the sides differ.
+
+    Returns:
+        None if they are equal or one side is missing.
+    """
     if comparison.first_divergent_offset is not None:
         return comparison.first_divergent_offset
     a, b = comparison.replicas
@@ -106,12 +115,12 @@ def view(
     *,
     is_around: bool = False,
 ) -> ReplicaAxisView:
-    """Both logs, as they lie or behind some steps of a follower.
+    """Returns both logs, unchanged or after some steps of the follower.
 
     Args:
-        leader: the side that leads, 0 or 1; None for as they lie.
-        steps: of the walk, that the follower has gone.
-        is_around: only what lies around the offset where they part.
+        leader: the leading side, 0 or 1; None for unchanged logs.
+        steps: number of truncation steps that the follower has made.
+        is_around: whether the axis shows only the offsets around the place where the logs part.
     """
     dropped = _dropped(comparison, leader, steps)
     parting = parting_offset(comparison)
@@ -135,14 +144,14 @@ def view(
 
 
 def can_zoom(comparison: PartitionComparison) -> bool:
-    """Whether what lies around the parting takes a small part of the axis."""
+    """Returns whether the offsets around the parting offset are a small part of the axis."""
     parting = parting_offset(comparison)
     full, around = (_range(comparison, parting, is_around=is_around) for is_around in (False, True))
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])
 
 
 def walk_of(comparison: PartitionComparison, leader: int | None) -> TruncationWalk | None:
-    """What the follower does where this side leads."""
+    """Returns what the follower truncates if `leader` leads; None if that is unknown."""
     return comparison.truncations[leader] if comparison.truncations and leader is not None else None
 
 
@@ -237,7 +246,7 @@ def _epoch_bars(comparison: PartitionComparison) -> Iterator[EpochBar]:
 
 
 def epoch_ranges(replica: Replica) -> Iterator[tuple[int, int, int]]:
-    """Each leader epoch with its first offset and the one behind its last, within the log."""
+    """Yields each leader epoch with its first and end offset (exclusive), limited to the log."""
     entries = list(replica.epochs.entries) or [(UNDEFINED, replica.log_start_offset)]
     stops = [start for _, start in entries[1:]] + [replica.log_end_offset]
     for (epoch, start), stop in zip(entries, stops, strict=True):
@@ -376,7 +385,7 @@ def _mark_traces(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> list
 
 
 def _watermark_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> go.Scatter:
-    """A small triangle above the lane at the high watermark of each side."""
+    """Draws a small triangle above the lane at the high watermark of each side."""
     low, high = axis_view.range
     places = [
         (side, offset)
