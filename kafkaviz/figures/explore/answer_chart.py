@@ -1,4 +1,4 @@
-"""The answer to a query, drawn: a bar a row, or a line where the first column rises."""
+"""The chart of an answer: one bar per row, or a line if the first column rises."""
 
 import math
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from kafkaviz.units import duration, escape_controls, group, moment, share, size
 
 MAX_BARS = 24
 ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
-LABEL_PX, TAIL_PX = 6.6, 6.1  # of a character
+LABEL_PX, TAIL_PX = 6.6, 6.1  # width of a character
 NAMES_CHARACTERS, TAIL_CHARACTERS = 34, 48
-KEY_SUFFIXES = (  # end a name that distinguishes rows and measures nothing
+KEY_SUFFIXES = (  # endings of columns that identify rows and measure nothing
     "partition",
     "offset",
     "position",
@@ -34,15 +34,18 @@ KEY_SUFFIXES = (  # end a name that distinguishes rows and measures nothing
 )
 SHARE_NAMES = ("share", "fill", "fraction", "ratio")
 TIME_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
-TIMES_MS = 10**11  # a number of milliseconds from here on is a moment, not a span
-CALENDAR_END_MS = 253_402_300_800_000  # the year 10000: a clock in microseconds is far beyond it
+TIMES_MS = 10**11  # from here on, milliseconds are a time and not a duration
+CALENDAR_END_MS = 253_402_300_800_000  # the year 10000; a clock in microseconds is far beyond it
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerView:
-    """Bars: names and values by row, and what is written behind each.
+    """The bars or the line to draw.
 
-    A line: x and values; x_column names x, "" of bars.
+    Attributes:
+        names, values, tails: name, value and text of each bar or point.
+        x_column: the column of the x axis; "" for bars.
+        x: one number per point; empty for bars.
     """
 
     title: str
@@ -56,7 +59,7 @@ class AnswerView:
 
 
 def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[str]:
-    """The columns that can be drawn, the one that is drawn by itself first."""
+    """Returns the columns that can be drawn, the default one first."""
     drawable = [
         field.name
         for field in rows.schema
@@ -71,10 +74,10 @@ def drawable_columns(rows: pa.Table, question: Question | None = None) -> list[s
 def view(
     rows: pa.Table, question: Question | None = None, column: str | None = None
 ) -> AnswerView | None:
-    """The answer as a figure, of this column or the first of `columns`.
+    """Returns the chart of a column, by default the first of `drawable_columns`.
 
     Returns:
-        None where there is nothing to draw.
+        None if there is nothing to draw.
     """
     drawable = drawable_columns(rows, question)
     column = column if column in drawable else next(iter(drawable), None)
@@ -147,7 +150,7 @@ def _line(
 
 
 def _title(values: Sequence[float | None], column: str) -> str:
-    """From where to where it goes."""
+    """Returns the column's name and the range of its values."""
     numbers = [value for value in values if value is not None]
     if not numbers:
         return say("answer_chart.no_number", column=column)
@@ -160,7 +163,7 @@ def _title(values: Sequence[float | None], column: str) -> str:
 
 
 def format_value(value: object, column: str) -> str:
-    """A number as people read it, in the unit that the column's name gives."""
+    """Formats a number in the unit that the column's name implies."""
     number = _number(value)
     if number is None:
         return "–"
@@ -175,9 +178,11 @@ def format_value(value: object, column: str) -> str:
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
-    """What distinguishes the rows.
+    """Returns a distinct name for each row.
 
-    The topic-partition or the texts, and more columns until no two are the same.
+    It begins with the topic-partition or the first texts. More columns are added until no two names
+    are
+    the same.
     """
     if "topic" in rows[0]:
         used_columns, names = {"topic", "partition"}, [partition_name(row) for row in rows]
@@ -226,7 +231,6 @@ def _shorten(text: str, most_characters: int) -> str:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether a column holds numbers."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
@@ -243,9 +247,10 @@ def _number(value: object) -> float | None:
 
 
 def _rising_column(rows: pa.Table) -> str | None:
-    """The first column, if it is a number that rises from row to row.
+    """Returns the first column's name if its numbers rise from row to row.
 
-    Only where no column names the rows.
+    Returns:
+        None also if any column is text, because texts name the rows.
     """
     if (
         rows.num_rows < 3
@@ -265,7 +270,7 @@ def _rising_column(rows: pa.Table) -> str | None:
 
 
 def _is_log(xs: Sequence[float]) -> bool:
-    """Whether the steps grow with x, as those of intervals do."""
+    """Returns whether x spans enough magnitudes for a logarithmic axis, as intervals do."""
     positive = [x for x in xs if x > 0]
     return (
         len(positive) > 4
@@ -276,7 +281,7 @@ def _is_log(xs: Sequence[float]) -> bool:
 
 
 def figure(answer: AnswerView, mode: str) -> PlainFigure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     return _line_figure(answer, mode) if answer.x_column else _bars_figure(answer, mode)
 
 
@@ -398,7 +403,7 @@ def _hover_texts(answer: AnswerView) -> list[str]:
 
 
 def _round_ticks(low: float, high: float, column: str) -> list[float]:
-    """Round places from end to end, five or so, in the unit of the column."""
+    """Returns about five round values from end to end, in the column's unit."""
     if high <= low:
         return [low]
     step = _round_step((high - low) / 4, column)
@@ -406,9 +411,10 @@ def _round_ticks(low: float, high: float, column: str) -> list[float]:
 
 
 def _round_step(least_step: float, column: str) -> float:
-    """The next round number.
+    """Returns the next round step.
 
-    A power of two of bytes, 1, 2 or 5 times a power of ten of others, or of a unit of time.
+    For bytes this is a power of two. For other numbers it is 1, 2 or 5 times a power of ten, for
+    durations in a unit of time.
     """
     name_parts = column.lower().split("_")
     if "bytes" in name_parts:
@@ -425,11 +431,11 @@ def _round_step(least_step: float, column: str) -> float:
 
 
 def _x_ticks(xs: Sequence[float]) -> list[float]:
-    """Up to nine of the x that are there."""
+    """Returns at most nine of the x values."""
     step = max(1, -(-len(xs) // 9))
     return list(xs[::step])
 
 
 def _escape(text: str) -> str:
-    """Plotly takes tags for markup: what stands in a topic's name is text."""
+    """Escapes the characters that Plotly reads as markup, because topic names may contain them."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

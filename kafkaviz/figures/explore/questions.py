@@ -1,9 +1,7 @@
-"""The questions that the page Explore starts from.
+"""The questions of the Explore page: queries over the catalog, and the words of their figures.
 
-Each a query over the catalog, and how its answer reads in a figure.
-
-The SQL is the answer's only source: a title is worked out from the rows that came back, and is only
-used while the query stands as it is here.
+A title is computed from the rows that the query returned. It is used only while the query is
+unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,15 +23,15 @@ AnswerRow = Mapping[str, Any]
 class Question:
     """A question, its query, and the figure of the answer.
 
-    Its words are those of its name in the catalogue questions.
+    Its texts are in the message catalogue `questions`, under its name.
 
     Attributes:
         value: the column that is drawn.
-        title: of the rows, of which there is at least one.
-        tail: what is written behind a bar; the value alone where there is none.
+        title: takes the rows, of which there is at least one.
+        tail: takes a row and returns the text after its bar; None for the value alone.
     """
 
-    name: str  # in an address
+    name: str  # used in addresses
     sql: str
     value: str
     title: Callable[[Sequence[AnswerRow]], str]
@@ -41,12 +39,11 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The question itself."""
         return say(f"questions.{self.name}")
 
     @property
     def caption(self) -> str:
-        """What is drawn, and in which unit."""
+        """The value that is drawn, and its unit."""
         return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
 
 
@@ -57,7 +54,7 @@ def _question(
 
 
 def partition_name(row: AnswerRow) -> str:
-    """The topic-partition of a row, or its topic."""
+    """Returns the topic-partition of a row, or its topic if the row has no partition."""
     return (
         f"{row['topic']}-{row['partition']}"
         if row.get("partition") is not None
@@ -548,5 +545,5 @@ QUESTION_BY_NAME = {question.name: question for question in QUESTIONS}
 
 
 def find_question(text: str) -> Question | None:
-    """The question whose query this is, letter by letter but for blanks around it."""
+    """Returns the question with exactly this query, ignoring blanks around it."""
     return next((question for question in QUESTIONS if question.sql == text.strip()), None)

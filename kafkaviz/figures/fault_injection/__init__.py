@@ -1,1 +1,1 @@
-"""What was broken in a copy of a log, and what came of it, in words and to scale."""
+"""The damage done to a copy of a log, and its consequences, in words and to scale."""

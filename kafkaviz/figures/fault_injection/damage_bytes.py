@@ -1,4 +1,4 @@
-"""The damage in a copy: what it is in words, and the bytes around it before and after.
+"""The damage in a copy: a description, and the bytes around it before and after.
 
 00000000000000002400.log: bit 4 of byte 17 129 flipped, in CRC
 before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
@@ -15,7 +15,7 @@ from kafkaviz.messages import render, say, say_count
 
 ROW_BYTES = 16
 MAX_ROWS = 2
-# faults that are said in the words of another one
+# faults that share the texts of another one
 SAME_WORDS = {
     "bit-killed": "bit",
     "cut-killed": "cut",
@@ -25,8 +25,9 @@ SAME_WORDS = {
     "timeindex-removed": "index-removed",
 }
 SLOT_PLACES = ("position-moved", "time-late")
-COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")  # days, records or bytes
-NO_BYTES = ""  # behind the end of the file
+# a number of days, records or bytes
+COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")
+NO_BYTES = ""  # a cell after the end of the file
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class HexRow:
     """Sixteen bytes.
 
     Attributes:
-        cells: each byte as two digits, and whether it is one of those that changed.
+        cells: each byte as two digits, and whether it changed.
     """
 
     position: int
@@ -43,13 +44,13 @@ class HexRow:
 
 @dataclass(frozen=True, kw_only=True)
 class DamageView:
-    """A damage, to be shown.
+    """A description of the damage, and the bytes around it.
 
     Attributes:
-        title: the file and what was done to it.
+        title: the file and its damage.
         stop: how the broker was stopped.
-        before, after: the bytes around the damage; none where no byte changed.
-        note_before, note_after: what stands in place of bytes, or beside them.
+        before, after: the bytes around the damage; empty if no byte changed.
+        note_before, note_after: texts next to the bytes, or instead of them.
     """
 
     title: str
@@ -61,11 +62,11 @@ class DamageView:
 
 
 def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
-    """The damage of a fault at a place.
+    """Returns the damage of a fault at a place.
 
     Args:
-        copy: the undamaged one.
-        fault: its name in analysis.fault_injection.faults.FAULTS.
+        copy: the undamaged copy.
+        fault: a name in analysis.fault_injection.faults.FAULTS.
     """
     has_change = damage.before != damage.after
     note_before, note_after = _notes(copy, damage)
@@ -84,14 +85,14 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
 
 
 def place_label(fault: str) -> str:
-    """What is chosen by the place of a fault."""
+    """Returns the meaning of a fault's place, as a label."""
     if fault in SLOT_PLACES:
         return say("segment.head_slot")
     return say(f"break_it.place_{SAME_WORDS.get(fault, fault)}")
 
 
 def describe_stop(copy: LogCopy) -> str:
-    """How the broker of a copy was stopped."""
+    """Says how the broker of a copy was stopped."""
     if copy.is_clean:
         return say("broker.stopped_cleanly")
     return say("break_it.killed", offset=units.group(copy.log.recovery_point))
@@ -119,7 +120,7 @@ def _slot(damage: Damage) -> int:
 
 
 def _field_text(copy: LogCopy, damage: Damage) -> str:
-    """The field of the batch that the damaged byte is in."""
+    """Names the batch field that holds the damaged byte."""
     if not damage.file.endswith(".log"):
         return ""
     batch = next(
@@ -142,7 +143,10 @@ def _field_text(copy: LogCopy, damage: Damage) -> str:
 
 
 def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
-    """The rows of the damage, or where it begins; the one before where a file ends there."""
+    """Returns the rows that hold the damage, or only the first if there are more than MAX_ROWS.
+
+    If the damage begins at the end of the file, the last row of the file is included.
+    """
     if data is None:
         return ()
     first = damage.start // ROW_BYTES * ROW_BYTES
@@ -172,7 +176,10 @@ def _has_changed(position: int, damage: Damage) -> bool:
 
 
 def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
-    """What stands beside the bytes: an index's entries in words, or that there is no file."""
+    """Returns the notes before and after the damage.
+
+    They describe index entries or settings, give file names, or say that the file is missing.
+    """
     if damage.new_name:
         return damage.file, damage.new_name
     if not damage.is_of_file:
@@ -194,7 +201,7 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
 
 
 def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
-    """An entry in words, "" where it is not there."""
+    """Describes an entry; "" if the slot does not exist."""
     entries = INDEXES[kind].parse(data)
     if slot >= len(entries):
         return ""

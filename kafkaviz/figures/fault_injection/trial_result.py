@@ -1,4 +1,4 @@
-"""What came of a start on a broken copy: a title, the offsets on a scale, and who did what.
+"""The result of a start on a broken copy: a title, the offsets to scale, and who did what.
 
 The start cuts at byte 18 517 · 2 600 of 5 000 records
 undamaged        ████████████████████████
@@ -30,16 +30,16 @@ MAX_FINDINGS = 2
 
 
 class PartKind(StrEnum):
-    """What became of a range of offsets."""
+    """The outcome for a range of offsets."""
 
     READ = "read"
     MISSING = "missing"
-    UNREAD = "unread"  # nobody asked for all of them
+    UNREAD = "unread"  # a timestamp lookup does not read them
 
 
 @dataclass(frozen=True)
 class OffsetPart:
-    """A range of offsets on the scale: its ends, and where they lie, from 0 to 1."""
+    """A range of offsets; `start` and `stop` are its ends on the scale from 0 to 1."""
 
     kind: PartKind
     first: int
@@ -50,10 +50,10 @@ class OffsetPart:
 
 @dataclass(frozen=True)
 class OffsetBar:
-    """The log after a start, its offsets to scale.
+    """The offsets of a log to scale.
 
     Attributes:
-        mark: an offset that is pointed at: where it lies, from 0 to 1, and what is there.
+        mark: a highlighted offset: its place on the scale from 0 to 1, and a text.
     """
 
     parts: tuple[OffsetPart, ...]
@@ -62,12 +62,12 @@ class OffsetBar:
 
 @dataclass(frozen=True)
 class OffsetStrip:
-    """The undamaged log above the one that was broken.
+    """The undamaged log above the broken one.
 
     Attributes:
-        segments: where each segment but the first begins, from 0 to 1.
-        broken: the ends of the segment that was broken, from 0 to 1; None where no file was.
-        text: all of it for who does not see it.
+        segments: the start of each segment except the first, from 0 to 1.
+        broken: the ends of the damaged segment, from 0 to 1; None if no file was damaged.
+        text: a description for screen readers.
     """
 
     before: OffsetBar
@@ -79,10 +79,10 @@ class OffsetStrip:
 
 @dataclass(frozen=True)
 class TrialView:
-    """A result, to be shown.
+    """The result of a trial.
 
     Attributes:
-        rows: who, and what it does, a line each.
+        rows: an actor, and one line per action.
     """
 
     title: str
@@ -92,11 +92,11 @@ class TrialView:
 
 
 def view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
-    """The result of a trial.
+    """Returns the result of a trial.
 
     Args:
-        findings: what a check finds in the broken copy before the start.
-        release: of the Kafka that is followed.
+        findings: the findings of a check of the broken copy before the start.
+        release: the Kafka release that the simulation follows.
     """
     has_time = trial.client is Client.TIMESTAMP
     who = "client" if has_time else "consumer"
@@ -164,7 +164,7 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
 
 
 def _step_text(step: StartupStep, *, has_reason: bool) -> str:
-    """A step: what it does to which file, and why; of one that fails what Kafka throws."""
+    """Describes a step: its action, its file and the reason, which is Kafka's error if it fails."""
     name = (step.file or "").rpartition("/")[2]
     size = "" if step.size_bytes is None else units.size(step.size_bytes)
     if step.action == "truncate":
@@ -180,7 +180,7 @@ def _step_text(step: StartupStep, *, has_reason: bool) -> str:
 
 
 def describe_reading(trial: StartTrial) -> str:
-    """What the consumer or the client got, in a sentence."""
+    """Says in a sentence what the consumer or the client received."""
     if trial.read is ReadOutcome.NOT_SERVED:
         return say("break_it.not_served")
     return _answer_text(trial) if trial.client is Client.TIMESTAMP else _records_text(trial)
@@ -237,7 +237,7 @@ def _error_text(trial: StartTrial) -> str:
 
 
 def strip(trial: StartTrial) -> OffsetStrip:
-    """The offsets of the undamaged log on a scale, and what came of them after the start."""
+    """Returns the offsets of the undamaged log, and their fate after the start."""
     first, stop = trial.expected_reading.start_offset, trial.expected_reading.end_offset
     bases = [base for base in trial.copy.bases if first < base < stop]
     ends = [base for base in (*bases, stop) if base > trial.copy.segment]
@@ -254,22 +254,20 @@ def strip(trial: StartTrial) -> OffsetStrip:
 
 @dataclass(frozen=True)
 class _Scale:
-    """Offsets from 0 to 1."""
+    """A scale that maps offsets to 0 to 1."""
 
     first: int
     stop: int
 
     def share(self, offset: int) -> float:
-        """Where an offset lies."""
         return (offset - self.first) / max(1, self.stop - self.first)
 
     def part(self, kind: PartKind, first: int, last: int) -> OffsetPart:
-        """A range of offsets."""
         return OffsetPart(kind, first, last, self.share(first), self.share(last + 1))
 
 
 def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
-    """The undamaged log and the other one: what a consumer read, or which offset was the answer."""
+    """Returns the undamaged log and the broken one, with the records read or the offset found."""
     first, stop = trial.expected_reading.start_offset, trial.expected_reading.end_offset
     scale = _Scale(first, stop)
     everything = scale.part(PartKind.READ, first, stop - 1)
@@ -315,7 +313,7 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
 
 
 def _parts(trial: StartTrial, scale: _Scale) -> Iterator[OffsetPart]:
-    """The ranges whose records came, and those whose did not, side by side."""
+    """Yields the ranges whose records were read and those that are missing, neighbours joined."""
     came = {
         (part.segment, part.position): part.first
         for part in trial.reading.ranges

@@ -1,1 +1,1 @@
-"""Findings and the next start."""
+"""Findings, and the steps of the next start."""

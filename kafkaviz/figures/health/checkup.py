@@ -1,9 +1,8 @@
-"""Health as it is shown.
+"""The view of the Health page.
 
-Will the broker start and what will that do, all findings with their bytes, and what keeps each
-segment.
-
-One value for the entire page: view works it out, message packs it for app/frontend/findings.
+It says whether the broker will start, shows all findings with their bytes, and names what keeps
+each segment. `view` computes one value for the whole page; `browser_payload` converts it for
+app/frontend/findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,24 +44,29 @@ if TYPE_CHECKING:
 
 ItemT = TypeVar("ItemT", Finding, StartupStep)
 
-# of a hex dump: bytes a line, lines, and what is shown in front of a finding
+# hex dump: bytes per line, lines, and bytes shown before a finding
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
-MAX_SEPARATE = 3  # more findings of one code are one item of the list
-MAX_MEMBERS = 200  # of an item, shown; all are in the JSON
-MAX_DUMPS = 400  # findings whose bytes are sent along
-MAX_CUTS = 4  # logs below the strip, named
-MIN_SHARE = 0.016  # of the strip: a small log is still seen
-# how codes begin that say what the start itself does
+MAX_SEPARATE = 3  # more findings of one code share an item
+MAX_MEMBERS = 200  # findings shown per item; the JSON has all
+MAX_DUMPS = 400  # findings whose bytes are sent to the browser
+MAX_CUTS = 4  # logs named below the strip
+MIN_SHARE = 0.016  # least share of the strip, so that a small log stays visible
+# prefixes of the codes about the start itself
 START_CODES = ("recovery-", "becomes-stray")
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
-# a file relative to the broker directory, a position, a length: what is there
+# takes a file relative to the broker directory, a position and a length; returns the bytes
 ByteReader = Callable[[str, int, int], bytes]
 
 
 class StartVerdict(NamedTuple):
-    """The answer to "will it start?": a severity or "ok", a headline, and what stands behind it."""
+    """The answer to "will it start?".
+
+    Attributes:
+        kind: a severity or "ok".
+        text: the reasons.
+    """
 
     kind: str
     title: str
@@ -70,7 +74,7 @@ class StartVerdict(NamedTuple):
 
 
 def unknown_verdict() -> StartVerdict:
-    """Of a start that cannot be predicted."""
+    """Returns the verdict on a start that cannot be predicted."""
     return StartVerdict("warning", say("health.unknown"), say("health.unknown_why"))
 
 
@@ -79,19 +83,19 @@ class RecoveryBar(NamedTuple):
 
     name: str
     size_bytes: int
-    share: float  # of the strip
+    share: float  # share of the strip's width
     cut_bytes: int
     fails: bool
-    words: str  # on hover
-    as_before: bool = False  # whether its indexes come out as they were
+    words: str  # hover text
+    as_before: bool = False  # whether its indexes are the same after the start
 
 
 class RecoveryStrip(NamedTuple):
-    """What the start reads, in proportion.
+    """The logs that the start reads, to scale.
 
     Attributes:
-        below: what is cut or fails.
-        aside: what happens to the others.
+        below: names the logs that are cut or fail.
+        aside: a note on the other logs.
     """
 
     title: str
@@ -104,8 +108,8 @@ class HexDump(NamedTuple):
     """Bytes of a file around a finding: lines of 16 from `start`.
 
     Attributes:
-        bad: from, to.
-        kind: the colour of the others.
+        bad: first and end position (exclusive) of the finding.
+        kind: the colour of the other bytes.
     """
 
     start: int
@@ -125,16 +129,16 @@ class FindingMember(NamedTuple):
     consequence: str
     next_step: str
     reference: str
-    # the address of the bytes on the Segment page, but for the directory; empty where there are
-    # none
+    # query parameters of the Segment page for these bytes, without the directory; empty if they
+    # cannot be shown
     link: Mapping[str, str]
 
 
 class FindingItem(NamedTuple):
-    """A line of the list: one finding, or many of the same code.
+    """An item of the list: one finding, or several of the same code.
 
     Attributes:
-        count: of all, also those that are not members.
+        count: number of findings, including those that are not members.
     """
 
     key: str
@@ -147,23 +151,23 @@ class FindingItem(NamedTuple):
 
 
 class HealthView(NamedTuple):
-    """The page."""
+    """Everything on the page."""
 
     verdict: StartVerdict
     strip: RecoveryStrip | None
     counts: Mapping[str, int]
     items: tuple[FindingItem, ...]
-    steps: HealthTable | None = None  # of the start
+    steps: HealthTable | None = None  # steps of the next start
     retention: HealthTable | None = None
 
 
 def health_view(
     health: "Health", may_show: Callable[[str], bool] = lambda _name: True
 ) -> HealthView:
-    """The view of a broker's health.
+    """Returns the view of a broker's health.
 
     Args:
-        may_show: whether dumps may show bytes of the file of that name.
+        may_show: takes a file name and returns whether dumps may show its bytes.
     """
     broker = health.broker
     names = _log_directory_names(broker)
@@ -210,7 +214,7 @@ def health_view(
 
 
 def _named_directories(broker: Broker) -> list[tuple[LogDirectory, str]]:
-    """The log directories with the names that tell them apart, where there are several."""
+    """Returns the log directories with names that tell them apart; empty if there is only one."""
     if len(broker.log_directories) == 1:
         return []
     names = broker.directory_names
@@ -222,13 +226,13 @@ def _log_directory_names(broker: Broker) -> dict[str, str]:
 
 
 def _behind(names: Mapping[str, str], log_directory: str | None, path: str) -> str:
-    """A topic-partition or file behind the name of its log directory, where there are several."""
+    """Prefixes a topic-partition or file with its log directory's name if there are several."""
     name = names.get(log_directory or "")
     return f"{name}/{path}" if name else path
 
 
 def _with_log_directory(item: ItemT, names: Mapping[str, str]) -> ItemT:
-    """The same finding or step, its topic-partition and file behind their log directory."""
+    """Returns the finding or step with its log directory before its topic-partition and file."""
     partition = item.partition and _behind(names, item.log_directory, item.partition)
     path = item.file and _behind(names, item.log_directory, item.file)
     return replace(item, partition=partition, file=path)
@@ -245,16 +249,15 @@ def view(
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
 ) -> HealthView:
-    """All that the page shows.
+    """Returns everything the page shows.
 
     Args:
-        log_bytes: the size of each .log by its directory and base offset.
-        read_bytes: for the dumps.
-        restart: None where it cannot be predicted.
-        logs: how many the broker has, those without a .log too.
-        log_retention: by retention.
-        is_left_known: whether anything says how the broker was stopped.
-        release: that starts.
+        log_bytes: the size of each .log by directory and base offset.
+        read_bytes: reads the bytes for the dumps.
+        restart: None if it cannot be predicted.
+        logs: number of the broker's logs, including those without a .log.
+        is_left_known: whether the directory shows how the broker was stopped.
+        release: the release that will start.
     """
     counts = {
         severity: sum(finding.severity == severity for finding in findings)
@@ -286,9 +289,9 @@ def start_verdict(
     is_left_known: bool = True,
     release: Release = versions.NEWEST_RELEASE,
 ) -> StartVerdict:
-    """What the next start does, in a headline and some sentences.
+    """Says in a headline and some sentences what the next start does.
 
-    Logs, is_left_known and release: as of view.
+    `logs`, `is_left_known` and `release` have the same meaning as in `view`.
     """
     forecast, source = (
         restart_forecast.forecast(restart, logs),
@@ -336,7 +339,7 @@ def start_verdict(
 
 
 def _offline_verdict(restart: Restart, source: str) -> StartVerdict:
-    """Of a start that goes on without some log directories."""
+    """Returns the verdict on a start without some of the log directories."""
     failure = restart.failures[0]
     kafka_text = (
         end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
@@ -402,7 +405,7 @@ def _stop_text(forecast: RestartForecast) -> str:
 
 
 def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
-    """What the bytes are that will be cut off."""
+    """Describes the bytes that will be cut off."""
     truncations = [step for step in restart.steps if step.action == "truncate"]
     tails = {code: [finding for finding in findings if finding.code == code] for code in TAIL_CODES}
     tail_texts = [
@@ -441,10 +444,10 @@ def _remaining_text(remaining_errors: int) -> str:
 def recovery_strip(
     restart: Restart, log_bytes: Mapping[tuple[str, int], int]
 ) -> RecoveryStrip | None:
-    """The logs that the start reads, those with trouble first, then by size.
+    """Returns the logs that the start reads, those with trouble first, then by size.
 
     Returns:
-        None where it reads none.
+        None if it reads none.
     """
     segments_read = {
         (cast(str, step.partition), step.segment)
@@ -531,9 +534,10 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
 
 
 def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[FindingItem, ...]:
-    """The lines of the list, the worst first.
+    """Returns the items of the list, the worst first.
 
-    Findings of one code are one line where there are more than a few.
+    Findings of one code share an item if there are more than MAX_SEPARATE. Informative findings and
+    predictions of a recovery share one if there are at least two.
     """
     lines, dumps_left = [], MAX_DUMPS
     order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
@@ -612,7 +616,7 @@ def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool
 
 
 def _finding_key(finding: Finding) -> str:
-    """What an address can name it by."""
+    """Returns the key that names the finding in an address."""
     return (
         f"{finding.code}@{finding.file or finding.partition or ''}"
         f"{f':{finding.position}' if finding.position is not None else ''}"
@@ -620,10 +624,10 @@ def _finding_key(finding: Finding) -> str:
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    """File and bytes.
+    """Returns the file and the bytes.
 
     Args:
-        is_short: the partition and what kind of file, as a narrow list has room for it.
+        is_short: whether only the partition and the kind of file are given, for a narrow list.
     """
     location = (
         finding.file
@@ -649,7 +653,7 @@ def _location_text(finding: Finding, *, is_short: bool = False) -> str:
 
 
 def _short_directory(directory: str) -> str:
-    """A directory's name without the random middle of a renamed one."""
+    """Returns a directory's name, without the random part if it was renamed."""
     parsed = names.parse_directory(directory)
     return (
         f"{parsed.topic}-{parsed.partition}…-{parsed.state}"
@@ -669,7 +673,7 @@ def _bytes_text(finding: Finding) -> str:
 
 
 def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
-    """Some lines around where the finding begins."""
+    """Returns some lines around the start of the finding, or None if they cannot be shown."""
     file, position, length = cast(
         tuple[str, int, int], (finding.file, finding.position, finding.length)
     )
@@ -687,10 +691,10 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
 
 
 def browser_payload(health_view: HealthView, key: str) -> dict:
-    """The view as plain values.
+    """Returns the view as plain values.
 
     Args:
-        key: what distinguishes one view from another.
+        key: distinguishes one view from another.
     """
     return {
         "key": key,

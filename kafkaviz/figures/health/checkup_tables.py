@@ -4,8 +4,8 @@
     Rebuild  48 files in 24 topic-partitions                      the segment reaches above the
     recovery point
 
-Steps of one kind and cause are one row where there are more than a few; segments are a row each,
-the worst first.
+More than a few steps of the same kind and cause share one row. Each segment has its own row, the
+most urgent first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,22 +22,23 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES
 
-MAX_SEPARATE = 3  # more steps of one kind and cause are one row
+MAX_SEPARATE = 3  # more steps of the same kind and cause share one row
 MAX_ROWS, FIRST_ROWS = (
     300,
     6,
-)  # rows of a table: sent at all, and shown before somebody asks for more
+)  # rows of a table: sent to the browser, and shown at first
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
-MAX_NAME_CHARACTERS = 44  # letters; a longer name of a directory is shortened in the middle
+MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 
 
 class HealthRow(NamedTuple):
-    """A row: its cells, their full texts on hover, and where its segment is shown.
-
-    Its mark is a severity, or none.
+    """A row of a table.
 
     Attributes:
-        is_one: it is of one file or segment, which its cells name.
+        kind: the severity of its mark; "" for none.
+        hover: the full text of each cell.
+        link: query parameters of the page that shows its segment.
+        is_one: whether it is about one file or segment, which its cells name.
     """
 
     kind: str
@@ -51,9 +52,9 @@ class HealthTable(NamedTuple):
     """A table.
 
     Attributes:
-        code: the columns of names.
-        shown: how many rows at first.
-        more: how many are not sent.
+        code: the columns that hold names.
+        shown: number of rows shown at first.
+        more: number of rows that are not sent.
     """
 
     name: str
@@ -70,11 +71,7 @@ class HealthTable(NamedTuple):
 
 
 def steps_table(restart: Restart | None) -> HealthTable | None:
-    """What the start does, step by step.
-
-    Returns:
-        None where that is nothing, or not known.
-    """
+    """Returns the steps of the start; None if there are none or they are unknown."""
     if restart is None or not restart.steps:
         return None
     groups: dict[tuple, list[StartupStep]] = {}
@@ -83,7 +80,7 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
             (step.is_expected, ACTION_ORDER.index(step.action), step.cause), []
         ).append(step)
     rows = [row for key in sorted(groups) for row in _group_rows(groups[key])]
-    # the others every start may do
+    # expected steps may happen at any start, so they do not count
     own_rows = sum(len(_group_rows(groups[key])) for key in groups if not key[0])
     title_key = "every" if not own_rows else "start" if restart.starts else "failing"
     title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
@@ -101,7 +98,7 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
 
 
 def _steps_text(steps: int, rows: int) -> str:
-    """How many, and in how many rows where some stand together."""
+    """Returns the number of steps, and the number of rows if some steps share one."""
     text = say_count("health.n_steps", steps)
     return text if steps == rows else say_count("health.steps_together", rows, steps=text)
 
@@ -187,11 +184,7 @@ def _size_text(step: StartupStep) -> str:
 
 
 def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
-    """What keeps each segment, and until when.
-
-    Returns:
-        None without a segment.
-    """
+    """Returns what keeps each segment and until when; None without a segment."""
     logs_segments = policy.sort_by_urgency(logs)
     if not logs_segments:
         return None
@@ -211,9 +204,9 @@ def retention_table(logs: Sequence[LogRetention]) -> HealthTable | None:
 
 
 def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
-    """By which settings, the most common first.
+    """Names the settings that keep the segments, the most common first.
 
-    The default of a broker may be another one, which no file here shows.
+    A last note says if the broker's default may differ, which no file here shows.
     """
     counts: dict[str, int] = {}
     for log in logs:
@@ -268,9 +261,9 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
 
 
 def _short_path(name: str) -> str:
-    """A path without the zeros in front of a segment's name.
+    """Returns a path without the leading zeros of a segment's name, and at most so long.
 
-    What is still too long loses its middle.
+    A path that is still too long loses its middle.
     """
     directory, slash, file = name.rpartition("/")
     stem, dot, suffix = file.partition(".")

@@ -1,1 +1,1 @@
-"""Why a timestamp gave an offset, and what a lookup reads."""
+"""Figures of lookups: why a timestamp gives an offset, and which bytes a lookup reads."""

@@ -1,8 +1,8 @@
-"""A rule for the ceiling, run over the slots of a small index: a row a target.
+"""A rule for the ceiling, applied to the slots of a small index: one row per target.
 
-In each row a ring where `lookup` stands, a green slot that is the ceiling, and the slot that the
-rule makes of the one to give the other. Left of slot 0 is none, which is -1; right of the last one
-a slot that is not there.
+The rule computes the ceiling from the slot that `lookup` returns. In each row, that slot has a
+ring, the true ceiling is green, and the rule's slot has a disc. The column left of slot 0 is -1,
+for none; the column right of the last slot is a slot that does not exist.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,18 +19,19 @@ from kafkaviz.search.slots import NONE
 
 HEAD_PX, ROW_PX, CELL_PX, MARK_PX = 62, 23, 18, 16
 KEY_TOP, KEY_PX = 24, 30
-TARGET_WIDTH, WORDS_WIDTH = 1.8, 3.2  # in slots: left of the slots, and right of them
+TARGET_WIDTH, WORDS_WIDTH = 1.8, 3.2  # in slots: the space left and right of the slots
 
 
 class CeilingCase(NamedTuple):
-    """A target.
+    """A target, and the slots found for it.
 
     Attributes:
-        target: None of an index without an entry.
-        floor_slot: what `lookup` gives, NONE where it gives none; the ceiling in the same way.
-        answer_slot: what a rule makes of it; None where that is no slot, or where there is no rule.
-        words: the answer in words.
-        is_right: None where there is no rule.
+        target: None for an index without entries.
+        floor_slot: the slot that `lookup` returns, or NONE.
+        ceiling: the right slot, or NONE.
+        answer_slot: the rule's slot; None if the rule returns something else or is missing.
+        words: the rule's answer in words.
+        is_right: None without a rule.
     """
 
     target: int | None
@@ -43,7 +44,7 @@ class CeilingCase(NamedTuple):
 
 @dataclass(frozen=True)
 class CeilingCasesView:
-    """A rule at all its targets, or before there is one."""
+    """A rule applied to all its targets, or the targets alone."""
 
     title: str
     caption: str
@@ -52,12 +53,11 @@ class CeilingCasesView:
 
 
 def slot_text(slot: int) -> str:
-    """A slot, or none."""
     return say("common.none") if slot == NONE else say("common.slot", slot=slot)
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """The figure as a table: the target, what `lookup` gives, what the rule, and the ceiling."""
+    """Returns the figure as a table: target, slot of `lookup`, the rule's answer, ceiling."""
     return [
         (
             _target_text(case),
@@ -70,7 +70,7 @@ def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
 
 
 def describe(cases_view: CeilingCasesView) -> str:
-    """The figure in words, for who does not see it."""
+    """Describes the figure for screen readers."""
     names = ("target", "floor", "rule", "ceiling")
     heads = [say(f"ceiling_cases.head_{name}") for name in names]
     return join_semicolon(
@@ -94,7 +94,7 @@ def _mark(case: CeilingCase) -> str:
 
 
 def figure(cases_view: CeilingCasesView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"; an x is a slot, a y a pixel from the top."""
+    """Draws the view in a mode, "light" or "dark"; x counts slots, y pixels from the top."""
     colours = theme.colours(mode)
     slots = len(cases_view.keys)
     height_px = HEAD_PX + ROW_PX * len(cases_view.cases)
@@ -124,12 +124,12 @@ def _middle(row: int) -> float:
 
 
 def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase]]:
-    """Each case, and the middle of its row."""
+    """Yields the middle of each row with its case."""
     return ((_middle(row), case) for row, case in enumerate(cases_view.cases))
 
 
 def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    """From the slot of `lookup` to that of the rule."""
+    """Draws a line from the slot of `lookup` to the rule's slot."""
     moves = [
         (case.floor_slot, case.answer_slot, y)
         for y, case in _numbered(cases_view)
@@ -145,7 +145,7 @@ def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go
 
 
 def _floors_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    """A ring where `lookup` stands."""
+    """Draws a ring at the slot that `lookup` returns."""
     numbered = list(_numbered(cases_view))
     return go.Scatter(
         x=[case.floor_slot for _, case in numbered],
@@ -161,7 +161,7 @@ def _floors_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> g
 
 
 def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    """A disc on each slot that the rule gives."""
+    """Draws a disc at the slot that the rule returns."""
     numbered = [(y, case) for y, case in _numbered(cases_view) if case.answer_slot is not None]
     return go.Scatter(
         x=[case.answer_slot for _, case in numbered],
@@ -178,7 +178,7 @@ def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> 
 
 
 def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
-    """The slots of the index, and beside them none and a slot that is not there."""
+    """Draws the slots of the index, and dotted boxes for slot -1 and the one after the last."""
     return [
         _box(
             slot,
@@ -196,7 +196,7 @@ def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
 
 
 def _cell_shapes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> Iterable[dict]:
-    """The slots once more in each row, the ceiling green."""
+    """Draws the slots in each row, the ceiling in green."""
     for y, case in _numbered(cases_view):
         count = 0 if case.target is None else len(cases_view.keys)
         for slot in range(count):
@@ -225,7 +225,7 @@ def _box(slot: int, y: float, height_px: float, *, fill: str, line: dict) -> dic
 
 
 def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
-    """The key in each slot, its number above it, and what stands in the other columns."""
+    """Returns the key in each slot, its number above it, and the headings of the other columns."""
     slots, key_y = len(cases_view.keys), KEY_TOP + KEY_PX / 2
     keys = [
         _note(slot, key_y, f"<b>{key}</b>", colours["offset_text"], size=15)
@@ -244,7 +244,7 @@ def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> lis
 
 
 def _case_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
-    """The target of each row, bold where it is a key; and the answer in words."""
+    """Returns the target of each row, bold if it is a key, and the answer in words."""
     notes = []
     for y, case in _numbered(cases_view):
         target = _target_text(case)

@@ -1,6 +1,7 @@
-"""The way of a lookup through its indexes: each probe, in order, and the slot that it reads.
+"""The path of a lookup through its indexes: each probe in order, and the slot that it reads.
 
-A panel a search: time index before offset index, of an offset one in each segment that was tried.
+There is one panel per search: first the time index, then the offset index of each segment that was
+tried.
 """
 
 from collections.abc import Mapping
@@ -22,9 +23,9 @@ class SearchPanel:
     """A search in an index.
 
     Attributes:
-        probes: the slot that each reads, its key, and how that compares to the target.
-        slot: what was found, -1 for none.
-        warm_from_slot: where the warm section begins; None of a plain search.
+        probes: slot, key and comparison with the target of each probe.
+        slot: the slot that was found, -1 for none.
+        warm_from_slot: the first slot of the warm section; None for a plain search.
     """
 
     title: str
@@ -37,14 +38,11 @@ class SearchPanel:
 
 @dataclass(frozen=True)
 class SearchPathView:
-    """A lookup as it is drawn."""
-
     title: str
     panels: tuple[SearchPanel, ...]
 
 
 def view(lookup: Lookup) -> SearchPathView:
-    """The searches of a lookup, in their order."""
     return SearchPathView(render(lookup.title), tuple(map(_panel, lookup.searches)))
 
 
@@ -63,7 +61,7 @@ def _panel(search: IndexSearch) -> SearchPanel:
 
 
 def figure(path: SearchPathView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     count = max(len(path.panels), 1)
     chart = go.Figure()
@@ -83,7 +81,7 @@ def figure(path: SearchPathView, mode: str) -> go.Figure:
 def _add_panel(
     chart: go.Figure, panel: SearchPanel, number: int, count: int, colours: Mapping[str, str]
 ) -> None:
-    """One search: its probes joined by a line, the warm section behind them, the slot found."""
+    """Adds a search: its probes joined by a line, the warm section, and the slot that was found."""
     suffix = "" if number == 1 else str(number)
     top = 1 - (number - 1) / count
     bottom = 1 - number / count

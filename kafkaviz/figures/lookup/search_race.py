@@ -1,8 +1,9 @@
-"""Plain bisection raced against the warm section first: raced and stepped in the browser.
+"""A race between plain bisection and the search that tries the warm section first.
 
-The pages of the index are a strip of cells, one strip a search: hot ones are in memory when it
-begins. Everything is sent at once, the times once for each disk. Of the entry at which the middles
-of plain bisection move to cold pages the race one entry earlier comes along, when they were hot.
+The browser animates it. Each search has a strip with one cell per page of the index; hot pages are
+in memory when the search begins. The race on every disk is sent at once. If the middles of plain
+bisection move to cold pages at this entry, the race one entry earlier, when they were hot, is sent
+too.
 """
 
 from collections.abc import Sequence
@@ -22,17 +23,18 @@ from kafkaviz.units import group, size
 from kafkaviz.versions import PLAIN, WARM
 
 LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
-MAX_CELLS = 44  # pages drawn one by one; of more, those that are read, and the warm section
-MAX_HOT = 32  # of these, while they are no more, those that are in memory too
-# which entry it is for a reader at the tail: the one at which the middles move, or the one before
+# pages drawn one by one; beyond that, only pages that are read, and the warm section
+MAX_CELLS = 44
+MAX_HOT = 32  # then pages in memory are drawn too, up to this many in all
+# for a reader at the tail: the entry at which the middles move, or the one before it
 JUMP, BEFORE_JUMP = "jump", "before"
 
 
 class RaceCell(NamedTuple):
-    """A page as it is drawn.
+    """A page that is drawn.
 
     Attributes:
-        skipped: how many pages in front of it are not drawn.
+        skipped: number of pages before it that are not drawn.
     """
 
     page: int
@@ -40,11 +42,11 @@ class RaceCell(NamedTuple):
 
 
 class RaceStep(NamedTuple):
-    """A probe as it is drawn.
+    """A probe.
 
     Attributes:
-        cells: of the pages it reads, by their place in the strip.
-        cold: those of them that it waits for.
+        cells: indexes of the cells that it reads.
+        cold: indexes of the cells that it waits for.
     """
 
     slot: int
@@ -56,10 +58,10 @@ class RaceLane(NamedTuple):
     """One of the two searches.
 
     Attributes:
-        first: which slot it reads first, and why.
-        hot: of each cell, whether its page is in memory at the start.
-        warm_from: where the warm section begins, in cells; None of plain bisection.
-        end: what it came to.
+        first: its first slot and the reason.
+        hot: whether the page of each cell is in memory at the start.
+        warm_from: the start of the warm section, in cells; None for plain bisection.
+        end: its probes, pages and waits in words.
     """
 
     title: str
@@ -73,14 +75,18 @@ class RaceLane(NamedTuple):
 
 
 class RaceResult(NamedTuple):
-    """What a search takes from one disk, and when its probes begin, are ready and end, in µs."""
+    """The duration of a search on one disk, and when each probe begins, is ready and ends (µs)."""
 
     text: str
     times: tuple[ProbeTime, ...]
 
 
 class RaceStorage(NamedTuple):
-    """The race with cold pages on one kind of disk; results of plain bisection, then warm first."""
+    """The race with cold pages on one kind of disk.
+
+    Attributes:
+        results: plain bisection, then warm section first.
+    """
 
     name: str
     label: str
@@ -96,9 +102,9 @@ class SearchRaceView:
 
     Attributes:
         question: the title until the race is over.
-        caption: what hot and cold mean, and where the target lies.
-        is_even: both do the same: nothing to wait for.
-        other: what a button to the other of two races says; "" of one alone.
+        caption: the meaning of hot and cold, and the place of the target.
+        is_even: whether both searches do the same, so that there is nothing to wait for.
+        other: the label of the button for the other race; "" if there is only one.
     """
 
     question: str
@@ -112,10 +118,10 @@ class SearchRaceView:
 
 
 def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, ...]:
-    """The race in words; if it is where the middles move, also the one of the entry before.
+    """Returns the race and, if `before` is given, also the race one entry before the middles move.
 
     Args:
-        before: as of race_before_jump.
+        before: the result of race_before_jump.
     """
     if before is None:
         return (view(race),)
@@ -123,7 +129,7 @@ def views(race: SearchRace, before: SearchRace | None) -> tuple[SearchRaceView, 
 
 
 def view(race: SearchRace, entry: str = "") -> SearchRaceView:
-    """The race in words, on each of the disks that its cold pages may lie on.
+    """Returns the race on each kind of disk.
 
     Args:
         entry: JUMP or BEFORE_JUMP, "" for any other.
@@ -145,7 +151,7 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
 
 
 def _place_text(race: SearchRace) -> str:
-    """Where the target lies, seen from the warm section."""
+    """Says whether the target is in the warm section."""
     if race.warm_from_slot == 0:
         return say("search_race.all_warm")
     place = "in_warm" if race.warm.search.section == "warm" else "in_front"
@@ -153,7 +159,7 @@ def _place_text(race: SearchRace) -> str:
 
 
 def _cells(race: SearchRace) -> tuple[RaceCell, ...]:
-    """The same pages for both, so that one stands above the other."""
+    """Returns the pages that are drawn, the same for both searches so that their strips line up."""
     pages = list(range(race.pages))
     if race.pages > MAX_CELLS:
         first_warm = int((race.warm_from_slot or 0) / race.page_slots)
@@ -219,7 +225,7 @@ def _storage(race: SearchRace, disk: Storage, entry: str) -> RaceStorage:
 
 
 def _title(race: SearchRace, plain: str, warm: str, entry: str) -> str:
-    """At which entry, who waits, and what each takes."""
+    """Names the entry, the search that waits, and the duration of each."""
     outcome = (
         "both_wait"
         if race.plain.cold_pages and race.warm.cold_pages
@@ -243,7 +249,7 @@ def _title(race: SearchRace, plain: str, warm: str, entry: str) -> str:
 
 
 def time_text(time_us: float) -> str:
-    """A time in the unit that reads best: 0.27 µs, 200 µs, 12.0 ms."""
+    """Formats a time in its most readable unit: 0.27 µs, 200 µs, 12.0 ms."""
     value, unit = next(
         (
             (time_us / length_us, unit)
@@ -256,11 +262,11 @@ def time_text(time_us: float) -> str:
 
 
 def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:
-    """The views as plain values.
+    """Returns the views as plain values.
 
     Args:
-        race_views: of the entry that is looked up, and what else can be raced.
-        key: that of the lookup.
+        race_views: the race of the entry that is looked up, and others to choose.
+        key: the key of the lookup.
     """
     return {
         "key": key,

@@ -1,11 +1,11 @@
-"""The segments of a log as a skip list, and the way to the floor of an offset.
+"""The segments of a log as a skip list, and the search for the floor of an offset.
 
-A sorted list with express lanes: every node is on the lowest level, one in four on the next, and
-half as many on each above. A search goes right while the next key is not above the target, and down
-where it is:
+A skip list is a sorted list with express lanes: every node is on the lowest level, one in four on
+the next, and half as many on each level above. A search moves right while the next key is not above
+the target, else down:
 
     keys 0 49 98 147 196, the fourth two levels high, target 160
-    level 2: 147 is not above 160, right; nothing behind it, down
+    level 2: 147 is not above 160, right; no more keys, down
     level 1: 196 is above 160. The floor is 147, after two comparisons instead of five
 """
 
@@ -20,18 +20,18 @@ from kafkaviz.messages import say
 from kafkaviz.units import group
 
 HEIGHT_PX = 300
-NODE_HALF, LEVEL_HALF = 0.36, 0.2  # of a node, in places and in levels
+NODE_HALF, LEVEL_HALF = 0.36, 0.2  # half a node's size, in places and in levels
 HEAD = -1  # the place before the first key
 
 
 @dataclass(frozen=True)
 class KeyComparison:
-    """A key that was compared with the target.
+    """A comparison of a key with the target.
 
     Attributes:
-        level: from 1, the lowest.
-        place: of the key, from 0.
-        is_right: not above the target: the search goes there.
+        level: 1 is the lowest.
+        place: the index of the key.
+        is_right: whether the key is not above the target, so that the search moves right.
     """
 
     level: int
@@ -44,8 +44,8 @@ class SkipListView:
     """A list, and one search in it.
 
     Attributes:
-        heights: of each key, how many levels it is on.
-        floor: the place of the greatest key that is not above the target, or HEAD.
+        heights: number of levels of each key.
+        floor: the index of the greatest key that is not above the target, or HEAD.
     """
 
     title: str
@@ -59,11 +59,11 @@ class SkipListView:
 
 
 def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipListView:
-    """The list of these base offsets, and the search for a target.
+    """Returns the list of these base offsets, and the search for a target.
 
     Args:
         partition: the directory of the topic-partition.
-        source: where it is from.
+        source: the name of the log's source.
     """
     heights = even_heights(len(keys))
     comparisons = search(keys, heights, target)
@@ -89,9 +89,11 @@ def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipL
 
 
 def even_heights(count: int) -> tuple[int, ...]:
-    """How many levels each of so many nodes is on, as Java's lot has it on average.
+    """Returns the number of levels of each node.
 
-    The fourth, eighth, twelfth are on a second level, every eighth on a third, and so on.
+    Java draws these numbers at random, and this is the average: every fourth node is on a second
+    level,
+    every eighth on a third, and so on.
     """
     heights = []
     for number in range(1, count + 1):
@@ -103,7 +105,7 @@ def even_heights(count: int) -> tuple[int, ...]:
 
 
 def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[KeyComparison, ...]:
-    """Every comparison on the way to the floor, in order."""
+    """Returns every comparison on the way to the floor, in order."""
     comparisons, place = [], HEAD
     for level in range(max(heights, default=0), 0, -1):
         for following in range(place + 1, len(keys)):
@@ -117,7 +119,7 @@ def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[Ke
 
 
 def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
-    """The search as a table: level, key, where it goes."""
+    """Returns the search as a table: level, key, direction."""
     return [
         (
             group(each.level),
@@ -129,7 +131,7 @@ def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
 
 
 def describe(skip_list: SkipListView) -> str:
-    """The search in words, for who does not see it."""
+    """Describes the search for screen readers."""
     return join_semicolon(
         say("skip_list.step", level=level, key=key, where=where)
         for level, key, where in rows(skip_list)
@@ -137,7 +139,7 @@ def describe(skip_list: SkipListView) -> str:
 
 
 def figure(skip_list: SkipListView, mode: str) -> go.Figure:
-    """The list and the way through it, in a mode, "light" or "dark"."""
+    """Draws the list and the path of the search in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     passed = {(each.level, each.place) for each in skip_list.comparisons if each.is_right}
     refused = {(each.level, each.place) for each in skip_list.comparisons if not each.is_right}
@@ -171,7 +173,7 @@ def figure(skip_list: SkipListView, mode: str) -> go.Figure:
 
 
 def question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
-    """The list alone."""
+    """Draws the list without the search."""
     colours = theme.colours(mode)
     chart = _chart(skip_list, mode)
     for place, height in enumerate(skip_list.heights):
@@ -181,7 +183,7 @@ def question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
 
 
 def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
-    """The corners of the way, from the head on the highest level to the floor on the lowest."""
+    """Returns the corners of the path from the head on the highest level to the floor."""
     level = max(skip_list.heights)
     place, way = HEAD, [(HEAD, level)]
     for each in skip_list.comparisons:
@@ -195,7 +197,7 @@ def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
 
 
 def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
-    """Links, the head, and the keys below."""
+    """Draws the links, the head, and the keys below."""
     colours, levels = theme.colours(mode), max(skip_list.heights)
     chart = go.Figure()
     for level in range(1, levels + 1):

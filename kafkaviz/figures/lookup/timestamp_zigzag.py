@@ -1,6 +1,6 @@
-"""Timestamps in the order of the log, the largest so far on top of them, and a lookup among them.
+"""The timestamps of a segment in log order, their running maximum, and a lookup among them.
 
-The records zigzag, the running maximum only rises, and every entry of the time index is on it.
+The timestamps zigzag, the running maximum only rises, and every entry of the time index is on it.
 """
 
 from collections.abc import Mapping
@@ -16,29 +16,27 @@ from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, group
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 348, 66, 12, 30, 40
-DEEPEST_MS = 20_000  # below the running maximum: what is older lies on the lower edge
+DEEPEST_MS = 20_000  # depth below the running maximum; older records are drawn on the lower edge
 TICKS = 6
 STEPS_MS = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
-LABEL_LEFT_FROM = 0.6  # of the picture: from here on a mark's words end at it
-AROUND = 6  # records before and behind the answer in the table
+LABEL_LEFT_FROM = 0.6  # share of the width; from here on a label is on the left of its mark
+AROUND = 6  # records before and after the answer in the table
 
 
 class TimedRecord(NamedTuple):
-    """A record, in the order of the log."""
-
     offset: int
     timestamp_ms: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimestampLookup:
-    """Records around a target in a segment, and what a lookup made of it.
+    """Records around a target in a segment, and the result of a lookup.
 
     Attributes:
         newest_before_ms: the largest timestamp of the segment before these records, -1 for none.
-        entries: of the time index, those among the records.
-        start_offset: of the batch from which the search reads the log.
-        answer: what Kafka gives.
+        entries: entries of the time index among the records.
+        start_offset: base offset of the batch where the search begins to read the log.
+        answer: the record that Kafka returns.
     """
 
     base_offset: int
@@ -52,10 +50,10 @@ class TimestampLookup:
 
 @dataclass(frozen=True, kw_only=True)
 class ZigzagView:
-    """The picture.
+    """The figure.
 
     Attributes:
-        running_ms: of each record the largest timestamp up to it.
+        running_ms: the largest timestamp up to each record.
         lowest_ms: the lower edge; records below it are drawn on it.
         closest: the record closest in time, None if that is the answer.
     """
@@ -74,11 +72,11 @@ class ZigzagView:
 
 
 def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
-    """The picture of a lookup.
+    """Returns the figure of a lookup.
 
     Args:
         partition: the directory of the topic-partition.
-        source: where it is from.
+        source: the name of the log's source.
     """
     times = [record.timestamp_ms for record in lookup.records]
     running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
@@ -114,7 +112,7 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
 
 
 def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
-    """Records around the answer: offset, timestamp, the largest so far, and what is to be said."""
+    """Returns the records around the answer: offset, timestamp, running maximum, remark."""
     marks = {entry.offset: say("zigzag.entry") for entry in zigzag.entries}
     if zigzag.closest:
         marks[zigzag.closest.offset] = say("zigzag.is_closest")
@@ -137,7 +135,7 @@ def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
 
 
 def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark", with the answer."""
+    """Draws the view with the answer in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     marks = [(zigzag.answer, "circle", "hit", "zigzag.mark_answer", 1)]
     if zigzag.closest:
@@ -171,12 +169,12 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 
 def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
-    """The same while nobody has said which record it is."""
+    """Draws the view without the answer."""
     return _frame(zigzag, mode)
 
 
 def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
-    """Records, running maximum, entries and target."""
+    """Draws records, running maximum, entries and target."""
     colours = theme.colours(mode)
     first, last = zigzag.records[0].offset, zigzag.records[-1].offset
     top_ms = max(*zigzag.running_ms, zigzag.target_ms)
@@ -241,7 +239,7 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 
 def _legend_annotation(colours: Mapping[str, str]) -> dict:
-    """What the line on top is, the hexagons and the dots, above the picture."""
+    """Explains the line and the hexagons above the figure."""
     parts = (
         ("━", "time", "time_text", "zigzag.newest"),
         ("⬢", "time", "time_text", "zigzag.entry"),
@@ -286,7 +284,7 @@ def _record_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
 
 
 def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scatter]:
-    """Records far below the picture, on its lower edge."""
+    """Draws records that are too old for the figure on its lower edge."""
     older = [
         (record, newest_ms - record.timestamp_ms)
         for record, newest_ms in zip(zigzag.records, zigzag.running_ms, strict=True)
@@ -361,7 +359,7 @@ def _mark_annotation(
     colours: Mapping[str, str],
     name: str,
 ) -> dict:
-    """The words of a mark, above or below it, towards the middle of the picture."""
+    """Labels a mark above or below it, towards the middle of the figure."""
     offsets = [timed.offset for timed in zigzag.records]
     is_left = record.offset > offsets[0] + LABEL_LEFT_FROM * (offsets[-1] - offsets[0])
     return {
@@ -383,7 +381,7 @@ def _mark_annotation(
 
 
 def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
-    """From where the search reads, up to the answer."""
+    """Marks the offsets that the search reads, up to the answer."""
     return {
         "type": "rect",
         "x0": zigzag.start_offset,
@@ -399,7 +397,7 @@ def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
 
 
 def describe(zigzag: ZigzagView) -> str:
-    """The records around the answer in words, for who does not see the figure."""
+    """Describes the records around the answer for screen readers."""
     return join_semicolon(
         say("zigzag.row", offset=offset, time=time, newest=newest) + (f" ({mark})" if mark else "")
         for offset, time, newest, mark in rows(zigzag)

@@ -1,7 +1,7 @@
-"""Why this offset.
+"""Why a timestamp gives this offset.
 
-The times of a partition in the order of its offsets, the target across them, and where each rule
-lands.
+The figure shows the timestamps of a partition in offset order, the target, and the offset that each
+rule gives.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,15 @@ from kafkaviz.units import group
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-POINTS = 1200  # of all segments together
-# segments whose fate is written out, and that are drawn apart: those around the searched one
+POINTS = 1200  # of all segments together, at most
+# segments whose fate is written out, and segments that are drawn: those around the searched one
 MAX_NAMED, MAX_BANDS = 12, 60
-# of the axis: from where on the words above a mark, and those below it, stand on its left
+# shares of the axis: to the right of them, the label above or below a mark is on its left
 ABOVE_LEFT_FROM, BELOW_LEFT_FROM = 0.25, 0.6
 HEIGHT = 320
+# the last millisecond of the year 9999
 LAST_MS = 253_402_300_799_999
-DATES = (  # the ticks of times, coarser the wider apart, in figures alone
+DATES = (  # tick formats by the distance between ticks, without month names
     (1000, "%H:%M:%S.%L"),
     (60_000, "%H:%M:%S"),
     (86_400_000, "%H:%M\n%Y-%m-%d"),
@@ -33,13 +34,15 @@ DATES = (  # the ticks of times, coarser the wider apart, in figures alone
     ("M12", "%Y-%m"),
     (None, "%Y"),
 )
-FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # and later
+FATE_KEYS = {SEARCHED: "searched", OLDER: "older"}  # any other fate is "later"
 
 
 class SegmentBand(NamedTuple):
     """A segment in the figure.
 
-    Its offsets, what Kafka takes for its largest timestamp, and its fate in words.
+    Attributes:
+        largest_ms: the value that Kafka uses as its largest timestamp.
+        fate_text: the fate in words.
     """
 
     first_offset: int
@@ -51,14 +54,14 @@ class SegmentBand(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class OffsetExplanationView:
-    """The figure and the words around it.
+    """The figure and the texts around it.
 
     Attributes:
-        offsets, newest_ms, running_ms: of batches, the newest record of each and the running
-            maximum within its segment, thinned out.
-        frame_ms: the times that are in the picture, a few outliers left out.
-        rows: segment, offsets, its time range, its largest timestamp and where that is from, its
-            fate.
+        offsets, newest_ms, running_ms: last offset, newest timestamp, and running maximum within
+            the
+            segment, of a sample of batches; the times are None in the gaps between segments.
+        frame_ms: the times that are shown, without a few outliers.
+        rows: segment, offsets, time range, largest timestamp with its source, and fate.
     """
 
     title: str
@@ -76,7 +79,7 @@ class OffsetExplanationView:
 
 
 def view(explanation: OffsetExplanation) -> OffsetExplanationView:
-    """What is drawn and said of a timestamp."""
+    """Returns the figure and the texts for a timestamp."""
     offsets, newest_ms, running_ms = _sample_points(explanation)
     closest = (
         explanation.closest
@@ -104,9 +107,10 @@ def view(explanation: OffsetExplanation) -> OffsetExplanationView:
 
 
 def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, int]:
-    """The times that are shown, without the oldest and the newest dot in a hundred.
+    """Returns the range of times that is shown.
 
-    The target is always in.
+    The oldest and the newest 1 % of the points are left out. The target, the answer and the closest
+    record are always included.
     """
     low, high = (
         np.quantile(times, (0.01, 0.99)).tolist()
@@ -123,9 +127,9 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
 
 
 def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]:
-    """A point for each batch, or for each stretch of batches the first, the oldest and the newest.
+    """Returns offsets, newest timestamps and running maxima of the batches that are drawn.
 
-    A gap between segments.
+    Each segment ends with a gap, which is None.
     """
     offsets, newest_ms, running_ms = [], [], []
     read_segments = [
@@ -142,7 +146,7 @@ def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]
 
 
 class _Point(NamedTuple):
-    """A batch that is drawn, by its row."""
+    """A batch that is drawn; `row` is its index in the segment."""
 
     row: int
     last_offset: int
@@ -151,7 +155,7 @@ class _Point(NamedTuple):
 
 
 def _sample(batches: BatchTable, most: int) -> list[_Point]:
-    """All batches, or of each of most // 3 equal stretches the first, the oldest and the newest."""
+    """Returns all batches, or the first, oldest and newest of each of most // 3 equal stretches."""
     size, larger = divmod(len(batches), most // 3)
     sizes = [size + 1] * larger + [size] * (most // 3 - larger)
     ends = np.cumsum(sizes) if len(batches) > most else np.arange(1, len(batches) + 1)
@@ -195,7 +199,7 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
 
 
 def _segments_around(explanation: OffsetExplanation, most: int) -> tuple[SegmentTimes, ...]:
-    """The segments next to the searched one, or the last ones where none is."""
+    """Returns the segments around the searched one, or the last ones if none was searched."""
     index = next(
         (
             segment_index
@@ -287,9 +291,9 @@ def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
 
 
 def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
-    """Offsets to the right, time upwards.
+    """Draws offsets to the right and time upwards.
 
-    Shapes and notes are handed over at once: added one by one they take Plotly half a second.
+    Shapes and annotations are set in one call, because adding them one by one takes half a second.
     """
     import plotly.graph_objects as go
 
@@ -369,7 +373,10 @@ def figure(why_view: OffsetExplanationView, mode: str) -> "go.Figure":
 
 
 def _ticks() -> dict:
-    """Plotly names months in English; in another language they are numbers."""
+    """Returns tick formats without month names, which Plotly has only in English.
+
+    For English they are empty.
+    """
     if language() == ENGLISH:
         return {}
     lower_steps = (None, *(step for step, _ in DATES))
@@ -382,7 +389,7 @@ def _ticks() -> dict:
 
 
 def _point_traces(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
-    """The dots, and the running maximum over them."""
+    """Draws the dots and their running maximum."""
     newest_times, running_times = (
         [None if ms is None else _to_datetime(ms) for ms in times]
         for times in (why_view.newest_ms, why_view.running_ms)
@@ -427,9 +434,10 @@ def _mark_annotation(
     colour: str,
     yshift: int,
 ) -> dict:
-    """Above its mark the words end there, below it they begin: the running maximum only rises.
+    """Labels a mark.
 
-    Near an edge they stay inside.
+    A label above its mark ends there and one below begins there, because the running maximum only
+    rises. Near an edge a label stays inside the figure.
     """
     left_from = ABOVE_LEFT_FROM if yshift > 0 else BELOW_LEFT_FROM
     anchor = (
@@ -446,9 +454,9 @@ def _mark_annotation(
 
 
 def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
-    """A band for each segment, the searched one lit.
+    """Draws a band for each segment, and a line at the segment's largest timestamp.
 
-    Its largest timestamp is a line over its width.
+    The searched segment is highlighted.
     """
     shapes, edge_line = [], {"color": palette["ink_3"], "width": 1, "dash": "dot"}
     for index, band in enumerate(why_view.bands):
@@ -473,7 +481,7 @@ def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> li
 
 
 def _fate_annotations(why_view: OffsetExplanationView) -> list[dict]:
-    """What became of each segment, above it, where there is room."""
+    """Names the fate of each segment above it, if there is room."""
     if len(why_view.bands) > MAX_NAMED:
         return []
     style = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
@@ -484,5 +492,5 @@ def _fate_annotations(why_view: OffsetExplanationView) -> list[dict]:
 
 
 def _to_datetime(timestamp_ms: int) -> np.datetime64:
-    """A time that Plotly can draw: those behind the year 9999 stand at its end."""
+    """Returns a time that Plotly can draw; times outside 1970–9999 are moved to the nearest end."""
     return np.datetime64(min(max(0, int(timestamp_ms)), LAST_MS), "ms")

@@ -1,11 +1,11 @@
-"""A lookup step by step: what the stepper draws at each, all worked out here and sent once.
+"""A lookup step by step: everything the stepper draws is computed here and sent at once.
 
-stepper.py        what each step says, how every value then stands, and all of it for the browser
+stepper.py        the text of each step, the values after it, and the message to the browser
 index_search.py   the figure of an index
 log_scan.py       the figure of a .log
 records.py        the figure of the records
 
-Each takes a LookupContext: a lookup that was made, and what is drawn around it.
+Each takes a LookupContext: a finished lookup and the data around it.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 
 class LookupRecord(NamedTuple):
-    """A record of the batch that was found: label is a word of what is in it, "" for none."""
+    """A record of the batch that was found; `label` is a word of its content, "" for none."""
 
     offset: int
     timestamp_ms: int
@@ -27,13 +27,13 @@ class LookupRecord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LookupContext:
-    """A lookup and what is drawn around it.
+    """A lookup and the data that is drawn around it.
 
     Attributes:
-        batches: of the segment with this base offset, at least with log_scan.COLUMNS.
-        records: of the batch at that byte of it.
-        page_bytes: of a lesson whose pages are small.
-        is_index_alone: there is an index and no log.
+        batches: takes a base offset; returns the segment's batches with at least log_scan.COLUMNS.
+        records: takes a base offset and a position; returns the records of that batch.
+        page_bytes: smaller in a lesson.
+        is_index_alone: whether there is an index but no log.
     """
 
     result: Lookup
@@ -45,19 +45,18 @@ class LookupContext:
 
     @property
     def is_by_time(self) -> bool:
-        """Whether a timestamp was looked up."""
         return self.result.timestamp_ms is not None
 
     @property
     def special_timestamp(self) -> int | None:
-        """EARLIEST, LATEST or another of Kafka's values below 0, in place of a time."""
+        """EARLIEST, LATEST or another of Kafka's negative values; None for a time or an offset."""
         timestamp_ms = self.result.timestamp_ms
         return timestamp_ms if timestamp_ms is not None and timestamp_ms < 0 else None
 
     @property
     def target(self) -> int:
-        """The offset or the timestamp."""
-        # one of both was asked for
+        """The offset or the timestamp that is looked up."""
+        # a lookup has either a timestamp or an offset
         return cast(int, self.result.timestamp_ms if self.is_by_time else self.result.offset)
 
     @property
@@ -67,5 +66,4 @@ class LookupContext:
         return self.find_segment(searches[0].segment) if searches else None
 
     def find_segment(self, base_offset: int) -> SegmentView:
-        """One of the partition's segments."""
         return next(segment for segment in self.log.segments if segment.base_offset == base_offset)

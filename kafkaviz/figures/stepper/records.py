@@ -1,7 +1,4 @@
-"""The records of the batch that a lookup found, as they are drawn.
-
-Those near the one that was looked for.
-"""
+"""The records of the batch that a lookup found, near the record that it looked for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,10 +20,9 @@ class RecordsView:
     """The records near the one found.
 
     Attributes:
-        first_number: the number of the first of them, from 0.
-        count: how many the batch has.
-        fault: why the batch has no records to show, "" where it has; a lookup may need none of the
-            bytes that are damaged.
+        first_number: the index of the first of them in the batch.
+        count: number of records in the batch.
+        fault: why no records can be shown, or ""; a lookup may not need the bytes that are damaged.
     """
 
     records: tuple[LookupRecord, ...]
@@ -37,7 +33,7 @@ class RecordsView:
 
 
 def view(context: LookupContext) -> RecordsView:
-    """What there is to draw of them."""
+    """Returns the records that are drawn."""
     (records, fault), hit = _read_records(context), _hit_offset(context)
     first_number = _first_drawn(records, hit)
     return RecordsView(
@@ -50,7 +46,7 @@ def view(context: LookupContext) -> RecordsView:
 
 
 def _read_records(context: LookupContext) -> tuple[Sequence[LookupRecord], str]:
-    """The records of the batch, or none and why."""
+    """Returns the records of the batch, or none and the reason."""
     try:
         return _batch_records(context), ""
     except KafkavizError as fault:
@@ -76,7 +72,7 @@ def _first_drawn(records: Sequence[LookupRecord], hit_offset: int | None) -> int
 
 
 def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -> str:
-    """What the figure of the records shows, before and after they are read."""
+    """Returns the title of the records, before or after they are read."""
     if is_read and records_view.fault:
         return say("stepper_figures.fault", fault=records_view.fault)
     hit_index = next(
@@ -104,7 +100,7 @@ def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -
 
 
 def browser_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[str]]:
-    """Offset, the same to read, a word of what is in it or its time, and what hovering shows."""
+    """Returns offset, formatted offset, label or time, and hover text of each record."""
     format_time = units.clock if len(records_view.records) <= 6 else lambda ms: units.clock(ms)[3:]
     labels = [
         format_time(record.timestamp_ms) if is_by_time or not record.label else record.label
@@ -118,7 +114,7 @@ def browser_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[st
 
 
 def hint_text(records_view: RecordsView) -> str:
-    """Which of them are drawn, where not all are."""
+    """Says which records are drawn; "" if all are."""
     if records_view.count <= len(records_view.records):
         return ""
     first, last = (

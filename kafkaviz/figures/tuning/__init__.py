@@ -1,1 +1,1 @@
-"""An interval: its curve, its verdict, its assumptions and limits."""
+"""Figures for index.interval.bytes: cost curves, verdict, assumptions and limits."""
