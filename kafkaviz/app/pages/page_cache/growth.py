@@ -167,8 +167,9 @@ class ReaderFaultRates:
     """Faults per 1000 lookups with a certain share of laggards.
 
     Attributes:
-        name: the share of laggards, a key of LAGGARDS. plain_tail, warm_tail: readers at the tail,
-            None if there are none. plain_laggard, warm_laggard: laggards, None if there are none.
+        name: the share of laggards, a key of LAGGARDS.
+        plain_tail, warm_tail: readers at the tail, None if there are none.
+        plain_laggard, warm_laggard: laggards, None if there are none.
     """
 
     name: str

@@ -1,5 +1,1 @@
-"""What the Segment page consists of.
-
-Its head and the pin, the tabs that follow it, the bytes of any file; `page` puts them together, and
-says what is missing where there is no log.
-"""
+"""The Segment page: its head with the pin, the ruler, the facts, and the tabs below."""

@@ -1,8 +1,6 @@
-"""The bytes below the segment ruler.
+"""The Bytes tab: a control for the file, a legend, and the bytes of that file.
 
-Which file (those of the segment, and beside them what lies in the same directory and in the
-broker's own), what the colours mean, and the view of the pinned batch or slot, or of an entire
-file.
+It offers the files of the segment, other files of the topic-partition, and the broker's own files.
 """
 
 import hashlib
@@ -31,14 +29,14 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import render, say
 
-TAB = "Bytes"  # as the address has it
+TAB = "Bytes"  # the word of this tab in the address
 BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
-MAX_OFFERED = 40  # in the menu: a partition has a snapshot for each of its segments
+MAX_OFFERED = 40  # files in the menu: a partition has a snapshot for each of its segments
 
 
 def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """The bytes of the pin in a file of its segment, or any file beside it."""
+    """Draws the bytes of the pin in a file of its segment, or any other file."""
     segment_files = segment_bytes.find_files(anatomy.segment)
     name, file_info, legend = _render_file_choice(location, segment_files)
     if name not in segment_files:
@@ -62,17 +60,17 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
 
 
 def render_file_bytes(location: PartitionLocation) -> None:
-    """The bytes of a file where there is no batch to pin, or no segment."""
+    """Draws the bytes of a file without a pin. The segment may have no batch, or may be missing."""
     segment_files = segment_bytes.find_files(location.segment) if location.segment else {}
     if segment_files or _other_files(location):
         _render_file(*_render_file_choice(location, segment_files))
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """The kind of file and the byte that the address named when this segment was opened.
+    """Returns the file and the byte that the address named when this segment was opened.
 
     Returns:
-        None where it named none.
+        (kind of file, byte), or None if the address named no byte.
     """
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
@@ -93,7 +91,11 @@ def _address_byte() -> int | None:
 def _render_file_choice(
     location: PartitionLocation, segment_files: dict[str, FileInfo]
 ) -> tuple[str, FileInfo, "st.delta_generator.DeltaGenerator"]:
-    """The choice of a file; its name, the file, and the place for what the colours mean."""
+    """Draws the control for the file.
+
+    Returns:
+        The name of the file, the file, and the place for the legend.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key="kv_bytes_head"):
         legend = st.container(width="stretch")
         control = st.container(width="content")
@@ -133,19 +135,19 @@ def _render_file_choice(
         name = control.segmented_control(
             say("common.file"), control_names, default=default, required=True, **widget_options
         )
-        name = cast(str, name)  # the one that was chosen just now waits in the session's state
+        name = cast(str, name)  # a file that was just chosen is already in the session state
     return name, files[name], legend
 
 
 def _forget_byte() -> None:
-    """A byte of one file means nothing in another."""
+    """Removes the byte from the address, because it belongs to the previous file."""
     st.query_params.pop(page_state.BYTE, None)
 
 
 def _render_file(
     name: str, file_info: FileInfo, legend: "st.delta_generator.DeltaGenerator"
 ) -> None:
-    """A file from its first byte on, or why it has none to show."""
+    """Draws a file from its first byte on, or why there is nothing to draw."""
     try:
         file_info = file.info(access.require_allowed(file_info.path))
         if not file_info.size_bytes:
@@ -185,21 +187,20 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Whether the pin was chosen by a time entry that has no offset entry beside it.
+    """Returns whether the pin was chosen by a time entry that has no offset entry.
 
-    Then its time is what to look at.
+    The view then opens at the timestamp.
     """
     pin = ruler.state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 
 def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
-    """All other files by name.
+    """Returns all other files by their label.
 
-    Snapshots, checkpoints and renamed files of the topic-partition, then the broker directory's
-    own.
-
-    A name out of an address is only looked up in this list, never joined to a path.
+    These are snapshots, checkpoints and renamed files of the topic-partition, then the files of the
+    broker directory itself. A name from an address is only looked up here, and never joined to a
+    path.
     """
     files: dict[str, FileInfo] = {}
     for file_info in [*_files_beside(location.partition), *broker.own_files(location.broker.path)]:
@@ -215,15 +216,12 @@ def _files_beside(partition: Partition) -> Iterator[FileInfo]:
 
 
 def file_label(name: str) -> str:
-    """A file's name as a widget and the address have it.
-
-    One with markup in it is shown with that markup, not as it.
-    """
+    """Returns a file name for the widget and the address. Markdown in it is escaped."""
     return name if segment_bytes.PLAIN_NAME.fullmatch(name) else elements.escape_markdown(name)
 
 
 def _nearest_names(files: dict[str, FileInfo], base_offset: int) -> list[str]:
-    """The names to offer: all without an offset, and of the others those closest to the segment."""
+    """Returns up to MAX_OFFERED names: all without an offset, and those nearest to the segment."""
     parsed_names = {name: names.parse_file(file_info.name) for name, file_info in files.items()}
     plain_names = [name for name in files if parsed_names[name] is None]
     numbered_names = sorted(

@@ -1,7 +1,6 @@
-"""What is above the tabs of the Segment page: which segment this is and how its batches are shaded.
+"""The part of the Segment page above the tabs: title, shading, pin, ruler message and facts.
 
-The pin, which is the batch and the slots that the page is about, and what the ruler is sent around
-it; the facts.
+The pin is the batch, with its index slots, that the whole page is about.
 """
 
 from collections.abc import Sequence
@@ -30,12 +29,12 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
 
-# 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+# 728 and 276 pixels in a window 1280 pixels wide: Streamlit shares out the width without the gap
 WIDTHS = (0.7207, 0.2793)
 
 
 def render_head(location: PartitionLocation, partition: Partition, anatomy: Anatomy) -> None:
-    """Which segment this is, how the batches are shaded, and the way to Lookup."""
+    """Draws the title, the control for the shading, and the button to the Lookup page."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         elements.title(
             _title_html(partition, anatomy.segment),
@@ -68,12 +67,12 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
 
 
 def render_title(partition: Partition | None, segment: Segment | None = None) -> None:
-    """The title alone, above what says why there is no more."""
+    """Draws only the title, for a page that cannot show the segment."""
     elements.title(_title_html(partition, segment))
 
 
 def _title_html(partition: Partition | None, segment: Segment | None) -> str:
-    """The name of the topic-partition, and where the segment starts, as HTML."""
+    """Returns the topic-partition and the base offset of the segment as HTML."""
     name = units.escape_controls(partition.label) if partition else elements.page_name("Segment")
     base_text = (
         say("segment.from_offset", offset=units.group(segment.base_offset)) if segment else ""
@@ -89,10 +88,7 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> str:
 
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
-    """The pin.
-
-    What the reader chose in the ruler, else what the address names, else an instructive batch.
-    """
+    """Returns the batch chosen in the ruler, else that of the address, else an instructive one."""
     ruler_pin = ruler.state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
         return segment_tables.find_pinned_row(
@@ -108,9 +104,9 @@ def current_pin(anatomy: Anatomy) -> PinnedRow:
 
 
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
-    """The batch of an offset.
+    """Returns the batch with this offset.
 
-    Without an offset it is the batch of the byte that a link led to, else an instructive one.
+    Without an offset it is the batch with the byte in the address, else an instructive one.
     """
     byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
     return (
@@ -119,7 +115,7 @@ def _find_target(anatomy: Anatomy, offset: str) -> Selection:
 
 
 def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
-    """What the ruler is sent: the slice it asked for, around the offset that was asked for."""
+    """Returns the slice that the ruler requested, around the requested offset."""
     slice_request = ruler.state("slice", segment_cache.key(anatomy.segment))
     address_target = _find_target(
         anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
@@ -134,7 +130,7 @@ def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
 
 
 def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
-    """Around which row the ruler wants its slice; None: around the pin."""
+    """Returns the row in the middle of the requested slice, None for the pin."""
     if "row" in slice_request:
         return int(slice_request["row"])
     return (
@@ -145,11 +141,10 @@ def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
 
 
 def columns() -> Sequence[DeltaGenerator]:
-    """The place of the ruler, and that of the facts."""
+    """Returns the columns for the ruler and for the facts."""
     return st.columns(WIDTHS, gap=20)
 
 
 def render_facts(column: DeltaGenerator, groups: FactGroups) -> None:
-    """The facts, in their column."""
     with column, st.container(key="kv_fig_facts"):
         segment_widgets.facts(groups)

@@ -1,4 +1,4 @@
-"""Segment: the three files of a segment, how they point at each other, and what is in them."""
+"""The Segment page: the three files of a segment, and how they point at each other."""
 
 from typing import cast
 
@@ -24,12 +24,12 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import render, say, say_count
 
-MAX_OFFERED = 12  # segments offered instead of one that is not there
+MAX_OFFERED = 12  # segments offered instead of a missing one
 
 
 @in_turn
 def render_page() -> None:
-    """The page, or the sentence that says why there is none."""
+    """Draws the page, or why the segment cannot be shown."""
     location = frame("Segment")
     apply_print_style()
     location = page_location.require_partition(location)
@@ -53,7 +53,7 @@ def render_page() -> None:
 
 @st.fragment
 def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """The ruler, the facts, and the tables that follow the pin.
+    """Draws the ruler, the facts, and the tables around the pin.
 
     Only this part reruns when the pin moves.
     """
@@ -61,7 +61,7 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
         st.rerun()
     try:
         _render_explored(location, anatomy, groups)
-    except CannotOpen:  # another file has taken the place of the .log
+    except CannotOpen:  # the .log was replaced by another file
         segment_cache.forget()
         st.rerun()
 
@@ -84,7 +84,7 @@ def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: Fact
 
 
 def _render_missing_segment(location: PartitionLocation, partition: Partition) -> None:
-    """No such segment: those that there are."""
+    """Draws a notice that the segment is missing, with buttons to the nearest ones."""
     if not partition.segments:
         return _render_no_segment(location, partition)
     address_text = st.query_params.get(page_state.SEGMENT, "")
@@ -123,7 +123,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
 
 
 def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegment]:
-    """At most twelve segments, those whose base offsets lie closest to the one asked for."""
+    """Returns up to MAX_OFFERED segments with the nearest base offsets, in order."""
     nearest = sorted(candidates, key=lambda candidate: abs(candidate.base_offset - (offset or 0)))[
         :MAX_OFFERED
     ]
@@ -131,7 +131,7 @@ def _nearest(candidates: list[LogSegment], offset: int | None) -> list[LogSegmen
 
 
 def _render_no_segment(location: PartitionLocation, partition: Partition) -> None:
-    """A directory without a file of any segment; what else lies there has bytes too."""
+    """Draws a partition directory without segment files. Its other files are shown as bytes."""
     head.render_title(partition)
     with elements.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         _render_broker_link(location)
@@ -139,7 +139,7 @@ def _render_no_segment(location: PartitionLocation, partition: Partition) -> Non
 
 
 def _render_no_log(location: SegmentLocation) -> None:
-    """Index files whose log is gone."""
+    """Draws a segment whose .log is missing."""
     head.render_title(location.partition, location.segment)
     names = join_comma(file.path.name for file in location.segment.files)
     with elements.state(
@@ -150,7 +150,7 @@ def _render_no_log(location: SegmentLocation) -> None:
 
 
 def _render_unreadable(fault: CannotOpen) -> None:
-    """A file that may not be read, or went while it was looked at."""
+    """Draws why a file cannot be read: no permission, or it was removed meanwhile."""
     head.render_title(None)
     is_gone = fault.kind == "missing"
     reason = (
@@ -169,7 +169,7 @@ def _render_unreadable(fault: CannotOpen) -> None:
 
 
 def _render_grown(anatomy: Anatomy) -> None:
-    """A broker was writing while the file was read."""
+    """Draws a warning that the .log grew while it was read."""
     before, after = (
         units.group(size_bytes) for size_bytes in cast(tuple[int, int], anatomy.grown_bytes)
     )
@@ -182,7 +182,7 @@ def _render_grown(anatomy: Anatomy) -> None:
 
 
 def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    """A log that is empty, or holds less than one batch."""
+    """Draws a log that is empty or has no whole batch."""
     left, right = head.columns()
     with left, elements.empty("segment", *segment_text.no_batch_text(anatomy)):
         _render_broker_link(location)
@@ -192,7 +192,7 @@ def _render_no_batch(location: PartitionLocation, anatomy: Anatomy, groups: Fact
 
 @st.fragment
 def _render_bytes(location: PartitionLocation) -> None:
-    """The bytes of what is there, below the sentence that says what is not."""
+    """Draws the bytes of the files that exist, below the notice about the missing one."""
     st.space(24)
     elements.heading(say("segment.bytes_heading"))
     bytes_tab.render_file_bytes(location)

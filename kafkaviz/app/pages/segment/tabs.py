@@ -1,7 +1,4 @@
-"""The tabs below the ruler.
-
-Batches, index and time index around the pin, each with the way to take it along, and the bytes.
-"""
+"""The tabs below the ruler: batches, index and time index around the pin, and bytes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,11 +19,11 @@ from kafkaviz.figures.text import segment_text
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
 
-BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # as the address has them
+BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # their words in the address
 
 
 def tab_names() -> dict[str, str]:
-    """The names of the tabs, by their words in the address."""
+    """Returns the labels of the tabs, by their words in the address."""
     names = {
         BATCHES: "common.batches",
         INDEX: "segment.tab_index",
@@ -37,7 +34,7 @@ def tab_names() -> dict[str, str]:
 
 
 def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
-    """What is in the files around the pin."""
+    """Draws the tabs around the pin."""
     pin = current_pin(anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     elements.tab_counts(page_state.TAB, counts)
@@ -62,14 +59,14 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
 
 
 def _render_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """The .index around the slot that goes with the pin."""
+    """Draws the .index entries around the slot of the pin."""
     if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
         segment_widgets.index(segment_tables.index_rows(anatomy, pin))
         _render_download(location, anatomy, "index", _entries_label(len(anatomy.index.entries)))
 
 
 def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """The .timeindex around the slot that goes with the pin."""
+    """Draws the .timeindex entries around the slot of the pin."""
     if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
         segment_widgets.time_index(
             segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
@@ -80,10 +77,7 @@ def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: Pinne
 def _has_entries(
     anatomy: Anatomy, kind: str, index: Index, describe_reason: Callable[[Anatomy], str]
 ) -> bool:
-    """Whether an index file has an entry to show.
-
-    Where it has none, or is not there, the tab says so, and why.
-    """
+    """Returns whether an index file has entries. If not, draws a notice with the reason."""
     if getattr(anatomy.segment, kind) is None:
         with elements.state(
             f"no_{kind}",
@@ -105,7 +99,7 @@ def _entries_label(count: int) -> str:
 
 
 def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:
-    """The whole of a table, made when it is asked for."""
+    """Draws the button that downloads the whole table. The file is made on click."""
     name = (
         f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
     )

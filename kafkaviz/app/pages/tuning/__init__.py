@@ -1,1 +1,1 @@
-"""The Tuning page: what is tuned, the answer under its budgets, and what follows from it."""
+"""The Tuning page: the choice of a log, the recommended interval, and its consequences."""

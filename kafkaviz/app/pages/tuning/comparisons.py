@@ -1,7 +1,6 @@
-"""Today beside something else.
+"""Comparisons with today: another interval, other settings, other index writers, remote reads.
 
-Another interval, the log written once more under other settings, other writers of its indexes, and
-what remote reads carry; and the lines that change it.
+Also the commands that change the settings.
 """
 
 import math
@@ -40,7 +39,7 @@ from kafkaviz.figures.tuning import before_after
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 
-AT_ONCE_BYTES = 256 << 20  # of .log that is written once more without being asked for
+AT_ONCE_BYTES = 256 << 20  # a .log up to this size is replayed without a request
 WRITERS = {
     "batch": None,
     "follower": 16 << 10,
@@ -55,9 +54,9 @@ _COLUMNS = np.dtype(
 
 
 def render_comparison(context: TuningContext) -> None:
-    """Today beside what is considered, and the line that changes it.
+    """Draws the costs of today's and the considered interval, and the command that changes it.
 
-    Without another interval beside its own replay.
+    If both are equal, it compares the existing index with one that is built batch by batch.
     """
     current, alternative = context.today, context.alternative
     is_same = current is alternative or current.interval_bytes == alternative.interval_bytes
@@ -104,7 +103,7 @@ def render_comparison(context: TuningContext) -> None:
 
 
 def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_after.ComparisonRow]:
-    """Values side by side, today's and the other's."""
+    """Returns the rows of the comparison."""
     current, measurement = context.today, context.case.measurement
     time_entries = current.time_entries, alternative.time_entries
     ends = tuple(
@@ -122,7 +121,7 @@ def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_afte
 
 
 def _render_downloads(context: TuningContext, rows: Sequence[before_after.ComparisonRow]) -> None:
-    """The table, and all that was worked out."""
+    """Draws the buttons for the table as CSV and for the whole result as JSON."""
     with st.container(horizontal=True, gap=12):
         download(
             say("common.csv"),
@@ -151,7 +150,7 @@ def _render_downloads(context: TuningContext, rows: Sequence[before_after.Compar
 
 
 def _render_before_after(heads: Sequence[str], rows: Iterable[before_after.ComparisonRow]) -> None:
-    """A change for the better green, for the worse ochre, with its sign."""
+    """Draws a table of changes with their signs: green for the better, ochre for the worse."""
     head = "".join(
         f"<th{' class=r' if 0 < place < 4 else ''}>{elements.escape(label)}</th>"
         for place, label in enumerate(heads)
@@ -177,10 +176,12 @@ def _render_commands(
     name: str = "interval",
     nothing: str = "",
 ) -> None:
-    """What to run, and what it reaches.
+    """Draws the commands to run, and which segments they affect.
 
     Args:
-        nothing: why there is nothing to run, where there are no settings.
+        settings: the new value of each setting; empty if no command is needed.
+        text: a sentence above the commands.
+        nothing: the text to show if `settings` is empty.
     """
     topic = None if context.kind == "broker" else context.case.today.topic
     with st.container(key=f"kv_tune_cmd_{name}", gap=8):
@@ -205,7 +206,7 @@ def _render_commands(
 
 
 def render_replay(context: TuningContext) -> None:
-    """Every batch appended anew under other settings: segments, rolls by cause, bytes, maps."""
+    """Draws what happens if every batch is appended again with other settings."""
     elements.heading(
         say("tuning.once_more"), "" if context.case.logs is None else say("tuning.once_more_how")
     )
@@ -223,7 +224,7 @@ def render_replay(context: TuningContext) -> None:
 
 
 def _render_replayed(context: TuningContext, other_config: LogConfig) -> None:
-    """Both runs side by side, and what to set for the other one; or Kafka's exception."""
+    """Draws both runs, and the commands for the other settings; or Kafka's exception."""
     try:
         with st.spinner(say("tuning.appending")):
             pair = _replay(context.key, context.config, other_config, context.source)
@@ -258,10 +259,10 @@ def _render_side_by_side(rows: Sequence[before_after.ComparisonRow]) -> None:
 def _replay(
     key: str, config: LogConfig, other_config: LogConfig, _source: TuningSource
 ) -> tuple[WhatIf, WhatIf]:
-    """The log with its settings and with others.
+    """Returns the log written with its own settings and with others.
 
     Raises:
-        KafkavizError: it takes one with an exception, with Kafka's exception.
+        KafkavizError: Kafka throws an exception with these settings.
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}
@@ -275,13 +276,13 @@ def _replay(
 
 
 def _is_replay_requested(context: TuningContext) -> bool:
-    """A large log waits for its button."""
+    """Draws the button for a large log, and returns whether it was pressed."""
     text = say("tuning.write_once_more", size=units.size(context.case.measurement.log_bytes))
     return st.button(text, icon=":material/replay:", key="kv_replay")
 
 
 def _render_footprint(context: TuningContext) -> None:
-    """Files, maps and memory of the log's segments with the indexes of the considered interval."""
+    """Draws the files, maps and memory of the segments, with indexes of the considered interval."""
     today = replace(context.case.today, config=considered_config(context))
     footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
     texts = {name: units.group(footprint[name]) for name in ("files", "maps", "maps_left")}
@@ -305,7 +306,11 @@ def _render_footprint(context: TuningContext) -> None:
 
 
 def render_writers(context: TuningContext) -> None:
-    """One entry an append, as followers and the cleaner wrote until KAFKA-806."""
+    """Draws how the writer of an index affects its lookups.
+
+    Up to Kafka 3.9.0 and in 4.0.0, followers and the cleaner wrote at most one entry per append,
+    however many batches it held (KAFKA-806).
+    """
     elements.heading(
         say("tuning.writers"),
         say("tuning.writers_at", interval=units.size(context.today.interval_bytes)),
@@ -343,7 +348,7 @@ def render_writers(context: TuningContext) -> None:
 
 
 def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) -> list[tuple]:
-    """WRITER_COLUMNS of each."""
+    """Returns the WRITER_COLUMNS of each writer."""
     return [
         (
             writer.name,
@@ -358,9 +363,11 @@ def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) ->
 
 @dataclass(frozen=True, kw_only=True)
 class IndexWriter:
-    """Who wrote an index, of WRITERS, and what a lookup in it reads.
+    """A writer of an index, and the cost of a lookup in that index.
 
-    Entries, mean and p99 of headers, the mean of skipped bytes.
+    Attributes:
+        name: a key of WRITERS.
+        append_bytes: the largest append, None for one batch.
     """
 
     name: str
@@ -375,7 +382,7 @@ class IndexWriter:
 def compare_writers(
     key: str, interval_bytes: int, _sizes: Sequence[np.ndarray]
 ) -> tuple[IndexWriter, ...]:
-    """The same batches, indexed append by append: counted, at one interval.
+    """Returns what each of WRITERS would write for the same batches at one interval.
 
     Args:
         _sizes: sweep.SIZES of each segment.
@@ -399,7 +406,7 @@ def compare_writers(
 
 
 def _batches(sizes: np.ndarray) -> np.ndarray:
-    """Batches of these sizes; offsets only show whether one holds one record."""
+    """Returns batches of these sizes. Their offsets only tell whether a batch has one record."""
     rows: np.ndarray = np.zeros(len(sizes), _COLUMNS)
     rows["size_bytes"] = sizes["size_bytes"]
     rows["base_offset"] = 2 * np.arange(len(sizes))
@@ -409,7 +416,7 @@ def _batches(sizes: np.ndarray) -> np.ndarray:
 
 
 def render_remote_reads(context: TuningContext) -> None:
-    """A remote read carries what it skips."""
+    """Draws the bytes that a remote read carries only to skip them, for both intervals."""
     elements.heading(
         say("tuning.tiered"), "" if context.case.today.is_tiered else say("tuning.tiered_if")
     )
@@ -458,7 +465,7 @@ def render_remote_reads(context: TuningContext) -> None:
 def remote_values(
     current: IntervalCost, alternative: IntervalCost, remote_costs: Mapping[str, float]
 ) -> list[tuple]:
-    """REMOTE_COLUMNS of each line; inf segments where there is no end."""
+    """Returns the REMOTE_COLUMNS of each row. The number of cached segments is inf if all fit."""
     skipped = (
         round(float(interval.row["skipped_bytes_mean"]), 3) for interval in (current, alternative)
     )
@@ -479,5 +486,5 @@ def remote_values(
 
 
 def _count_text(count: float) -> str:
-    """How many, and that all fit where there is no end."""
+    """Returns a number of segments, or "all" for inf."""
     return say("tuning.all") if math.isinf(count) else units.group(round(count))

@@ -1,8 +1,4 @@
-"""The curves, and what is considered on them.
-
-Headers and bytes over the interval, what another index size would do, which limit ends a segment,
-which assumption would move the answer; the sliders of the interval and other settings.
-"""
+"""The curves of the Tuning page, and the sliders for the considered settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +39,7 @@ from kafkaviz.simulate.config import LogConfig
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 INDEX_SIZE = "segment.index.bytes"
-SETTINGS = {  # to replay with: the values that a slider offers
+SETTINGS = {  # the values that each slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
     "segment.ms": (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS, DAY_MS, 7 * DAY_MS),
     INDEX_SIZE: (
@@ -75,9 +71,9 @@ SIZE_HEADS = (
 
 
 def choose_interval(context: TuningContext) -> int:
-    """The slider over every swept interval.
+    """Draws the slider of the swept intervals and returns the chosen one.
 
-    Where nobody moved it, what the recommendation considers.
+    The default is the interval that the recommendation considers.
     """
     options = [str(interval_cost.interval_bytes) for interval_cost in context.answer.interval_costs]
     default = str(context.recommendation.considered_bytes)
@@ -101,12 +97,12 @@ def choose_interval(context: TuningContext) -> int:
 
 
 def reset_interval(interval_bytes: int) -> None:
-    """The slider back to where the log is."""
+    """Sets the slider to the given interval. A callback."""
     st.session_state[page_state.CONSIDERED_INTERVAL] = str(interval_bytes)
 
 
 def considered_config(context: TuningContext) -> LogConfig:
-    """The settings that the sliders below say; what nobody moved is as it was."""
+    """Returns the settings of the sliders. A slider that was not moved keeps the log's value."""
     fields = {
         name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
     }
@@ -114,7 +110,7 @@ def considered_config(context: TuningContext) -> LogConfig:
 
 
 def _chosen_value(context: TuningContext, name: str) -> int:
-    """What a slider says, or the address before it is drawn."""
+    """Returns the value of a slider, or of the address before the slider is drawn."""
     choices = _choices(context, name)
     return choices[
         choice.adopt(
@@ -126,7 +122,7 @@ def _chosen_value(context: TuningContext, name: str) -> int:
 
 
 def _choices(context: TuningContext, name: str) -> dict[str, int]:
-    """What a slider offers: the usual values, and the log's own."""
+    """Returns the values of a slider by name: those of SETTINGS, and the log's own."""
     return {
         format_setting(name, value): value
         for value in sorted({*SETTINGS[name], own_value(context, name)})
@@ -134,12 +130,12 @@ def _choices(context: TuningContext, name: str) -> dict[str, int]:
 
 
 def own_value(context: TuningContext, name: str) -> int:
-    """A setting as the log has it."""
+    """Returns the value of a setting in the log."""
     return getattr(context.config, name.replace(".", "_"))
 
 
 def render_setting(context: TuningContext, name: str) -> None:
-    """A slider with its name and value above it, and where the log's own value is from."""
+    """Draws a slider, and below it the log's own value and where it is from."""
     own_text = format_setting(name, own_value(context, name))
     choice.slider(name, _choices(context, name), own_text, page_state.REPLAY_SETTINGS[name])
     text = say(
@@ -150,7 +146,7 @@ def render_setting(context: TuningContext, name: str) -> None:
 
 
 def render_cost_curve(context: TuningContext) -> None:
-    """Headers against bytes of index, a point an interval; a click on one considers it."""
+    """Draws headers read against index bytes, a point per interval. A click on one considers it."""
     view = charts.view(("cost", *context.figure_key), lambda: cost_curve.view(_curve_view(context)))
     with st.container(key="kv_fig_cost", gap=0):
         elements.figure_head(view.title, view.caption)
@@ -162,7 +158,7 @@ def render_cost_curve(context: TuningContext) -> None:
 
 
 def render_curves(context: TuningContext) -> None:
-    """Headers and bytes over the interval; a click on a point considers it."""
+    """Draws headers and bytes over the interval. A click on a point considers it."""
     view = _curve_view(context)
     below = tuning_curve.captions(view)
     with st.container(key="kv_fig_headers", gap=0):
@@ -186,7 +182,7 @@ def render_curves(context: TuningContext) -> None:
 
 
 def _curve_view(context: TuningContext) -> tuning_curve.TuningCurveView:
-    """What the figures draw, kept between reruns."""
+    """Returns the view of these figures, cached between reruns."""
     return charts.view(("curve", *context.figure_key), lambda: _view(context))
 
 
@@ -204,7 +200,7 @@ def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
 
 
 def _render_selectable(figure, key: str, alt: str) -> None:
-    """A figure whose points can be chosen."""
+    """Draws a figure whose points can be selected."""
     widget_options: dict[str, Any] = {
         "theme": None,
         "config": {"displayModeBar": False},
@@ -217,7 +213,7 @@ def _render_selectable(figure, key: str, alt: str) -> None:
 
 
 def _consider_clicked(key: str) -> None:
-    """A point was clicked: its interval is considered."""
+    """Considers the interval of the clicked point. A callback."""
     event = st.session_state.get(key)
     points = [
         point for point in (event.selection.points if event else []) if point.get("customdata")
@@ -227,7 +223,7 @@ def _consider_clicked(key: str) -> None:
 
 
 def _render_intervals(context: TuningContext) -> None:
-    """Each swept interval as a row, today's marked."""
+    """Draws a table of the swept intervals, with today's marked."""
     rows = tuning_curve.rows(context.answer.interval_costs)
     heads = (
         say("tuning.head_interval"),
@@ -257,7 +253,7 @@ def _render_intervals(context: TuningContext) -> None:
 
 
 def _cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
-    """One row of tuning_curve.rows in words."""
+    """Returns a row of tuning_curve.rows as text."""
     interval, entries, p50, p99, maximum = map(
         units.group, (row[0], row[1], row[5], row[7], row[8])
     )
@@ -274,9 +270,9 @@ def _cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
 
 
 def render_index_size(context: TuningContext) -> None:
-    """What another segment.index.bytes would do: the curve over sizes, and the map with intervals.
+    """Draws the effect of another segment.index.bytes, alone and together with the interval.
 
-    Of one that has logs to append once more.
+    It appends the batches again, and needs the logs for that.
     """
     if context.case.logs is None:
         with elements.empty("size", say("index_size.no_log"), say("index_size.no_log_below")):
@@ -305,7 +301,7 @@ def render_index_size(context: TuningContext) -> None:
 def _index_sizes(
     key: str, config: LogConfig, _source: TuningSource
 ) -> dict[int, tuple[IndexSizeOutcome, ...]]:
-    """Each size at today's interval, and at each power of two."""
+    """Returns the outcome of each index size, by interval: today's and the powers of two."""
     case = _source.total
     rounds = log_rounds(case.logs or ())
     today = config.index_interval_bytes
@@ -327,14 +323,14 @@ def _index_sizes(
 
 
 def _size_costs(context: TuningContext) -> LookupCosts:
-    """What a lookup is priced with, of this log's headers."""
+    """Returns the costs of a lookup for this log's headers."""
     return context.costs.with_one_read_share(context.case.measurement.one_read_share)
 
 
 def _render_size_curve(
     context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
 ) -> None:
-    """What a search reads over the size, and when segments roll."""
+    """Draws what a search reads and when segments roll, over the index size."""
     today = context.config.index_interval_bytes
     considered_bytes = considered_config(context).segment_index_bytes
     figure_key = ("index_size", *context.figure_key, considered_bytes)
@@ -353,7 +349,7 @@ def _render_size_curve(
 def _render_size_map(
     context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
 ) -> None:
-    """The cost of a lookup over the interval and the size."""
+    """Draws the cost of a lookup over the interval and the index size."""
     today = context.config.index_interval_bytes, context.config.segment_index_bytes
     considered = context.alternative_bytes, considered_config(context).segment_index_bytes
     figure_key = ("index_size_map", *context.figure_key, considered)
@@ -367,7 +363,7 @@ def _render_size_map(
 
 
 def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
-    """The slider of the size, and what a lookup takes where all is in memory."""
+    """Draws the slider of the index size, and the time of a lookup if everything is in memory."""
     slider, words = st.columns((1, 1), gap=20)
     with slider, st.container(key="kv_set"):
         render_setting(context, INDEX_SIZE)
@@ -380,13 +376,13 @@ def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutc
 def _current_outcome(
     context: TuningContext, outcomes: Sequence[IndexSizeOutcome]
 ) -> IndexSizeOutcome:
-    """That of today's size."""
+    """Returns the outcome of today's index size."""
     index_bytes = context.config.segment_index_bytes
     return next(outcome for outcome in outcomes if outcome.index_bytes == index_bytes)
 
 
 def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
-    """Each size as a row, today's marked."""
+    """Draws a table of the index sizes, with today's marked."""
     with st.expander(say("index_size.table")):
         rows = index_size_curve.rows(outcomes, _size_costs(context))
         heads = [say(name) for name in SIZE_HEADS]
@@ -402,7 +398,7 @@ def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutco
 
 
 def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
-    """One row of index_size_curve.rows in words."""
+    """Returns a row of index_size_curve.rows as text."""
     values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
     return (
         units.size(outcome.index_bytes),
@@ -421,7 +417,7 @@ def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
 
 
 def render_limits(context: TuningContext) -> None:
-    """The interval and the index size together: which limit ends a segment."""
+    """Draws which limit ends a segment, over the interval and the index size."""
     index_bytes = considered_config(context).segment_index_bytes
     figure_key = ("limits", context.key, context.config, context.alternative_bytes, index_bytes)
     view = charts.view(
@@ -451,7 +447,7 @@ def render_limits(context: TuningContext) -> None:
 
 
 def render_assumptions(context: TuningContext) -> None:
-    """What moves the modelled time, and whether the answer would be another."""
+    """Draws how each assumption moves the modelled time, and whether it changes the result."""
     figure_key = ("tornado", context.key, context.budgets, context.costs, context.is_tiered)
     recommendation, effects = _assumptions(
         context.key, context.budgets, context.costs, is_tiered=context.is_tiered, _case=context.case
@@ -480,7 +476,7 @@ def render_assumptions(context: TuningContext) -> None:
 def _assumptions(
     key: str, budgets: Budgets, costs: LookupCosts, *, is_tiered: bool, _case: TuningCase
 ) -> tuple[Recommendation, tuple[Assumption, ...]]:
-    """The answer for all batches together, and what moves it."""
+    """Returns the recommendation for all batches together, and the effect of each assumption."""
     recommendation = cast(
         Recommendation, tuning.recommend(_case.measurement, _case.today, budgets, costs)
     )
@@ -488,10 +484,10 @@ def _assumptions(
 
 
 def _render_figure(figure_key: tuple, draw: charts.Draw, view, below: str, key: str) -> None:
-    """A view and its figure.
+    """Draws a view and its figure.
 
     Args:
-        figure_key: what they depend on.
+        figure_key: everything that they depend on.
     """
     with st.container(key=f"kv_fig_{key}"):
         elements.figure_head(view.title, below)

@@ -1,4 +1,4 @@
-"""Tuning: what another interval would have cost this log."""
+"""The Tuning page: the cost of other values of index.interval.bytes for a log."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
-# parts of the page, as the address has them, and the keys of their names
+# the tabs, by their word in the address, and the message keys of their labels
 ANSWER, COMPARISON, INTERVALS = "Answer", "Comparison", "Intervals"
 INDEX_SIZE = "IndexSize"
 SETTINGS, WRITERS, EXPERTS = "Settings", "Writers", "Experts"
@@ -77,12 +77,12 @@ CONTROLS = {
         page_state.TIERED,
     ),
 }
-BUDGETS = (page_state.P99, *CONTROLS[EXPERTS], page_state.WORKLOAD)  # they go with a link
-CURVES = (1, 0.4594)  # of the width; the verdict has the rest
+BUDGETS = (page_state.P99, *CONTROLS[EXPERTS], page_state.WORKLOAD)  # links keep them
+CURVES = (1, 0.4594)  # widths of the curve and the verdict
 HALF = (1, 1)
-PATIENCE_S = 2.5  # that the page waits for a measuring before it shows how far it is
+PATIENCE_S = 2.5  # how long the page waits for a measurement before it shows the progress
 
-REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
+REPORTED_BYTES = 1 << 30  # the largest .log total for a report from this page
 MAX_TOPICS = 400
 TOPIC_HEADS = (
     "topic",
@@ -108,7 +108,7 @@ TOPIC_COLUMNS = (
 
 
 def render_headline(context: TuningContext) -> None:
-    """What is tuned, in figures."""
+    """Draws the title and a summary of the log."""
     with st.container(width="stretch"):
         left_out_text = inactive_segment_text.left_out_text(
             context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
@@ -120,7 +120,7 @@ def render_headline(context: TuningContext) -> None:
 
 
 def _unknown_interval_text(context: TuningContext) -> str:
-    """Where today's interval is from, if only the metadata log could tell it and is elsewhere."""
+    """Returns where today's interval is from, "" unless the metadata log with it is missing."""
     broker = context.location.broker
     if broker is None or context.kind == "workload" or not broker.lacks_metadata_log:
         return ""
@@ -129,7 +129,7 @@ def _unknown_interval_text(context: TuningContext) -> str:
 
 
 def _lead(context: TuningContext) -> str:
-    """2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments."""
+    """Returns a summary such as "2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments"."""
     measurement = context.case.measurement
     sums = measurement.parts
     subject = subject_text(context)
@@ -153,7 +153,7 @@ def _lead(context: TuningContext) -> str:
 
 
 def _render_report_button(snapshot: BrokerSnapshot) -> None:
-    """The report of the entire directory, unless it would take too long."""
+    """Draws the button for the report. It is disabled if the directory is too large."""
     widget_options: dict[str, Any] = {
         "on_click": "ignore",
         "icon": ":material/download:",
@@ -176,12 +176,12 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """The report of a broker directory, dated now.
+    """Returns the report of a broker directory, dated now.
 
-    Of its checkup what the catalog has, if it is fresh.
+    The checkup in it is from the catalog, if that is up to date.
     """
     from kafkaviz import (
-        report as html_report,  # it takes Plotly's own text, which no page needs before
+        report as html_report,  # imported late: it loads Plotly's JavaScript
     )
 
     return html_report.report(
@@ -190,7 +190,7 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_verdict(context: TuningContext) -> None:
-    """One line, its reason, and the cost of today's interval beside that of the considered one."""
+    """Draws the recommendation, its reason, and the costs of today's and another interval."""
     view = verdict_view(context)
     st.html(
         '<div class="kv-verdict" role="status"><div class="v">'
@@ -204,7 +204,7 @@ def render_verdict(context: TuningContext) -> None:
 
 
 def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
-    """Today's interval, and the considered one where that is another."""
+    """Returns a row for today's interval, and one for the considered interval if it differs."""
     current, alternative = context.today, context.alternative
     today_text = say("tuning.is_today", value=units.group(current.interval_bytes))
     rows = [(today_text, *_cost_cells(current))]
@@ -214,12 +214,12 @@ def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
 
 
 def _cost_cells(cost: IntervalCost) -> tuple[str, str]:
-    """Bytes as they are counted; modelled times say about."""
+    """Returns the counted bytes, and the modelled time with ≈."""
     return units.size(int(cost.row["index_bytes"])), f"≈ {format_us(cost.p99_us.typical)}"
 
 
 def render_answer(context: TuningContext) -> None:
-    """The recommendation beside the curve of cost against bytes; of several topics each one's."""
+    """Draws the recommendation and the cost curve, and for several topics a row for each."""
     curve, side = st.columns(CURVES, gap=20)
     with side, st.container(key="kv_verdict_side", gap=16):
         render_verdict(context)
@@ -231,7 +231,7 @@ def render_answer(context: TuningContext) -> None:
 
 
 def render_reasons(context: TuningContext) -> None:
-    """What is sure, what is modelled, and every reason."""
+    """Draws which parts are certain, which are modelled, and every reason."""
     elements.heading(say("tuning.reasons"))
     st.space(10)
     boxes_html = "".join(
@@ -254,7 +254,7 @@ def render_reasons(context: TuningContext) -> None:
 
 
 def render_topics(context: TuningContext) -> None:
-    """Every topic with its own answer, the densest index first; a click opens it."""
+    """Draws the recommendation for each topic, the densest index first, and a way to open one."""
     recommendations, cases = (
         context.answer.recommendations,
         sorted(context.source.cases, key=lambda case: -case.index_share),
@@ -315,7 +315,6 @@ def render_topics(context: TuningContext) -> None:
 
 
 def _gain_text(gaining_count: int, count: int) -> str:
-    """How many of the topics gain."""
     if not gaining_count:
         return say("tuning.none_gains")
     return (
@@ -328,7 +327,6 @@ def _gain_text(gaining_count: int, count: int) -> str:
 def _topic_row_html(
     context: TuningContext, case: TuningCase, recommendation: Recommendation | None
 ) -> str:
-    """A topic, as a row; its name opens it."""
     name = elements.escape(units.escape_controls(case.name))
     if recommendation is None:
         return (
@@ -354,7 +352,7 @@ def _topic_row_html(
 def topic_values(
     cases: Sequence[TuningCase], recommendations: Mapping[str, Recommendation | None]
 ) -> list[tuple]:
-    """TOPIC_COLUMNS of each topic; of one without a batch its name and the size of its log."""
+    """Returns the TOPIC_COLUMNS of each topic: only name and log size if it has no batch."""
     return [_topic_cells(case, recommendations.get(case.name)) for case in cases]
 
 
@@ -376,7 +374,7 @@ def _topic_cells(case: TuningCase, recommendation: Recommendation | None) -> tup
 
 
 def _first_partition(broker: Broker, topic: str) -> str:
-    """A topic's partition with the longest log."""
+    """Returns the topic's partition with the longest log, "" if it has none."""
     partitions = [
         partition
         for partition in broker.partitions
@@ -388,7 +386,7 @@ def _first_partition(broker: Broker, topic: str) -> str:
 
 
 def _render_left_out(context: TuningContext) -> None:
-    """What could not be read."""
+    """Draws the files that could not be read."""
     problems = context.source.problems
     if problems:
         reason = join_semicolon(
@@ -417,7 +415,7 @@ def render_page() -> None:
 
 @st.fragment
 def _render_body(location: Location) -> None:
-    """All but the frame: a slider redraws this alone."""
+    """Draws the page inside the frame. A slider reruns only this part."""
     part_tabs.open_by_address(CONTROLS)
     choice.carry_over(BUDGETS, location.address)
     with st.container(gap=None, key="kv_tuning"):
@@ -450,7 +448,7 @@ def _render_body(location: Location) -> None:
 
 
 def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
-    """The page of what was measured: what it is, the answer, and in parts what it rests on."""
+    """Draws the page for a measured log."""
     context = build_context(tuning_scope, key, source)
     with head:
         render_headline(context)
@@ -473,19 +471,19 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
 
 
 def _render_settings(context: TuningContext) -> None:
-    """The log with other settings, and which limit ends its segments."""
+    """Draws the log with other settings, and which limit ends its segments."""
     render_replay(context)
     st.space(32)
     render_limits(context)
 
 
 def _render_writers(context: TuningContext) -> None:
-    """Who wrote the index, and what remote reads carry."""
+    """Draws the effect of the index writer, and of remote reads."""
     _render_pair(render_writers, render_remote_reads, context)
 
 
 def _render_experts(context: TuningContext) -> None:
-    """What the answer was asked with, and what it rests on."""
+    """Draws the budgets, the reasons and the assumptions."""
     elements.heading(say("tuning.more"))
     st.space(10)
     render_budgets(context)
@@ -494,7 +492,7 @@ def _render_experts(context: TuningContext) -> None:
 
 
 def _render_pair(left, right, context: TuningContext) -> None:
-    """Two sections, each in half of the page."""
+    """Draws two sections, each in half of the width."""
     for column, section in zip(st.columns(HALF, gap=20), (left, right), strict=True):
         with column, st.container(gap=None):
             section(context)

@@ -1,6 +1,6 @@
-"""What is tuned: a topic-partition, a topic, a broker directory or a workload.
+"""The scope of tuning: a topic-partition, a topic, a broker directory or a workload.
 
-The choice on the page, what is read of each, and how far that is while there is no answer yet.
+The control for it, the request to measure it, and the progress until the result is there.
 """
 
 import hashlib
@@ -25,22 +25,24 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say
 
-# as values of page_state.TUNING_SUBJECT
+# values of page_state.TUNING_SUBJECT
 BROKER, WORKLOAD, ALL_OF = page_state.WHOLE_BROKER, "Workload", "all of "
 AS_FOUND = "as the directory tells"
-# patches that search, scan or answer otherwise; versions.SELECTABLE_RELEASES: what a start does
+# Releases that differ in how they search, scan or answer. versions.SELECTABLE_RELEASES are the
+# releases whose start-up differs.
 RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
-RIVALS = 2  # of the open topic-partition, to choose from
+RIVALS = 2  # other topic-partitions to choose from
 NAME_CHARACTERS = 20
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What is tuned, of all that there is to choose from.
+    """The scope of tuning, and the others to choose from.
 
     Attributes:
-        choices: (kind, topic-partition or topic) by label.
-        name: of a workload its title.
+        choices: (kind, name) by label.
+        kind: "partition", "topic", "broker" or "workload".
+        name: the topic-partition, the topic or the title of the workload; "" for a broker.
     """
 
     location: Location
@@ -51,7 +53,7 @@ class Scope:
 
 
 def current_scope(location: Location) -> Scope:
-    """What the address names; else the open topic-partition."""
+    """Returns the scope that the address names, else the open topic-partition."""
     choices = _scope_choices(location.broker, location.partition)
     own_directory = units.escape_controls(location.partition_name)
     label = next(
@@ -68,10 +70,10 @@ def current_scope(location: Location) -> Scope:
 def _scope_choices(
     broker: Broker | None, own_partition: Partition | None
 ) -> dict[str, tuple[str, str]]:
-    """What there is to choose from, by label: (kind, topic-partition or topic).
+    """Returns the scopes to choose from as (kind, name) by label.
 
-    The open topic-partition and the largest others, the whole of its topic where that has more, the
-    broker, and a workload.
+    These are the open topic-partition, the largest others, its whole topic if that has several
+    partitions, the broker, and a workload.
     """
     choices = {}
     if broker and own_partition:
@@ -113,7 +115,7 @@ def _rivals(broker: Broker, own_partition: Partition) -> list[Partition]:
 
 
 def option_text(option: str) -> str:
-    """What a choice is called in the reader's language."""
+    """Returns the text of a choice in the reader's language."""
     if option == BROKER:
         return say("tuning.option_broker")
     if option == WORKLOAD:
@@ -124,7 +126,7 @@ def option_text(option: str) -> str:
 
 
 def render_title(tuning_scope: Scope) -> None:
-    """What is tuned, where there is nothing to say of it yet."""
+    """Draws the title until the result is ready."""
     text = (
         say("tuning.whole_broker")
         if tuning_scope.kind == "broker"
@@ -134,7 +136,7 @@ def render_title(tuning_scope: Scope) -> None:
 
 
 def render_choice(tuning_scope: Scope) -> None:
-    """The choice; another one is another address."""
+    """Draws the control for the scope. Another scope opens at another address."""
     labels = {
         elements.cut_middle(option, NAME_CHARACTERS): option for option in tuning_scope.choices
     }
@@ -170,9 +172,9 @@ def render_choice(tuning_scope: Scope) -> None:
 
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Another thing to tune: another address, with the same budgets.
+    """Opens another scope with the same budgets.
 
-    It comes with its own recommendation.
+    The considered settings are dropped, because each scope has its own recommendation.
     """
     excluded = (
         page_state.CONSIDERED_INTERVAL,
@@ -192,7 +194,7 @@ def go_to(location: Location, topic_partition: str, label: str = "") -> None:
 
 
 def choose_workload() -> str:
-    """Which workload, by its title, and the field for one's own."""
+    """Draws the control for the workload, and a field for the reader's own. Returns the title."""
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
@@ -222,7 +224,7 @@ def choose_workload() -> str:
 
 
 def _render_own_text() -> None:
-    """The field for a workload of one's own; it begins with one that works."""
+    """Draws the field for the reader's own workload. It starts with a valid example."""
     if page_state.TUNING_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.TUNING_WORKLOAD_TEXT] = workloads.own_text()
     widget_options: dict[str, Any] = {
@@ -234,16 +236,13 @@ def _render_own_text() -> None:
 
 
 def _forget_considered() -> None:
-    """Another log comes with its own recommendation."""
+    """Drops the considered interval, because another log has its own recommendation."""
     st.session_state.pop(page_state.CONSIDERED_INTERVAL, None)
     st.query_params.pop(page_state.CONSIDERED_INTERVAL, None)
 
 
 def reset_for_source(key: str) -> None:
-    """Clears what belonged to another log.
-
-    It comes with its own recommendation and settings, unless its address brings others.
-    """
+    """Drops the considered settings of another log, unless the address contains them."""
     if st.session_state.get(page_state.LAST_TUNING) not in (None, key):
         for parameter in (page_state.CONSIDERED_INTERVAL, *page_state.REPLAY_SETTINGS.values()):
             if parameter not in st.query_params:
@@ -252,11 +251,7 @@ def reset_for_source(key: str) -> None:
 
 
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
-    """What is to be measured.
-
-    Returns:
-        None where somebody's workload is none yet.
-    """
+    """Returns the request to measure the scope, or None if the typed workload is not valid."""
     if tuning_scope.kind != "workload":
         return directory_request(
             page_location.snapshot(tuning_scope.location),
@@ -278,7 +273,7 @@ def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
 
 
 def _release() -> str | None:
-    """The release that is asked for."""
+    """Returns the chosen release, None if the directory decides."""
     version = choice.adopt(page_state.READ_RELEASE, RELEASES, AS_FOUND)
     return None if version == AS_FOUND else version
 
@@ -286,7 +281,7 @@ def _release() -> str | None:
 def directory_request(
     snapshot: BrokerSnapshot, kind: str, name: str, version: str | None
 ) -> MeasureRequest:
-    """A part of a broker directory."""
+    """Returns the request to measure a broker directory or a part of it."""
     broker = snapshot.broker
     partitions = [
         partition
@@ -323,7 +318,7 @@ def _is_in_scope(broker: Broker, partition: Partition, kind: str, name: str) -> 
 
 
 def _workload_request(name: str, text: str, version: str | None) -> MeasureRequest:
-    """A workload that comes along, by its title, or a text that somebody wrote."""
+    """Returns the request to measure a workload that is included, or one that was typed."""
     if name != workloads.OWN_TITLE:
         return MeasureRequest(
             key=f"workload|{name}|{version}",
@@ -342,7 +337,7 @@ def _workload_request(name: str, text: str, version: str | None) -> MeasureReque
 
 
 def render_unfinished(job: MeasureJob, tuning_scope: Scope) -> None:
-    """In place of the page: how far the measuring is, or why there is nothing to show."""
+    """Draws the progress of the measurement, or why it has no result."""
     if job.error:
         _render_fault(job, tuning_scope.location)
     elif job.is_empty:
@@ -358,7 +353,7 @@ def render_unfinished(job: MeasureJob, tuning_scope: Scope) -> None:
 
 @st.fragment(run_every=0.5)
 def _render_progress(job: MeasureJob) -> None:
-    """How far the measuring is; the page is drawn when it has ended."""
+    """Draws the progress of the measurement, and reruns the page when it has ended."""
     job = measure_jobs.get_or_start(job.request)
     if job.is_over:
         st.rerun()
@@ -383,7 +378,7 @@ def _render_progress(job: MeasureJob) -> None:
 
 
 def _speed(done: int, total: int, seconds: float) -> str:
-    """How fast, and how long still; nothing before the first .log is done."""
+    """Returns the rate and the remaining time, "" until the first .log is done."""
     if not done:
         return ""
     remaining = units.duration(1000 * math.ceil((total - done) * seconds / done))
@@ -391,7 +386,7 @@ def _speed(done: int, total: int, seconds: float) -> str:
 
 
 def _render_fault(job: MeasureJob, location: Location) -> None:
-    """Why there is nothing to show, and a way on."""
+    """Draws why the measurement failed, with a button or link to continue."""
     if isinstance(job.error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(

@@ -1,8 +1,4 @@
-"""What a run of the page is about.
-
-What was measured, the budgets and costs that the controls say, and the answer under them, kept
-between reruns.
-"""
+"""The context of the Tuning page: the measured log, the budgets and costs, and the answer."""
 
 import json
 from dataclasses import dataclass, replace
@@ -27,7 +23,7 @@ from kafkaviz.messages import render, say
 from kafkaviz.simulate.config import LogConfig
 
 CACHE_ENTRIES = 24
-# what the controls offer, by the words that stand in the address
+# the choices of each control, by their words in the address
 ANY, CALIBRATED, UNCOUNTED = "any", "calibrated", "not counted"
 WARM = " warm"
 P99_US = {
@@ -52,7 +48,7 @@ SHARE = {ANY: None, "0.05 %": 0.0005, "0.1 %": 0.001, "0.5 %": 0.005, "1 %": 0.0
 FETCHES = {UNCOUNTED: None, "100": 100.0, "1000": 1000.0, "10000": 10_000.0, "100000": 100_000.0}
 CORES = {ANY: None, "0.05": 0.05, "0.1": 0.1, "0.5": 0.5, "1": 1.0, "4": 4.0}
 TIERED = {"as the topic says": False, "tiered": True}
-# names of options that are words; times, shares and numbers are the same in every language
+# options to translate; times, shares and numbers are the same in every language
 OPTION_KEYS = {
     ANY: "any",
     AS_FOUND: "as_found",
@@ -65,11 +61,13 @@ OPTION_KEYS = {
 
 @dataclass(frozen=True)
 class TuningAnswer:
-    """All that is known of a source under budgets and costs.
+    """The result for a source under certain budgets and costs.
 
     Attributes:
-        recommendations: the answer of each case by name.
-        interval_costs: what each swept interval costs.
+        case: all of the source together.
+        recommendation: the recommendation for it, None if it has no batch.
+        recommendations: the recommendation for each topic by name.
+        interval_costs: the costs of each swept interval.
     """
 
     case: TuningCase
@@ -80,14 +78,13 @@ class TuningAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningContext:
-    """What a run of the page is about.
-
-    What is tuned, its measures, the answer, and what it was asked with.
+    """Everything that one run of the page is about.
 
     Attributes:
         kind: "partition", "topic", "broker" or "workload".
+        label: the label of the scope.
+        key: the cache key of the measurement.
         alternative_bytes: the interval compared with today's.
-        label: how what is tuned is called.
     """
 
     location: Location
@@ -104,7 +101,7 @@ class TuningContext:
 
     @property
     def case(self) -> TuningCase:
-        """What is measured, all of it together."""
+        """All of the source, measured together."""
         return self.answer.case
 
     @property
@@ -114,7 +111,7 @@ class TuningContext:
 
     @property
     def recommendation(self) -> Recommendation:
-        """The answer for all of it; there is one, since only what has batches is shown."""
+        """The recommendation for all of the source. Not None, because the page needs a batch."""
         return cast(Recommendation, self.answer.recommendation)
 
     @property
@@ -124,7 +121,7 @@ class TuningContext:
 
     @property
     def alternative(self) -> IntervalCost:
-        """The interval that is compared with it."""
+        """The interval compared with today's, and its costs."""
         if self.alternative_bytes == self.today.interval_bytes:
             return self.today
         return next(
@@ -135,12 +132,12 @@ class TuningContext:
 
     @property
     def figure_key(self) -> tuple:
-        """All that its figures depend on."""
+        """Everything that the figures depend on."""
         return self.key, self.budgets, self.costs, self.is_tiered, self.alternative_bytes
 
 
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
-    """The answer under the budgets that the controls say, which are drawn elsewhere."""
+    """Returns the context for the budgets in the controls, which are drawn elsewhere."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)
     fetches, is_tiered = chosen[page_state.FETCHES], chosen[page_state.TIERED]
@@ -167,7 +164,7 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
 
 
 def subject_text(context: TuningContext) -> str:
-    """What is tuned, in a sentence."""
+    """Returns the name of the scope for use in a sentence."""
     if context.kind == "workload":
         return say("tuning.the_workload", name=workloads.display_title(context.name))
     return (
@@ -178,7 +175,7 @@ def subject_text(context: TuningContext) -> str:
 
 
 def render_p99() -> None:
-    """What the p99 of a lookup may take."""
+    """Draws the control for the budget of a lookup's p99."""
     with st.container(width=124, gap=4):
         st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
         widget_options: dict[str, Any] = {
@@ -196,7 +193,7 @@ def render_p99() -> None:
 
 
 def render_budgets(context: TuningContext) -> None:
-    """The budgets that are seldom given, where cold reads go, and how the log is read."""
+    """Draws the rarely used budgets, the storage of cold reads, and how the log is read."""
     controls = _controls(context.source)
     with st.container(key="kv_set"):
         for keys in (
@@ -211,11 +208,12 @@ def render_budgets(context: TuningContext) -> None:
 
 @dataclass(frozen=True)
 class BudgetControl:
-    """A selectbox over names, the first of which goes without saying.
+    """A selectbox over names. The first one is the default.
 
     Attributes:
-        label: a key of the catalogue.
-        values: what each name stands for.
+        label: the message key of the label.
+        key: the parameter in the address.
+        values: the value of each name.
     """
 
     label: str
@@ -225,12 +223,11 @@ class BudgetControl:
     is_enabled: bool = True
 
     def value(self) -> Any:
-        """What is chosen, whether the control is drawn or not."""
+        """Returns the chosen value, also before the control is drawn."""
         names = list(self.values)
         return self.values[choice.settle(self.key, names, names[0])]
 
     def render(self) -> None:
-        """The selectbox."""
         names = list(self.values)
         choice.ask(
             st.selectbox,
@@ -245,7 +242,7 @@ class BudgetControl:
 
 
 def _controls(source: TuningSource) -> dict[str, BudgetControl]:
-    """By their names in the address."""
+    """Returns the controls by their parameters in the address."""
     fetches = BudgetControl("tuning.fetches", page_state.FETCHES, FETCHES)
     storages, releases = ({name: name for name in names} for names in (_storages(), RELEASES))
     help_text = say(
@@ -269,7 +266,7 @@ def _controls(source: TuningSource) -> dict[str, BudgetControl]:
 
 
 def _option_text(option: str) -> str:
-    """The name of an option in the reader's language."""
+    """Returns the text of an option in the reader's language."""
     if option in OPTION_KEYS:
         return say(f"tuning.option_{OPTION_KEYS[option]}")
     if option.isdigit():
@@ -280,7 +277,10 @@ def _option_text(option: str) -> str:
 
 
 def _storages() -> list[str]:
-    """What cold reads can be priced with: what this machine measured first, then the default."""
+    """Returns the storages that cold reads can be priced with.
+
+    The calibration of this machine comes first if there is one, then the default.
+    """
     measurements, default = _last_calibration(), cost_model.DEFAULT_STORAGE
     return [
         *([CALIBRATED] if measurements and measurements.get("random_read_us") else []),
@@ -290,10 +290,10 @@ def _storages() -> list[str]:
 
 
 def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
-    """The costs for the release that wrote the log.
+    """Returns the costs of a lookup by the release that wrote the log.
 
     Args:
-        storage: of cost_model.STORAGES, or as this machine was calibrated.
+        storage: a key of cost_model.STORAGES, or CALIBRATED for the calibration of this machine.
     """
     return cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,
@@ -303,7 +303,10 @@ def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
 
 
 def _last_calibration() -> dict | None:
-    """The last calibration; a page goes on with presets where the file is none."""
+    """Returns the last calibration, None if there is none or its file is damaged.
+
+    The page then uses presets.
+    """
     try:
         return calibration.load_calibration()
     except KafkavizError:
@@ -314,10 +317,10 @@ def _last_calibration() -> dict | None:
 def answer(
     key: str, budgets: Budgets, costs: LookupCosts, *, is_tiered: bool, _source: TuningSource
 ) -> TuningAnswer:
-    """The answer for a source.
+    """Returns the result for a source.
 
     Args:
-        key: of what was measured.
+        key: the cache key of the source.
     """
     source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
@@ -331,7 +334,7 @@ def answer(
 
 
 def _with_remote_storage(source: TuningSource, *, is_tiered: bool) -> TuningSource:
-    """The same, its topics with remote storage."""
+    """Returns the source with remote storage enabled for its topics."""
     if not is_tiered:
         return source
     return replace(
@@ -350,7 +353,7 @@ def tuning_json(
     *,
     is_tiered: bool = False,
 ) -> str:
-    """The object that kafkaviz tune --json prints."""
+    """Returns the output of `kafkaviz tune --json`."""
     tuning_result = tuning_object(
         _with_remote_storage(source, is_tiered=is_tiered),
         tuning_answer.recommendations,
@@ -362,7 +365,7 @@ def tuning_json(
 
 
 def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
-    """The answer in words."""
+    """Returns the recommendation in words."""
     return tuning_verdict.view(
         context.recommendation,
         context.case.measurement,
