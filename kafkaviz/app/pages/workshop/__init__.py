@@ -1,8 +1,4 @@
-"""What the Workshop page consists of.
+"""The Workshop page: the strip of lessons, one step with figures and questions, the hand-out.
 
-The strip of lessons, one step with its figures and questions, the hand-out; and where the reader
-is, in the address.
-
-The lessons themselves, how their files are read and which figures they have, are in
-kafkaviz/app/lessons/.
+The lesson files, their parser and their figures are in kafkaviz/app/lessons/.
 """

@@ -1,6 +1,6 @@
-"""Workshop: lessons on how the three files work.
+"""The Workshop page: lessons on how the three files work.
 
-Each step has a live figure, a question to answer first, and tasks that are checked.
+Each step has a live figure, a question to answer first, and exercises that are checked.
 """
 
 from collections.abc import Sequence
@@ -36,10 +36,7 @@ CSS = Path(__file__).with_name("workshop.css")
 
 @in_turn
 def render_page() -> None:
-    """The strip of lessons, and one step of the chosen one or that lesson on paper.
-
-    Or the sentence that says why there is none.
-    """
+    """Draws one step, the glossary, the hand-out or a lab, or a notice if there are no lessons."""
     lesson_state.restore_address()
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
@@ -63,7 +60,7 @@ def render_page() -> None:
         )
     else:
         lab_block = _shown_lab(position)
-        if lab_block is not None:  # as a whole: no other learner waits for its trials
+        if lab_block is not None:  # no fragment: other learners do not wait for a lab's trials
             with st.container(key="kv_body", gap=None):
                 _render_top(lessons, position)
                 render_lab(lessons, position, lab_block)
@@ -76,10 +73,13 @@ def render_page() -> None:
 
 
 def _render_body(lessons: Sequence[Lesson]) -> None:
-    """The class, the way through the lessons, and the step that the address names by now."""
+    """Draws the class, the navigation, and the step in the address.
+
+    The address is read again, because this part can rerun without the rest of the page.
+    """
     class_seat.follow()
     position = lesson_state.current_position(lessons)
-    with st.container(key="kv_body", gap=None):  # a part that runs by itself has gaps of its own
+    with st.container(key="kv_body", gap=None):  # a fragment has gaps of its own
         _render_top(lessons, position)
         if st.query_params.get(page_state.NOTES):
             render_notes(lessons, position)
@@ -102,7 +102,7 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _render_class(position: LessonPosition) -> None:
-    """The class that this session teaches or attends."""
+    """Draws the strip of the class that this session teaches or attends."""
     step_key, step = (position.lesson.name, position.part), position.step
     class_seat.lead(step_key)
     class_bar.render_strip(
@@ -115,10 +115,10 @@ def _render_class(position: LessonPosition) -> None:
 
 
 def _follow(position: LessonPosition) -> None:
-    """Goes where the teacher's other window went.
+    """Opens the step that the teacher's other window shows.
 
-    In a class both windows follow its room instead: a message that came late would lead the class
-    back.
+    In a class both windows follow the class instead: a late message from the other window would
+    lead the class back.
     """
     if not class_seat.is_teacher():
         teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
@@ -130,7 +130,10 @@ def _stylesheet() -> str:
 
 
 def _render_fold() -> None:
-    """The list of pages gives its room to the figure, until it is asked for."""
+    """Draws the button that shows or hides the list of pages.
+
+    It is hidden by default, to leave more room for the figures.
+    """
     is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
     st.button(
         say("stage.pages"),
@@ -150,7 +153,7 @@ def _toggle_pages() -> None:
 
 
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
-    """Workshop › the lesson, which is a picker."""
+    """Draws the path at the top: Workshop, the track picker and the lesson picker."""
     _render_fold()
     st.html(f'<span style="padding:0 8px">{escape(say("workshop.title"))}</span>', width="content")
     if position is None:
@@ -163,7 +166,7 @@ def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -
 
 
 def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
-    """The lesson that the address names by now, and the others."""
+    """Draws the menu of lessons. It reads the current lesson from the address again."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
     class_bar.set_picker_lesson(position.lesson.name)
@@ -185,7 +188,7 @@ def _render_lesson_picker(lessons: Sequence[Lesson]) -> None:
 
 
 def _render_track_picker(lessons: Sequence[Lesson]) -> None:
-    """All steps, or those of a session of half the time."""
+    """Draws the menu for the track: all steps, or those of a session of half the time."""
     tracks = [
         name for name in ("", SHORT) if any(lesson_state.parts(lesson, name) for lesson in lessons)
     ]
@@ -216,7 +219,7 @@ def _numbered_title(number: int, lesson: Lesson) -> str:
 
 
 def _render_tools(position: LessonPosition | None) -> None:
-    """The projector, the teacher's notes, the hand-out."""
+    """Draws the buttons for class, projector, teacher's notes and hand-out."""
     if position is not None:
         is_paper = bool(st.query_params.get(page_state.PAPER))
         has_notes = bool(st.query_params.get(page_state.NOTES))
@@ -246,7 +249,7 @@ def _render_tools(position: LessonPosition | None) -> None:
 
 
 def _render_faults(faults: Sequence[LessonFault]) -> None:
-    """Files that are no lessons, with the line."""
+    """Draws the faults of lesson files that cannot be parsed, each with its line."""
     if not faults:
         return
     files = len({fault.file for fault in faults})
@@ -257,7 +260,7 @@ def _render_faults(faults: Sequence[LessonFault]) -> None:
 
 
 def _render_navigation(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """One step back, all lessons, one step on."""
+    """Draws the Back button, the lessons, and the Next button."""
     with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
         render_back(lessons, position)
         _render_lesson_strip(lessons, position)
@@ -265,7 +268,7 @@ def _render_navigation(lessons: Sequence[Lesson], position: LessonPosition) -> N
 
 
 def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """All lessons, those that are done marked; each a button."""
+    """Draws a button for each lesson. Finished lessons are marked."""
     with st.container(horizontal=True, gap=6, key="kv_lessons"):
         for number, lesson in enumerate(lessons):
             parts = lesson_state.parts(lesson)

@@ -1,7 +1,4 @@
-"""The questions of a step.
-
-One to choose an answer to, an exercise that is checked, and what is often said and not so.
-"""
+"""The questions of a step: multiple choice, exercises that are checked, and misconceptions."""
 
 from html import escape
 from typing import Any
@@ -21,9 +18,9 @@ ANSWER_PX = 340  # a text field for a number
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Question, exercise, and last what misleads.
+    """Draws the multiple choice, then the exercises and the misconceptions.
 
-    What is so waits until the question is answered, and so does the exercise behind it.
+    The last two wait until the multiple choice is answered.
     """
     blocks = [
         block
@@ -39,7 +36,7 @@ def render_questions(position: LessonPosition) -> None:
 
 
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """Choose first: what is right is shown only then."""
+    """Draws a multiple choice question. The right answer is only shown after a choice."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
     is_answered, step_key = (
         lesson_state.is_answered(position),
@@ -64,7 +61,7 @@ def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
 
 
 def _choice_kind(index: int, choice: str | None, *, is_right: bool, is_answered: bool) -> str:
-    """How an answer looks; its colour shows whether it is right once that may be known."""
+    """Returns the style of an answer. Its colour shows whether it is right, once answered."""
     is_chosen = LETTERS[index] == choice
     if not is_answered:
         return "chosen" if is_chosen else "open"
@@ -72,7 +69,6 @@ def _choice_kind(index: int, choice: str | None, *, is_right: bool, is_answered:
 
 
 def _choice_button(position: LessonPosition, index: int, text: str, kind: str) -> None:
-    """One of the answers."""
     letter = LETTERS[index]
     with st.container(key=f"kv_opt_{kind}_{index}"):
         arguments: dict[str, Any] = {
@@ -95,7 +91,7 @@ def _choice_verdict(*, is_right: bool) -> None:
 
 
 def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """A task, the field for its answer, and what the program says to it."""
+    """Draws an exercise, the field for its answer, and the verdict."""
     with st.container(key=f"kv_task_{number}", gap=8):
         st.html(f'<div class="kv-lab">{escape(say("workshop.exercise"))}</div>')
         with st.container(key="kv_prose_task"):
@@ -113,7 +109,7 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
 
 
 def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
-    """A hint, and the solution."""
+    """Draws the hint, if there is one, and the solution."""
     with st.container(horizontal=True, gap=8, key="kv_helps"):
         if block["hint"]:
             with st.popover(say("workshop.hint"), type="tertiary", icon=":material/lightbulb:"):
@@ -125,9 +121,9 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
-    """Where the answer goes.
+    """Draws the field for the answer and returns the answer, which is also put in the address.
 
-    What is in it, as the address has it too: of a choice its word, whatever the language.
+    A choice is returned as its word in the address, which is the same in every language.
     """
     key, address_answer = (
         f"kv_given_{position.lesson.name}_{position.part}",
@@ -172,7 +168,7 @@ def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosition) -> None:
-    """Right or not; what is right is kept."""
+    """Draws whether the answer is right, and records it."""
     try:
         is_right = tasks.is_right(task, answer)
         explanation = "" if is_right else _explanation(task, answer)
@@ -222,7 +218,7 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
 
 
 def _misconception(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """What is often said, what is so, and since when."""
+    """Draws a common misconception, the fact, and the Kafka releases it holds for."""
     with st.container(key=f"kv_misleads_{number}", gap=4):
         st.html(f'<div class="kv-lab">{escape(say("workshop.often_said"))}</div>')
         st.markdown(say("workshop.quoted", text=block["said"]))
@@ -234,7 +230,7 @@ def _misconception(block: LessonBlock, position: LessonPosition, number: int) ->
 
 
 def render_fault(fault: Exception, key: str) -> None:
-    """In place of a figure or a task: why there is none."""
+    """Draws why a figure or an exercise cannot be shown."""
     with elements.state(
         f"figure_{key}", "error", say("workshop.figure_fault"), error_text.describe_sentence(fault)
     ):

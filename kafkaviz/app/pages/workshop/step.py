@@ -1,4 +1,4 @@
-"""One step of a lesson: its text, its question, its figures, and the way to the next."""
+"""One step of a lesson: its text, its questions, its figures, and the navigation."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -22,11 +22,11 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say, say_count
 
-WIDTHS = (0.38, 0.62)  # of the words and the figure
+WIDTHS = (0.38, 0.62)  # widths of the text and the figure
 
 
 def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Text and question, and beside them the figure, which stays in view."""
+    """Draws the text and the questions at the left, and the figures at the right."""
     figure_blocks = _step_figures(position)
     with st.container(key="kv_stage"):
         words, stage = st.columns(WIDTHS, gap=32)
@@ -44,7 +44,7 @@ def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: LessonBlock) -> None:
-    """The lab at the end of a lesson, in place of a step."""
+    """Draws the lab at the end of a lesson instead of a step."""
     name = position.lesson.name
     try:
         lab = break_it.make(block)
@@ -70,7 +70,7 @@ def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _lab_card(position: LessonPosition) -> None:
-    """Behind the last step of a lesson: the way to its lab, and how far the reader got there."""
+    """Draws the button to the lab and the reader's score, after the last step of a lesson."""
     block, lesson = lesson_state.lab_block(position.lesson), position.lesson
     if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
         return
@@ -94,7 +94,7 @@ def _lab_card(position: LessonPosition) -> None:
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Which step this is, and its heading."""
+    """Draws the position of the step in the lessons, and its title."""
     position_text = lesson_state.position_text(lessons, position)
     language_note = ""
     if position.lesson.language != messages.language():
@@ -108,7 +108,7 @@ def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The text of a step; a sign behind it explains its words, and those of what is asked."""
+    """Draws the text of a step. A help icon after each part explains its terms."""
     taught = {lesson.name for lesson in lessons[: position.number]}
     step = position.step
     texts = [part for part in step.parts if isinstance(part, str)]
@@ -126,14 +126,17 @@ def _word_help(taught: Collection[str], text: str) -> str | None:
 
 
 def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """How far the reader is, and what there is to keep."""
+    """Draws the reader's progress, and the buttons for the glossary and the downloads."""
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
         _to_keep(lessons, position)
 
 
 def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The glossary, and what there is to take away: a fifth of a step, which no class waits for."""
+    """Draws the glossary button and the downloads.
+
+    The downloads take a fifth of the time of a step, so learners in a class do not get them.
+    """
     st.button(
         say("glossary.title"),
         icon=":material/dictionary:",
@@ -146,7 +149,7 @@ def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The button to the step before."""
+    """Draws the button to the previous step."""
     previous = lesson_state.previous_step(lessons, position)
     arguments: dict[str, Any] = {
         "icon": ":material/arrow_back:",
@@ -163,9 +166,9 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Onward once the question is answered; a teacher need not answer.
+    """Draws the button to the next step, or to the hand-out after the last step.
 
-    Behind the last step: the hand-out.
+    It is disabled until the question is answered, but not for a teacher.
     """
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
@@ -192,7 +195,7 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _progress(lessons: Sequence[Lesson]) -> None:
-    """How many questions are answered, and a way to begin anew."""
+    """Draws how many questions are answered, and the button that starts again."""
     question_keys = [
         question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
     ]
@@ -207,10 +210,10 @@ def _progress(lessons: Sequence[Lesson]) -> None:
 
 
 def _reset(count: int) -> None:
-    """Begins anew; asks first where there are answers to forget.
+    """Draws the button that starts again. It asks first if there are answers to forget.
 
     Args:
-        count: how many.
+        count: the number of answers.
     """
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
@@ -222,7 +225,7 @@ def _reset(count: int) -> None:
             say("common.start_again"), key="kv_reset", on_click=lesson_state.reset, **arguments
         )
         return
-    # a popover of another key is another one, and closed
+    # the key changes with each reset: a popover with a new key is closed
     reset_count = st.session_state.get(lesson_state.RESETS, 0)
     with st.popover(say("common.start_again"), key=f"kv_reset_asks_{reset_count}", **arguments):
         st.markdown(say_count("workshop.reset_asks", count, count=count))
@@ -237,7 +240,7 @@ def _step_figures(position: LessonPosition) -> list[LessonBlock]:
 
 
 def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """All of them; of those that would reveal the answer the first, in its base state."""
+    """Draws each figure that may be seen, and of the others only the first, in its base state."""
     waits = False
     for number, block in enumerate(figures):
         is_open = _is_open(block, position)
@@ -251,22 +254,22 @@ def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) ->
 
 
 def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
-    """Whether nothing stands between the reader and all that a figure shows."""
+    """Returns whether the reader has answered enough to see the whole figure."""
     if block["after"] == "task":
         return lesson_state.is_solved(position)
     return lesson_state.is_answered(position) or not block["after"]
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """What distinguishes a figure from all others: its lesson, its step, its number there.
+    """Returns the key of a figure: its lesson, its step and its number there.
 
-    It is the name of a stepper in the address, too.
+    It also names a stepper in the address.
     """
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
 def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
-    """One figure; before the answer its base state, and what will be seen in it."""
+    """Draws a figure. Before the answer, its base state and a hint at what it will show."""
     kind = LIVE[block.kind]
     try:
         with st.spinner(say("stage.figure_comes")):
@@ -282,9 +285,9 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """The page where the first figure can be looked at further, which shows all of it.
+    """Draws a link to the page that shows more of the first figure.
 
-    A stepper is at the step where it stands.
+    A stepper opens there at its current step.
     """
     for number, block in enumerate(figures):
         try:

@@ -1,4 +1,4 @@
-"""The teacher's second window: what to say at a step, what comes next, the clock and the plan."""
+"""The teacher's second window: notes for a step, the next step, the clock and the plan."""
 
 from collections.abc import Sequence
 from html import escape
@@ -31,7 +31,7 @@ def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """The next step, and what it asks."""
+    """Draws the title of the next step and its first question."""
     following = lesson_state.next_step(lessons, position)
     with st.container(key="kv_coming", gap=4):
         if following is None:
@@ -54,7 +54,7 @@ def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def session_plan(lessons: Sequence[Lesson], current: int) -> None:
-    """All lessons with the minute at which each begins, the current one marked."""
+    """Draws a table of the lessons with the minute at which each begins, the current one marked."""
     heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
     rows, begin = [], 0.0
     for lesson in lessons:
