@@ -85,7 +85,6 @@ PAGES = {
 
 # charts were drawn for the dark theme and cannot be redrawn for print, so their colours are
 # inverted
-# around
 DARK_CHARTS = (
     "@media print { .stApp :is(.stPlotlyChart, .stDataFrame) { filter: invert(1) "
     "hue-rotate(180deg); } }"

@@ -1,12 +1,12 @@
-"""Where a reader of the Workshop is, and what was answered.
+"""The position of a Workshop reader and the answers given, all kept in the address.
 
-All of it in the address, so that a link goes on where it was copied.
+A copied link therefore continues where it was copied.
 
     ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
 
-An answer is the lesson, the number of its step, and the letter of the choice; x is an exercise that
-was solved. batches~1~130cb is of the lab at the end of a lesson: the number of the fault from 0,
-its place, and the letters of both predictions.
+An answer consists of the lesson, the step's number and the letter of the choice. The letter x
+stands for a solved exercise. batches~1~130cb is an answer in the lab at the end of a lesson: the
+number of the fault from 0, its place, and the letters of both predictions.
 """
 
 import re
@@ -24,7 +24,7 @@ from kafkaviz.messages import say
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
-RESETS = "kv_resets"  # how often this session has forgotten all answers
+RESETS = "kv_resets"  # session key: how often all answers were forgotten; part of widget keys
 SESSION_PARAMETERS = (
     page_state.LESSON,
     page_state.PART,
@@ -40,7 +40,7 @@ SESSION_PARAMETERS = (
 
 @dataclass(frozen=True)
 class LessonPosition:
-    """A lesson, its place among all from 0, and one of its steps, from 1."""
+    """A lesson with its index among all lessons, from 0, and the number of its step, from 1."""
 
     lesson: Lesson
     number: int
@@ -52,10 +52,10 @@ class LessonPosition:
 
 
 def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
-    """Where the address says; the first lesson, or step, where it says no other.
+    """Returns the position in the address, or the first lesson or step if the address names none.
 
     Args:
-        lessons: at least one.
+        lessons: the lessons of the Workshop, at least one.
     """
     name = st.query_params.get(page_state.LESSON, "")
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
@@ -67,7 +67,7 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
 
 
 def restore_address() -> None:
-    """Goes to where this session was, for an address that says nothing.
+    """Restores the last position of this session if the address names none.
 
     The link in the sidebar has such an address.
     """
@@ -77,48 +77,48 @@ def restore_address() -> None:
 
 
 def remember_address() -> None:
-    """Keeps this address for `restore_address`."""
+    """Stores the address for `restore_address`."""
     st.session_state[page_state.WORKSHOP] = {
         key: st.query_params[key] for key in SESSION_PARAMETERS if key in st.query_params
     }
 
 
 def open_lab(name: str, part: int) -> None:
-    """To the lab at the end of a lesson, whose last step this is."""
+    """Goes to the lab at the end of a lesson; `part` is the lesson's last step."""
     open_step(name, part)
     st.query_params[page_state.LAB] = "1"
 
 
 def lab_block(lesson: Lesson) -> LessonBlock | None:
-    """The lab of a lesson; None where it has none."""
+    """Returns the lab of a lesson, or None."""
     blocks = [block for step in lesson.steps for block in step.blocks("break-it")]
     return blocks[-1] if blocks else None
 
 
 def is_lab_open(lesson: Lesson) -> bool:
-    """Whether the address leads to the lab of the lesson, and there is one."""
+    """Returns whether the address names the lab of this lesson and the lesson has one."""
     return bool(st.query_params.get(page_state.LAB)) and lab_block(lesson) is not None
 
 
 def step_name(position: LessonPosition) -> str:
-    """A lesson and its step in one word, as the teacher's windows tell each other."""
+    """Returns lesson and step as one word, which the teacher's windows exchange."""
     return f"{position.lesson.name}.{position.part}"
 
 
 def open_named_step(step_name: str) -> None:
-    """To the step that another window named."""
+    """Goes to a step in the form of `step_name`."""
     name, _, part = step_name.rpartition(".")
     if part.isdecimal():
         open_step(name, int(part))
 
 
 def open_glossary() -> None:
-    """To the words, none of them chosen."""
+    """Opens the glossary with no word selected."""
     st.query_params[page_state.WORD] = page_state.ALL_WORDS
 
 
 def toggle_parameter(name: str) -> None:
-    """Sets a parameter of the address that is yes or not there."""
+    """Switches a parameter of the address on or off."""
     if st.query_params.get(name):
         st.query_params.pop(name)
     else:
@@ -126,27 +126,24 @@ def toggle_parameter(name: str) -> None:
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
-    """What was answered, by lesson, step and whether it was the exercise.
-
-    The letter of the choice, x of an exercise.
-    """
+    """Returns the answers by lesson, step and whether it was the exercise: letters, or SOLVED."""
     matches = ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
 
 def record_answer(name: str, part: int, letter: str) -> None:
-    """Remembers an answer; another one to the same question takes its place."""
+    """Stores an answer in the address and the class, in place of an earlier one."""
     class_seat.record_answer((name, part), letter)
     _write_answers(answers() | {(name, part, letter == SOLVED): letter}, _lab_answers())
 
 
 def lab_answers(name: str) -> dict[int, LabAnswer]:
-    """What was predicted in the lab of a lesson, by the number of the fault."""
+    """Returns the predictions made in the lab of a lesson, by the number of the fault."""
     return {number: answer for (lesson, number), answer in _lab_answers().items() if lesson == name}
 
 
 def record_lab_answer(name: str, number: int, answer: LabAnswer) -> None:
-    """Remembers the predictions for a fault; others for the same fault take their place."""
+    """Stores the predictions for a fault, in place of earlier ones."""
     _write_answers(answers(), _lab_answers() | {(name, number): answer})
 
 
@@ -171,12 +168,12 @@ def _write_answers(
 
 
 def answer_count() -> int:
-    """How many answers there are to forget, those of the labs among them."""
+    """Returns the number of answers, including those of the labs."""
     return len(answers()) + len(_lab_answers())
 
 
 def set_typed_answer(text: str) -> None:
-    """What is typed into the exercise of this step, for the address."""
+    """Writes the text typed into this step's exercise to the address."""
     if text and text != st.query_params.get(page_state.TYPED_ANSWER):
         st.query_params[page_state.TYPED_ANSWER] = text
     elif not text:
@@ -184,7 +181,7 @@ def set_typed_answer(text: str) -> None:
 
 
 def reset() -> None:
-    """Forgets all answers, and begins with the first lesson."""
+    """Forgets all answers and goes to the first lesson."""
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
     for key in (
@@ -201,19 +198,18 @@ def reset() -> None:
 
 
 def is_teacher() -> bool:
-    """Whether a question holds nobody up: in the notes, on a projector, before a class."""
+    """Returns whether questions hide nothing: in the notes, on a projector, and for a teacher."""
     return class_seat.is_teacher() or any(
         st.query_params.get(key) for key in (page_state.NOTES, page_state.PROJECTOR)
     )
 
 
 def track() -> str:
-    """The track that the address names: SHORT, or "" for all steps."""
     return SHORT if st.query_params.get(page_state.TRACK) == SHORT else ""
 
 
 def set_track(name: str) -> None:
-    """Chooses a track; what was answered stays."""
+    """Chooses a track; the answers stay."""
     if name:
         st.query_params[page_state.TRACK] = name
     else:
@@ -221,19 +217,19 @@ def set_track(name: str) -> None:
 
 
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:
-    """The numbers of the steps that a track has of a lesson, from 1.
+    """Returns the numbers of a lesson's steps in a track, from 1.
 
     Args:
-        name: of the track, by default that of the address.
+        name: the name of the track, by default the one in the address.
     """
     has_all = not (track() if name is None else name)
     return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
 
 
 def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """The lesson and the number of the step before; None before the first.
+    """Returns the lesson and number of the previous step, or None before the first.
 
-    Of a lab that of the last step.
+    From a lab it leads to the last step of the lesson.
     """
     if is_lab_open(position.lesson):
         return position.lesson.name, position.part
@@ -242,13 +238,13 @@ def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[
 
 
 def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
-    """The lesson and the number of the step behind; None behind the last."""
+    """Returns the lesson and number of the next step, or None after the last."""
     behind = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
     return (lessons[behind[0][0]].name, behind[0][1]) if behind else None
 
 
 def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
-    """At which minute of the session a step begins."""
+    """Returns the minute of the session at which a step begins."""
     return sum(
         lessons[number].steps[part - 1].minutes
         for number, part in _step_keys(lessons)
@@ -257,14 +253,14 @@ def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
 
 
 def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
-    """How long these lessons take in a track, by default that of the address."""
+    """Returns the planned length of lessons in a track, by default the one in the address."""
     return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
 
 
 def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
-    """Which lesson and which step this is, of how many; the track says how many."""
+    """Returns text such as "lesson 2 of 7, step 1 of 4"; the counts depend on the track."""
     track_parts = parts(position.lesson)
-    if position.part not in track_parts:  # a link led here, past the track
+    if position.part not in track_parts:  # a link led to a step outside the track
         track_parts = parts(position.lesson, "")
     return say(
         "workshop.lesson_of",
@@ -276,25 +272,21 @@ def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
 
 
 def _step_keys(lessons: Sequence[Lesson]) -> list[tuple[int, int]]:
-    """All steps of the track in order: the lesson's number from 0, and the step's from 1."""
+    """Returns all steps of the track in order, as lesson index from 0 and step number from 1."""
     name = track()
     return [(number, part) for number, lesson in enumerate(lessons) for part in parts(lesson, name)]
 
 
 def letter(block: LessonBlock, name: str, part: int) -> str | None:
-    """The letter that was chosen in a question.
-
-    Returns:
-        None where none was, or one that it does not have.
-    """
+    """Returns the letter chosen in a question, or None if there is none or it is not a choice."""
     choice = answers().get((name, part, False))
     return choice if choice and choice in LETTERS[: len(block.choices)] else None
 
 
 def is_answered(position: LessonPosition) -> bool:
-    """Whether the question of the step, if it has one, is answered.
+    """Returns whether the question of the step is answered, or the step has none.
 
-    At the step of a class: whether the teacher has revealed it.
+    At the step of a class it returns whether the teacher has revealed the answers.
     """
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     if is_revealed is not None and position.step.blocks("predict"):
@@ -306,18 +298,18 @@ def is_answered(position: LessonPosition) -> bool:
 
 
 def is_solved(position: LessonPosition) -> bool:
-    """Whether the task of the step is solved, or was revealed to the class."""
+    """Returns whether the task of the step is solved, or was revealed to the class."""
     is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
     return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
 
 
 def is_settled(position: LessonPosition) -> bool:
-    """Whether all that the step asks is answered, so that nothing may tell too early."""
+    """Returns whether everything the step asks is answered, so that solutions may be shown."""
     return is_answered(position) and (is_solved(position) or not position.step.blocks("exercise"))
 
 
 def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
-    """All questions and exercises that the track has of a lesson, as `answers` has them."""
+    """Returns the keys of all questions and exercises of a lesson in the track, as in `answers`."""
     numbered_blocks = (
         (number, block.kind == "exercise")
         for number in parts(lesson)
@@ -327,9 +319,9 @@ def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Whether every question of a lesson was answered and every exercise solved.
+    """Returns whether all questions and exercises of a lesson are answered.
 
-    Of one without any it is not known.
+    A lesson without questions is never done.
     """
     question_keys, answer_letters = questions(lesson), answers()
     return bool(question_keys) and all(

@@ -1,7 +1,4 @@
-"""What the address points at: a broker directory, a topic-partition of it, a segment of that.
-
-And what else could be chosen.
-"""
+"""The location in the address: a broker directory, and in it a topic-partition and a segment."""
 
 from bisect import bisect_right
 from contextlib import suppress
@@ -27,15 +24,15 @@ from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.units import escape_controls, replace_surrogates
 
-BETWEEN = ","  # log directories, where a person reads or types them
-RECENT = 8  # directories that are remembered
+BETWEEN = ","  # separates log directories in text that people read or type
+RECENT = 8  # number of remembered directories
 
 
 @dataclass(frozen=True)
 class Location:
-    """Where the address points, as far as it could be followed; fault says why not further."""
+    """The location in the address, as far as it exists; `fault` says why the rest does not."""
 
-    directory: str  # as it was given; "" where nothing is open
+    directory: str  # the given text; "" if nothing is open
     snapshot: BrokerSnapshot | None = None
     partition: Partition | None = None
     segment: Segment | None = None
@@ -43,24 +40,23 @@ class Location:
 
     @property
     def broker(self) -> Broker | None:
-        """The open broker directory."""
         return self.snapshot.broker if self.snapshot else None
 
     @property
     def directory_text(self) -> str:
-        """The directory as a visitor knows it."""
+        """The directory in the form shown to visitors."""
         return directory_text(self.directory)
 
     @property
     def partition_name(self) -> str:
-        """The topic-partition as an address names it: disk-b/orders-0 where it is in two."""
+        """The topic-partition's name, such as disk-b/orders-0 if two log directories have it."""
         if self.partition is None or self.broker is None:
             return ""
         return self.broker.partition_name(self.partition)
 
     @property
     def address(self) -> dict[str, Any]:
-        """The address parameters of this place, nothing left to a default."""
+        """The complete address parameters of this location, including defaults."""
         base = self.segment.base_offset if self.segment else None
         return (
             page_state.address(self.directory, self.partition_name, base) if self.directory else {}
@@ -69,38 +65,37 @@ class Location:
 
 @dataclass(frozen=True)
 class BrokerLocation(Location):
-    """A place whose broker directory is open."""
+    """A location whose broker directory is open."""
 
     snapshot: BrokerSnapshot
 
     @property
     def broker(self) -> Broker:
-        """The open broker directory."""
         return self.snapshot.broker
 
 
 @dataclass(frozen=True)
 class PartitionLocation(BrokerLocation):
-    """The same, and its topic-partition is there: what a page has behind require_partition."""
+    """A location whose topic-partition exists; `require_partition` returns it."""
 
     partition: Partition
 
 
 @dataclass(frozen=True)
 class SegmentLocation(PartitionLocation):
-    """The same, and its segment is there: what a page has behind require_segment."""
+    """A location whose segment exists; `require_segment` returns it."""
 
     segment: Segment
 
 
 def parse_address(depth: int) -> Location:
-    """What the address says, down to a depth.
+    """Reads the location from the address.
 
     Args:
-        depth: 1 the broker, 2 the topic-partition, 3 the segment.
+        depth: 1 for the broker, 2 for the topic-partition, 3 for the segment.
 
     Returns:
-        A location of the type that says how far the address could be followed.
+        A location whose type shows how far the address could be followed.
     """
     directories = st.query_params.get_all(page_state.DIRECTORY)
     directory = page_state.join_directories(filter(None, directories)) or default_directory()
@@ -108,7 +103,7 @@ def parse_address(depth: int) -> Location:
     if not directory:
         return location
     try:
-        if access.TIERED in directory:  # from here on it goes by the path of both
+        if access.TIERED in directory:  # from here on the path of the joined view stands for both
             directory = str(access.resolve_typed_path(directory))
             st.query_params[page_state.DIRECTORY] = directory
         unpack_progress.unpack(directory)
@@ -125,9 +120,9 @@ def parse_address(depth: int) -> Location:
 
 
 def _partition(broker: Broker) -> Partition:
-    """The topic-partition of the address, else the largest."""
+    """Returns the topic-partition that the address names, else the largest."""
     name = st.query_params.get(page_state.TOPIC_PARTITION)
-    if name and "/" in name:  # of two log directories
+    if name and "/" in name:  # it is in two log directories
         return broker.partition(name)
     if name:
         spellings = {
@@ -154,7 +149,7 @@ def _partition(broker: Broker) -> Partition:
 
 
 def _segment(partition: Partition) -> Segment:
-    """The segment of the address, else the one that holds the pinned offset, else the largest."""
+    """Returns the segment in the address, else the one with the pinned offset, else the largest."""
     text = st.query_params.get(page_state.SEGMENT)
     if text is not None:
         base_offset = page_state.number(text)
@@ -170,19 +165,19 @@ def _segment(partition: Partition) -> Segment:
 
 
 def find_segment(partition: Partition, offset: int) -> Segment:
-    """The segment a broker would look in.
+    """Returns the live segment in which a broker would look for an offset.
 
-    The greatest base offset not above the offset, else the first.
+    That is the one with the greatest base offset up to the offset, else the first.
     """
     below = bisect_right(partition.live, offset, key=attrgetter("base_offset"))
     return partition.live[max(below - 1, 0)] if partition.live else largest_segment(partition)
 
 
 def largest_segment(partition: Partition) -> Segment:
-    """The segment with the longest log; of equal ones the first.
+    """Returns the segment with the largest .log, the first of several.
 
     Raises:
-        CannotOpen: there is none.
+        CannotOpen: the partition has no segments.
     """
     if not partition.segments:
         raise _missing_error("faults.no_segment", partition.path)
@@ -193,26 +188,22 @@ def largest_segment(partition: Partition) -> Segment:
 
 
 def _missing_error(key: str, path: Path, name: str = "") -> CannotOpen:
-    """What is not there, as a whole sentence in the reader's language."""
     return CannotOpen(
         path, message(key, path=archive.display_path(path), name=name), kind="missing"
     )
 
 
 def default_directory() -> str:
-    """What is open without a word.
-
-    The directory the server was started with, else the first sample.
-    """
+    """Returns the default directory: the server's own, else the first sample, else "" if none."""
     configured = page_state.join_directories(access.configured_directories())
     return configured or next((str(path) for path in access.samples()), "")
 
 
 def directory_text(directory: str) -> str:
-    """A directory as a visitor knows it, who never saw a path of the cache.
+    """Returns a directory as visitors know it, without paths of the cache.
 
-    Of one joined with its tiered storage both, as the command line takes them; of a mirror the
-    address. Several log directories are listed with commas, as in log.dirs.
+    A view with tiered storage becomes `DIR --tiered STORE`, a mirror its remote address. Several
+    log directories are separated by commas, as in log.dirs.
     """
     directories = page_state.split_directories(directory)
     if len(directories) > 1:
@@ -225,7 +216,7 @@ def directory_text(directory: str) -> str:
 
 
 def short_directory_text(directory: str) -> str:
-    """The same in less room: several directories of one folder as /data/{a,b}."""
+    """Returns `directory_text` in short form: directories of one folder become /data/{a,b}."""
     paths = [directory_text(part) for part in page_state.split_directories(directory)]
     parents = {path.rpartition("/")[0] for path in paths}
     if len(paths) == 1 or len(parents) > 1:
@@ -235,10 +226,11 @@ def short_directory_text(directory: str) -> str:
 
 
 def clean_path(text: str | None) -> str:
-    """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
+    """Returns a pasted path without surrounding blanks and quotes, and absolute if possible.
 
-    So are both of a directory and its tiered storage. Of several people nobody is shown in which
-    directory, or as which user, the server runs.
+    Both paths of a directory with tiered storage are treated this way. On a server with several
+    visitors the path stays relative, because an absolute one would show the server's directory or
+    user.
     """
     directories = _typed_directories(text or "")
     if len(directories) > 1:
@@ -256,9 +248,9 @@ def clean_path(text: str | None) -> str:
 
 
 def _typed_directories(text: str) -> list[str]:
-    """The directories in a text: several between commas, as log.dirs has them.
+    """Returns the directories in a text, where commas separate several, as in log.dirs.
 
-    A path that is there may have a comma in its name.
+    A text that is an existing path is not split, because its name may contain a comma.
     """
     directories = page_state.split_directories(text)
     if len(directories) > 1 or BETWEEN not in text or _is_there(text.strip()):
@@ -275,7 +267,7 @@ def _is_there(text: str) -> bool:
 
 
 def snapshot(location: Location) -> BrokerSnapshot:
-    """The open broker directory; where there is none the page says why and stops here."""
+    """Returns the open broker directory, or shows why none is open and stops the page."""
     if location.snapshot is None:
         faults.cannot_open(location.fault) if location.fault else faults.nothing_open()
         st.stop()
@@ -284,7 +276,7 @@ def snapshot(location: Location) -> BrokerSnapshot:
 
 
 def require_partition(location: Location) -> PartitionLocation:
-    """The same place, if its topic-partition is there; else the page says why and stops here."""
+    """Returns the location if its topic-partition exists, else shows why and stops the page."""
     broker = snapshot(location).broker
     if not isinstance(location, PartitionLocation):
         if broker.partitions:
@@ -296,7 +288,7 @@ def require_partition(location: Location) -> PartitionLocation:
 
 
 def require_segment(location: Location) -> SegmentLocation:
-    """The same place, if its segment is there; else the page says why and stops here."""
+    """Returns the location if its segment exists, else shows why and stops the page."""
     location = require_partition(location)
     if not isinstance(location, SegmentLocation):
         faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
@@ -305,12 +297,10 @@ def require_segment(location: Location) -> SegmentLocation:
 
 
 def recent() -> list[str]:
-    """Broker directories that were opened before, newest first, such as may be opened.
+    """Returns the directories opened before that may still be opened, newest first.
 
-    Of this user in all sessions.
-
-    Where visitors are several people, of this session alone: what others opened or uploaded is
-    theirs.
+    They come from all sessions of this user. If visitors are several people, they come from this
+    session only, because directories of other visitors stay hidden.
     """
     return [line for line in _read_recent() if _may_open(line)][:RECENT]
 
@@ -334,7 +324,7 @@ def _may_open(directory: str) -> bool:
 def remember(directory: str) -> None:
     """Puts a directory at the head of the recent ones.
 
-    That the cache folder cannot be written is no reason to stop.
+    A cache folder that cannot be written is ignored.
     """
     if st.session_state.get(page_state.LAST_RECENT) == directory or "\n" in directory:
         return

@@ -1,6 +1,6 @@
-"""Every session key and every address parameter, in one list, and the address of a place.
+"""All address parameters and session keys in one list, and the address of a location.
 
-An address brings back what its reader saw:
+An address restores what its reader saw:
 `/segment?dir=/data/kafka&tp=orders-0&segment=38321&pin=38400`.
 """
 
@@ -11,9 +11,9 @@ from typing import Any
 from kafkaviz import messages
 from kafkaviz.units import replace_surrogates
 
-# Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params"
-# and named here too.
-# a broker directory or an archive of one, as it was given; once for each of several log directories
+# Address parameters, including a page's own choices, such as an order or a filter.
+# DIRECTORY is the given text of a broker directory or an archive of one. It is repeated for each of
+# several log directories.
 DIRECTORY = "dir"
 TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
@@ -21,124 +21,125 @@ PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
 TAB = "tab"  # Segment: the open tab below the ruler; Page cache, Tuning: which part is open
 SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
-# Segment: which file's bytes the tab Bytes shows: .log or .index of the segment, or the name of a
-# file beside them
+# Segment: the file shown on the tab Bytes: .log or .index of the segment, or the name of another
+# file in its folder
 FILE = "file"
-BYTE = "byte"  # Segment: the byte of that file to look at; the bytes view writes it in the browser
-# Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it
-# in the browser
+BYTE = "byte"  # Segment: the selected byte of that file; the bytes view writes it in the browser
+# Segment: the range of .log bytes shown by the ruler, such as 468797-492397; the ruler reads and
+# writes it in the browser
 WINDOW = "window"
-# Lookup: offset or timestamp, which one, in what, as which release
+# Lookup: offset or timestamp; the target; the source; the release
 BY, TARGET, SET, SEARCH = "by", "target", "set", "search"
-ISOLATION = "isolation"  # Lookup: of the consumer, read_uncommitted or read_committed
-# Lookup: the keys of an index that was typed, and how many entries its warm section has
+# Lookup: the consumer's isolation.level, read_uncommitted or read_committed
+ISOLATION = "isolation"
+# Lookup: the keys of a typed index, and the number of entries in its warm section
 KEYS, WARM = "keys", "warm"
-# Lookup, Rolls: the step shown, from 1; Workshop: NAME.7, of the stepper of that name; the stepper
-# reads and writes it
+# Lookup, Rolls: the current step, from 1. Workshop: NAME.7, the step of the stepper with that name.
+# The stepper reads and writes it.
 STEP = "step"
-DISTRIBUTION = "counted"  # Lookup: what the distribution below counts
-# Health: the chosen finding, and the kind that is listed; read and written in the browser
+DISTRIBUTION = "counted"  # Lookup: what the distribution at the bottom counts
+# Health: the selected finding and the listed severity; read and written in the browser
 FINDING, SEVERITY = "finding", "severity"
 RELEASE = "kafka"  # Health: the release whose behaviour is assumed, such as 3.9
-# Page cache: when a page goes cold, how far which index grows, bytes an entry
+# Page cache: when a page goes cold, how far the index grows, log bytes per entry, kind of index
 COLD, GROW, GAP, INDEX = "cold", "grow", "gap", "index"
-# Page cache: a page, the warm section, who lags and how far
+# Page cache: page size, warm section, which readers lag and by how much
 PAGE_SIZE, SECTION, LAGGARDS, LAG = "page", "section", "laggards", "lag"
-# Page cache: read-ahead, appends a lookup, kind of index, the draw
+# Page cache: read-ahead, appends per lookup, kind of index, random seed
 READ_AHEAD, APPENDS_PER_LOOKUP, ENTRY_SIZE, SEED = "around", "every", "entry", "seed"
-# Page cache: the example's size, the keys compared
+# Page cache: the entries of the example, and the keys that are compared
 ENTRIES, PATTERN = "n", "pattern"
-# Rolls: simulated or a topic-partition, which workload, the first row drawn
+# Rolls: simulated or a topic-partition, the workload, the first row drawn
 ROLLS_SUBJECT, WORKLOAD, ROLLS_ROWS = "of", "workload", "from"
-# Rolls: the workload so many times as fast, in batches of another size
+# Rolls: the factor on the workload's speed, and the batch size
 SPEED, BATCH_SIZE = "speed", "batch"
-SETTING = {  # Rolls: a topic's settings, each a slider
+SETTING = {  # Rolls: the sliders of a topic's settings
     "segment.bytes": "size",
     "segment.ms": "age",
     "segment.index.bytes": "room",
     "index.interval.bytes": "interval",
     "segment.jitter.ms": "jitter",
 }
-STORY = "story"  # Rolls: which log grows in the stepper
-# Tuning: what is tuned, and the interval that is compared with today's
+STORY = "story"  # Rolls: the log that grows in the stepper
+# Tuning: the subject, and the interval to compare with the current one
 TUNING_SUBJECT, CONSIDERED_INTERVAL = "tune", "consider"
-WHOLE_BROKER = "Whole broker"  # as a value of TUNING_SUBJECT
+WHOLE_BROKER = "Whole broker"  # a value of TUNING_SUBJECT
 # Tuning: the budgets
 P99, COLD_P99, FETCHES, CORES, SHARE = "p99", "cold_p99", "fetches", "cores", "share"
-# Tuning: where cold reads go (of the race on Lookup too, which reads and writes it in the browser),
-# as which release, whether a topic is tiered
+# Tuning: the storage of cold reads (also of the race on Lookup, which reads and writes it in the
+# browser), the release, and whether the topic is tiered
 STORAGE, READ_RELEASE, TIERED = "storage", "reads", "tiered"
-# Tuning: other settings to replay with
+# Tuning: other settings for the replay
 REPLAY_SETTINGS = {
     "segment.bytes": "if_size",
     "segment.ms": "if_age",
     "segment.index.bytes": "if_room",
 }
-FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
-ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
-# Explore: which of its questions, or the query that was typed; the column that is drawn
+FILTER = "filter"  # Broker: a text that the names in the table of topic-partitions must contain
+ROWS = "rows"  # Broker: the page of the map, with sixty rows each, from 1
+# Explore: a predefined question or a typed query, and the column that is drawn
 QUESTION, SQL, DRAWN_COLUMN = "ask", "sql", "draw"
-LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps, from 1
-# Workshop: what was answered, key-is-last.2b three-files.3x batches~1~130cb; what is typed into
-# this step's exercise
+LESSON, PART = "lesson", "at"  # Workshop: the lesson, and its step, from 1
+# Workshop: the answers, such as key-is-last.2b three-files.3x batches~1~130cb, and the text typed
+# into this step's exercise
 ANSWERS, TYPED_ANSWER = "answers", "given"
-# Workshop: the teacher's notes are shown; the entire lesson, to be printed
+# Workshop: the teacher's notes; the entire lesson in print form
 NOTES, PAPER = "notes", "paper"
-LAB = "break"  # Workshop: the lab at the end of the lesson is open
-PROJECTOR = "projector"  # Workshop, Lookup: the figure and its words alone, large
-# Workshop: the code of the class; the steps of the session, all where it is not there
+LAB = "break"  # Workshop: the lab at the end of the lesson
+PROJECTOR = "projector"  # Workshop, Lookup: only the figure and its text, enlarged
+# Workshop: the code of the class; the track of the lessons, unset for all steps
 CLASS, TRACK = "class", "track"
-# Compare: the second directory, which side leads, behind which step of the follower, what the axis
-# shows
+# Compare: the second directory, the leading side, the step after which the follower's log is shown,
+# and whether the axis shows everything
 COMPARED_DIRECTORY, LEADER, FOLLOWER_STEP, COMPARED_WINDOW = "with", "leader", "cut", "view"
-WORD, ALL_WORDS = "word", "all"  # Workshop: the glossary, and the word that is looked at in it
-ASIDE = (PAPER, WORD, LAB)  # Workshop: what stands in the place of a step
+WORD, ALL_WORDS = "word", "all"  # Workshop: the selected word of the glossary, or ALL_WORDS
+ASIDE = (PAPER, WORD, LAB)  # Workshop: pages shown in place of a step
 LANGUAGE = "lang"  # en or zh
 
-# Session keys: what must outlive a rerun, but means nothing in a link.
-LINK_TARGET = "kv_came"  # Segment: the segment, file and byte that a link without a pin led to
-# the open dialog, what it started with, and the page and address it was opened at
+# Session keys: state that must outlive a rerun, but means nothing in a link.
+LINK_TARGET = "kv_came"  # Segment: the segment, file and byte of the last link without a pin
+# the open dialog, its initial text, and the page and address where it was opened
 DIALOG = "kv_dialog"
-PAGES_SHOWN = "kv_pages_shown"  # Workshop: the list of pages is shown
-TYPED_PATH = "kv_asked_to_open"  # Broker: the path that was typed, in this run
-OPEN_COUNT = "kv_opened"  # Broker: how many were, so that each field is a new one
-# Compare: both directories that were asked for, in this run, and how often
+PAGES_SHOWN = "kv_pages_shown"  # Workshop: whether the list of pages is shown
+TYPED_PATH = "kv_asked_to_open"  # Broker: the path typed in this run
+OPEN_COUNT = "kv_opened"  # Broker: number of opened paths; gives each new input field a new key
+# Compare: the two directories typed in this run, and how often that happened
 COMPARED_REQUEST, COMPARED_COUNT = "kv_compared_request", "kv_compared_count"
-# the topic-partition, segment and pin that were looked at last, as address parameters with their
-# directory
+# the last topic-partition, segment and pin, as address parameters with their directory
 LOCATION = "kv_place"
-# directories whose ingest this session has watched: the strip keeps its place when it is done
+# directories whose ingest this session has watched; their progress strip stays when it is done
 WATCHED_INGESTS = "kv_worked"
-SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
-TARGET_SOURCE = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
-# Rolls: what the last run came to, the one before, and whether that one stays
+SLIDER = "kv_slider"  # Lookup: the position of the target's slider
+TARGET_SOURCE = "kv_asked"  # Lookup: the source and kind of target for which TARGET was chosen
+# Rolls: the last result, the one before, and whether that one is kept
 RUN, PREVIOUS_RUN, KEEPS_PREVIOUS_RUN = "kv_run", "kv_before", "kv_pinned"
-# Rolls: a topic-partition was looked at last, not a simulated log
+# Rolls: whether the last subject was a topic-partition instead of a simulated log
 ROLLS_ON_DISK = "kv_rolls_on_disk"
-# Tuning: what was tuned last, for which CONSIDERED_INTERVAL and IF were chosen
+# Tuning: the last subject, for which CONSIDERED_INTERVAL and REPLAY_SETTINGS were chosen
 LAST_TUNING = "kv_tuned"
-TUNING_WORKLOAD_TEXT = "kv_own_tuned"  # Tuning: the workload that somebody wrote
-ROLLS_WORKLOAD_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
-LAST_QUERY = "kv_asking"  # Explore: the query that was looked at last, and its directory
-# Health: for which listings, topic-partitions and releases the indexes were built anew
+TUNING_WORKLOAD_TEXT = "kv_own_tuned"  # Tuning: the text of the custom workload
+ROLLS_WORKLOAD_TEXT = "kv_own_text"  # Rolls: the text of the custom workload
+LAST_QUERY = "kv_asking"  # Explore: the last query and its directory
+# Health: the listings, topic-partitions and releases whose indexes were rebuilt
 REBUILT_INDEXES = "kv_built"
-# Workshop: the lesson, step and answers of this session, as address parameters
+# Workshop: this session's lesson, step and answers, as address parameters
 WORKSHOP = "kv_workshop"
-# Workshop: by the code of a class, the token of this session's seat or the teacher's secret
+# Workshop: tokens of this session's seats, or teacher's secrets, by the code of the class
 CLASS_TOKENS = "kv_class_tokens"
-# Workshop: where the class led this session last, and the revision that its page shows
+# Workshop: the last step the class led to, and the revision shown by the page
 CLASS_STEP, CLASS_REVISION = "kv_class_step", "kv_class_revision"
-# Workshop: the lesson and the track that the pickers of a learner's page show
+# Workshop: the lesson and track in the pickers of a learner's page
 CLASS_PICKER, CLASS_PICKER_TRACK = "kv_class_picker", "kv_class_picker_track"
-CLASS_NOTE = "kv_class_note"  # Workshop: why the code that was typed leads to no class
-# the topic-partitions and segments that this session has looked at, newest first
+CLASS_NOTE = "kv_class_note"  # Workshop: why a typed code leads to no class
+# the topic-partitions and segments visited in this session, newest first
 VISITS = "kv_visited"
 SESSION_LANGUAGE = "kv_spoken"  # the language of this session
-LAST_RECENT = "kv_remembered"  # the directory this session put into the list of recent ones
-OWN_RECENT = "kv_own_recent"  # that list, where visitors are several people and each has one
+LAST_RECENT = "kv_remembered"  # the directory that this session put into the list of recent ones
+# the recent directories of this session, used if visitors are several people
+OWN_RECENT = "kv_own_recent"
 
 
-# between the log directories of one broker, where they are one text: no path can hold it
+# separates log directories of one broker in one text; no path contains it
 BETWEEN_DIRECTORIES = "\0"
 
 
@@ -148,7 +149,7 @@ def join_directories(directories: Iterable[str | Path]) -> str:
 
 
 def split_directories(directory: str | Path) -> list[str]:
-    """Returns the log directories that a text stands for; mostly it is the path of one."""
+    """Returns the log directories that a text stands for; usually it is a single path."""
     return str(directory).split(BETWEEN_DIRECTORIES)
 
 
@@ -164,12 +165,12 @@ def address(
     segment: int | None = None,
     pin: int | None = None,
 ) -> dict[str, Any]:
-    """The address parameters of a place, and the language where it is not English.
+    """Returns the address parameters of a location, and the language if it is not English.
 
-    What is not given is left out. Several log directories are a list, each a parameter of its own.
+    Empty parts are left out. Several log directories become a list, one parameter for each.
 
     Args:
-        directory: one path, or what `join_directories` makes of several.
+        directory: a path, or the text that `join_directories` returns.
     """
     language = "" if messages.language() == messages.ENGLISH else messages.language()
     parts = {
@@ -189,7 +190,7 @@ def address(
 
 
 def number(text: str | None) -> int | None:
-    """A whole number out of the address, or None where the address has something else."""
+    """Returns a whole number from the address, or None if it is missing or not a number."""
     try:
         return int(text or "")
     except ValueError:

@@ -19,7 +19,6 @@ _later_language: ContextVar[str] = ContextVar("later_language", default=messages
 # The session and language of this thread, because a page asks for each of its five hundred
 # sentences. Such a thread may run the page several times, and only set_language changes the
 # language.
-# thread may run the page several times, and set_language alone changes the language
 _thread_language: ContextVar[tuple[object, str]] = ContextVar("thread_language", default=(None, ""))
 
 
