@@ -1,17 +1,21 @@
 """kafkaviz: open a Kafka broker directory and see how .log, .index and .timeindex find a record.
 
+Start with `open_broker(path)`. `check`, `lookup`, `compare` and `sweep` answer questions about it,
+`simulate` writes a directory as a broker would, and `plot` draws the results. Errors meant for the
+user are KafkavizError; CannotOpen and CorruptFile name the file.
+
 The packages, lowest first; a module uses its own package and those above it in this list:
 
-    errors, units, versions   what we raise; numbers as people read them; Kafka's releases
-    binary                    bytes that know no Kafka file: varints, checksums, codecs
+    errors, units, versions   errors; readable numbers; differences between Kafka's releases
+    binary                    byte-level tools: varints, checksums, codecs
     format                    each file format, declared once: layout, parse, build
     log                       files on disk, opened read-only: broker, partition, segment
-    search                    how Kafka finds an offset or a timestamp, every step kept
+    search                    how Kafka finds an offset or a timestamp, with every step
     simulate                  Kafka's writer, byte for byte
-    analysis                  what a log costs, what its settings were, what is wrong with it
-    pipeline                  the same questions over whole brokers, on Spark
+    analysis                  the cost of a log, its inferred settings, its faults
+    pipeline                  the same analyses of complete brokers, on Spark
     figures                   a view of a result, and the figure of that view
-    app, cli, report          the pages; the command line; the report to hand on
+    app, cli, report          the pages; the command line; the self-contained HTML report
 """
 
 from importlib import import_module
@@ -77,7 +81,7 @@ _MODULE_BY_NAME = {
 def __getattr__(name: str) -> object:
     """Imports a public name on its first use.
 
-    `import kafkaviz` alone loads no numpy and no numba.
+    `import kafkaviz` alone loads neither numpy nor numba.
     """
     if name == "plot":
         return import_module(f"{__name__}.figures.plot")

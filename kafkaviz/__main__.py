@@ -1,4 +1,4 @@
-"""python -m kafkaviz: runs the command that was typed, and reports an error in one line."""
+"""python -m kafkaviz: runs a command and reports an error in one line."""
 
 import argparse
 import importlib
@@ -17,8 +17,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.extras import translate_missing_packages
 from kafkaviz.messages import ENGLISH, LANGUAGES, language, say, speaking
 
-# Each is a module of kafkaviz.cli that imports only argparse at its top: `kafkaviz --help`
-# reads them all.
+# Each is a module of kafkaviz.cli. They import only argparse at the top, because `kafkaviz --help`
+# imports them all.
 PUBLIC_COMMANDS = (
     "app",
     "calibrate",
@@ -33,19 +33,19 @@ PUBLIC_COMMANDS = (
     "tiered",
     "tune",
 )
-COMMANDS = (*PUBLIC_COMMANDS, "warm")  # the last one is make's
+COMMANDS = (*PUBLIC_COMMANDS, "warm")  # warm is for the Makefile
 USAGE_OR_INPUT = 2
 SIGNAL_RETRY_S = 0.05
-NO_READER = 128 + 13  # as a shell reports SIGPIPE
+NO_READER = 128 + 13  # the status that a shell reports for SIGPIPE
 
 
 class _CommandLineParser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong, and where the usage is."""
+    """A parser that reports an error in one line, with the command that prints the usage."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As ArgumentParser's, with arguments that are left over as an error of this parser.
+        """Parses like ArgumentParser, but reports unknown arguments as an error of this parser.
 
-        Passed up, they would be reported with the usage of the complete command line.
+        Otherwise the top parser would report them with the usage of the complete command line.
         """
         options, extra = super().parse_known_args(args, namespace)
         if extra and self.add_help:
@@ -60,23 +60,23 @@ class _CommandLineParser(argparse.ArgumentParser):
 
 
 def _language_parser() -> argparse.ArgumentParser:
-    """The parser of the options that may stand before a command or behind it."""
+    """Returns the parser of the options allowed both before and after a command."""
     language_parser = _CommandLineParser(add_help=False, allow_abbrev=False, prog="kafkaviz")
     language_parser.add_argument(
         "--language",
         choices=tuple(LANGUAGES),
-        help="of what is printed: en, zh; by default that of the shell (LC_ALL, LC_MESSAGES, LANG)",
+        help="language of the output: en, zh; default: the shell's (LC_ALL, LC_MESSAGES, LANG)",
     )
     return language_parser
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line: every command adds its own part, and sets `run`."""
+    """Returns the parser of the command line; each command adds its own part and sets `run`."""
     top = _CommandLineParser(
         prog="kafkaviz",
         description=(
             "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
-            "record. A path may be an address as well: s3://bucket/brokers/17, gs://, abfs://, "
+            "record. A path may also be an address: s3://bucket/brokers/17, gs://, abfs://, "
             "hdfs://, sftp://."
         ),
         parents=[_language_parser()],
@@ -98,18 +98,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Returns:
-        0 done, 1 the command found what it was asked to look for, 2 wrong usage or unreadable
-        input.
+        0: success; 1: the command found the fault it looks for; 2: wrong usage or unreadable input.
     """
     output.set_up()
-    # first, as what the parser says is in that language too
+    # parsed first, because the other parser's errors need the language too
     options, arguments = _language_parser().parse_known_args(argv)
     with speaking(options.language or _shell_language()):
         return _run(arguments)
 
 
 def _shell_language() -> str:
-    """The language of the shell, where messages/ has it and the output can show it."""
+    """Returns the shell's language if messages/ has it and the output can show it, else English."""
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     code = next(filter(None, names), "")[:2]
     try:
@@ -135,10 +134,10 @@ def _run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt as interrupt:
         print(f"kafkaviz: {say('cli.stopped')}", file=sys.stderr)
         return interrupt.status if isinstance(interrupt, _TerminationSignal) else INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has had enough, as `| head` has
+    except BrokenPipeError:  # the reader of the output has closed it, as `| head` does
         _drop_output()
         return NO_READER
-    except OSError as error:  # the output has no space, or the system failed in another way
+    except OSError as error:  # the disk of the output is full, or another system error
         _drop_output()
         print(
             output.to_one_line(
@@ -151,7 +150,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 class _TerminationSignal(KeyboardInterrupt):
-    """A request to end the process, otherwise than by Ctrl-C."""
+    """A signal to end the process, other than Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -160,20 +159,19 @@ class _TerminationSignal(KeyboardInterrupt):
 
 @contextmanager
 def _interrupt_on_signals() -> Generator[None]:
-    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does.
+    """Makes SIGTERM and SIGHUP end a command as Ctrl-C does, so that partial output is removed.
 
-    So what it had begun to write is removed. Signals that are ignored stay so.
+    Ignored signals stay ignored.
     """
     signals, default_handlers = [], {}
 
     def end(number: int, frame: FrameType | None) -> None:
         signals.append(number)
-        if _is_in_llvm(frame):  # what it calls back may not raise, or it aborts the process
+        if _is_in_llvm(frame):  # an exception in LLVM's callback would abort the process
             signal.setitimer(signal.ITIMER_REAL, SIGNAL_RETRY_S)
             return
-        for (
-            signal_number
-        ) in default_handlers:  # a second one does not cut short what the first one began
+        # a second signal must not interrupt the cleanup
+        for signal_number in default_handlers:
             signal.signal(signal_number, signal.SIG_IGN)
         raise _TerminationSignal(signals[0])
 
@@ -191,18 +189,17 @@ def _interrupt_on_signals() -> Generator[None]:
 
 
 def _is_in_llvm(frame: FrameType | None) -> bool:
-    """Whether a function of llvmlite is running."""
     while frame and not frame.f_globals.get("__name__", "").startswith("llvmlite"):
         frame = frame.f_back
     return frame is not None
 
 
 def _drop_output() -> None:
-    """Discards what is still to be printed.
+    """Discards the output that is not printed yet.
 
-    Python would try again when it ends, and report that in its own words.
+    Otherwise Python would try to print it at exit and report the failure itself.
     """
-    with suppress(OSError, ValueError):  # of a stream that is no file
+    with suppress(OSError, ValueError):  # the stream is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

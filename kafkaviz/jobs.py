@@ -1,7 +1,7 @@
-"""One background task: work in a thread of its own that others watch, wait for and cancel.
+"""Background tasks: work in its own thread that other threads watch, wait for and cancel.
 
-A checkup, a measurement, a query and an ingest are jobs. The work is a function that is given
-`report`: each call says how far it is, and ends the work where the job was cancelled meanwhile.
+A checkup, a measurement, a query and an ingest are jobs. The work is a function that takes
+`report`. Each call of `report` sets the progress and ends the work if the job was cancelled.
 
     def count(report):
         for number in range(100):
@@ -12,8 +12,8 @@ A checkup, a measurement, a query and an ingest are jobs. The work is a function
     job.progress().share    # 0.37
     job.wait()              # 100; after job.cancel() it raises JobCancelled
 
-Not a concurrent.futures.Future: that cannot be cancelled once it runs, and its pool lets no process
-end before its threads do.
+A concurrent.futures.Future does not fit: it cannot be cancelled while it runs, and its pool keeps
+the process alive until its threads end.
 """
 
 import threading
@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
-SETTLES_WITHIN_S = 1.0  # the thread of most jobs that were stopped
+SETTLES_WITHIN_S = 1.0  # enough time for the threads of most stopped jobs
 ResultT = TypeVar("ResultT")
 ProgressT = TypeVar("ProgressT")
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -33,20 +33,20 @@ JobT = TypeVar("JobT", bound="Job[Any, Any]")
 
 
 class JobCancelled(KafkavizError):
-    """The error of a cancelled job; what it had read is discarded."""
+    """The error of a cancelled job; the data it had read is discarded."""
 
 
 @dataclass(frozen=True)
 class ReadProgress:
-    """How far a job is that reads .log files."""
+    """The progress of a job that reads .log files."""
 
     done_bytes: int = 0
     total_bytes: int = 0
-    name: str = ""  # of what is being read
+    name: str = ""  # the file being read
 
     @property
     def share(self) -> float:
-        """The share of the bytes that are done; 0 where there are none."""
+        """The share of the bytes that is done, from 0 to 1; 0 if total_bytes is 0."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
 
 
@@ -54,12 +54,12 @@ class Job(Generic[ResultT, ProgressT]):
     """Work in a daemon thread; it starts at once and ends once.
 
     Attributes:
-        state: the one that it starts in or has entered since, at last "done", "failed" or
-            "cancelled", by which time there is a result or an error.
-        started_at: of time.monotonic().
+        state: the current state. A job ends as "done", "failed" or "cancelled"; its result or error
+            is then set.
+        started_at: the start by time.monotonic(), in seconds.
     """
 
-    protected_states: tuple[str, ...] = ()  # in which cancelling does nothing
+    protected_states: tuple[str, ...] = ()  # cancelling does nothing in these
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Job(Generic[ResultT, ProgressT]):
     ) -> None:
         """Starts the thread.
 
-        A subclass sets its own attributes before: the thread may need them at once.
+        A subclass must set its own attributes first, because the thread may need them at once.
         """
         self.state, self.done_state = state, "done"
         self.result: ResultT | None = None
@@ -83,56 +83,54 @@ class Job(Generic[ResultT, ProgressT]):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, well or not."""
+        """Whether the job has ended, with or without success."""
         return self._end_event.is_set()
 
     @property
     def seconds(self) -> float:
-        """The time that it has taken so far, or took in all."""
+        """The time since the start; for an ended job, the total."""
         return (self._ended_at or time.monotonic()) - self.started_at
 
     def progress(self) -> ProgressT:
-        """How far it is now."""
         return self._progress
 
     def ends_within(self, seconds: float) -> bool:
-        """Waits for the job, at most this long.
-
-        Returns:
-            Whether it is over.
-        """
+        """Waits at most this long and returns whether the job is over."""
         return self._end_event.wait(seconds)
 
     def wait(self, timeout_s: float | None = None) -> ResultT | None:
         """Waits for the result.
 
         Returns:
-            None where it takes longer than timeout_s.
+            The result, or None if the job takes longer than timeout_s.
 
         Raises:
             JobCancelled: the job was cancelled.
-            Exception: the error of the work.
+            Exception: the error that the work raised.
         """
         if self._end_event.wait(timeout_s) and self.error is not None:
             raise self.error
         return self.result
 
     def cancel(self) -> None:
-        """Ends it at once, unless it is over or protected; its thread ends at its next report."""
+        """Ends the job at once, unless it is over or protected.
+
+        The thread ends at its next report.
+        """
         self.stop(self.cancellation())
 
     def stop(self, error: Exception) -> None:
-        """Ends it from outside with this error, at once unless it is over or protected."""
+        """Ends the job at once with an error, unless it is over or protected."""
         state = "cancelled" if isinstance(error, JobCancelled) else "failed"
         if self._end(state, error=error):
             self.on_stop()
 
     def settle(self, timeout_s: float = SETTLES_WITHIN_S) -> None:
-        """Waits until the thread of a job that was stopped has cleaned up, or for this long."""
+        """Waits at most this long until the thread of a stopped job has cleaned up."""
         self._thread.join(timeout_s)
 
     def report(self, progress: ProgressT) -> None:
-        """Called by the work: sets how far it is.
+        """Sets the progress; the work calls it.
 
         Raises:
             JobCancelled: the job is over.
@@ -141,7 +139,7 @@ class Job(Generic[ResultT, ProgressT]):
         self.enter(self.state)
 
     def enter(self, state: str) -> None:
-        """Called by the work: sets the state.
+        """Sets the state; the work calls it.
 
         Raises:
             JobCancelled: the job is over.
@@ -152,35 +150,31 @@ class Job(Generic[ResultT, ProgressT]):
             self.state = state
 
     def cancellation(self) -> JobCancelled:
-        """The error that it ends with when it is cancelled."""
+        """Returns the error of a cancelled job."""
         return JobCancelled(message("errors.job_cancelled"))
 
     def on_stop(self) -> None:
-        """For subclasses: stops what else works for a job that was stopped."""
+        """Stops other workers of a stopped job; for subclasses."""
 
     def explain(self, error: Exception) -> Exception:
-        """For subclasses: the error to report in place of one that is not a KafkavizError."""
+        """Returns the error to report instead of a non-KafkavizError; for subclasses."""
         return error
 
     def _run(self, work: Callable[[Callable[[ProgressT], None]], ResultT]) -> None:
         try:
             result = work(self.report)
-            self._end(self.done_state, result)  # which the work may have changed
+            self._end(self.done_state, result)  # the work may have changed done_state
         except KafkavizError as error:
-            self._end("failed", error=error.with_traceback(None))  # whose frames hold what was read
+            self._end("failed", error=error.with_traceback(None))  # its frames hold the data
         except Exception as error:
             self._end("failed", error=self.explain(error))
             if self.error is error:
-                raise  # the server's log must have all of it
+                raise  # the server's log needs the traceback
 
     def _end(
         self, state: str, result: ResultT | None = None, error: Exception | None = None
     ) -> bool:
-        """Ends the job.
-
-        Returns:
-            False where it had ended already.
-        """
+        """Ends the job; returns False if it was over already or is protected."""
         with self._lock:
             if self.is_over or (state == "cancelled" and self.state in self.protected_states):
                 return False
@@ -191,9 +185,9 @@ class Job(Generic[ResultT, ProgressT]):
 
 
 class JobRegistry(Generic[KeyT, JobT]):
-    """Jobs by their keys, shared by all threads: nothing is done twice at once.
+    """Jobs by key, shared by all threads; no work runs twice at once.
 
-    Beyond its limits it forgets the least recently used.
+    Above its limits the registry forgets the least recently used jobs.
     """
 
     def __init__(
@@ -207,10 +201,10 @@ class JobRegistry(Generic[KeyT, JobT]):
         """Sets up an empty registry.
 
         Args:
-            limit: how many jobs.
-            forgets_running: cancels and forgets running jobs too, not only those that are over.
-            size_bytes: the size of a job's result.
-            limit_bytes: of all results.
+            limit: the most jobs to keep.
+            forgets_running: whether running jobs may be cancelled and forgotten, too.
+            size_bytes: a function that returns the size of a job's result.
+            limit_bytes: the most bytes of all results together.
         """
         self._limit, self._forgets_running = limit, forgets_running
         self._size_bytes, self._limit_bytes = size_bytes, limit_bytes
@@ -218,12 +212,10 @@ class JobRegistry(Generic[KeyT, JobT]):
         self._jobs: dict[KeyT, JobT] = {}  # the most recently used is the last
 
     def jobs(self) -> list[JobT]:
-        """The jobs in the registry."""
         with self._lock:
             return list(self._jobs.values())
 
     def get(self, key: KeyT) -> JobT | None:
-        """The job of this key, if there is one."""
         with self._lock:
             return self._jobs.get(key)
 
@@ -233,10 +225,7 @@ class JobRegistry(Generic[KeyT, JobT]):
         start: Callable[[], JobT],
         is_stale: Callable[[JobT], bool] = lambda _job: False,
     ) -> JobT:
-        """The job of this key, started where there is none.
-
-        A job that is over and stale is started anew.
-        """
+        """Returns the job of this key; starts it if it is missing, or over and stale."""
         with self._lock:
             job = self._jobs.pop(key, None)
             if job is None or (job.is_over and is_stale(job)):
@@ -247,20 +236,20 @@ class JobRegistry(Generic[KeyT, JobT]):
         return job
 
     def restart(self, key: KeyT, start: Callable[[], JobT]) -> JobT:
-        """The job of this key, started anew where it is over."""
+        """Returns the job of this key; starts it if it is missing or over."""
         return self.get_or_start(key, start, lambda _job: True)
 
     def forget(self, matches: Callable[[KeyT], bool]) -> None:
-        """Cancels and forgets the jobs of such keys."""
+        """Cancels and forgets the jobs whose keys match."""
         with self._lock:
             forgotten = [self._jobs.pop(key) for key in list(filter(matches, self._jobs))]
         _cancel(forgotten)
 
     def _forget_unused(self) -> list[JobT]:
-        """Frees a place for one more job.
+        """Makes room for one more job.
 
         Returns:
-            The jobs that had it, to be cancelled once the lock is released.
+            The forgotten jobs; the caller cancels them after it has released the lock.
         """
         forgotten = []
         for key, job in list(self._jobs.items()):
@@ -275,6 +264,6 @@ class JobRegistry(Generic[KeyT, JobT]):
 
 
 def _cancel(forgotten: Iterable[Job]) -> None:
-    """Without the registry's lock: an on_stop may take its time."""
+    """Cancels jobs. Call it without the registry's lock, because on_stop may be slow."""
     for job in forgotten:
         job.cancel()

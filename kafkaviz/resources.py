@@ -1,6 +1,6 @@
-"""Where the files are that stand beside the package: app.py, pages/, .streamlit/, sample_data/.
+"""The paths of files next to the package: app.py, pages/, .streamlit/, sample_data/.
 
-A checkout has them at its top, a wheel in a folder of the package.
+They are at the top of a checkout, and in a folder of the package in a wheel.
 """
 
 from pathlib import Path

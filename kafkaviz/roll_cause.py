@@ -1,10 +1,10 @@
-"""What makes a segment roll: for the simulator, the inference, the catalog and the figures."""
+"""The causes that make a segment roll, shared by simulator, inference, catalog and figures."""
 
 from enum import StrEnum
 
 
 class RollCause(StrEnum):
-    """In the order of LogSegment.shouldRoll: the first that holds counts."""
+    """The causes in the order of Kafka's LogSegment.shouldRoll; the first that applies counts."""
 
     SIZE = "size"
     TIME = "time"

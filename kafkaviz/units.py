@@ -1,4 +1,4 @@
-"""Bytes, counts, times and offsets as people read them."""
+"""Readable text for bytes, counts, times and offsets."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 MISSING = "–"
 THIN_SPACE = "\u202f"
-EXCERPT_CHARACTERS = 200  # characters of a file that a message quotes
+EXCERPT_CHARACTERS = 200  # the most characters of a file that a message quotes
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# the numbers that make sense in it rather than in milliseconds, and the factor to milliseconds of
-# them: times and by
+# (unit, first number, end of the range, factor, divisor): numbers in the range make more sense in
+# this unit than in milliseconds; factor / divisor converts them to milliseconds
 OTHER_UNITS = (
     ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000),
     ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
 )  # fmt: skip
-# a terminal, or the order of letters
+# characters that control a terminal or the direction of text
 _CONTROL_CHARACTERS = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
@@ -23,17 +23,17 @@ _CONTROL_EXCEPT_WHITESPACE = re.compile(
 )
 _LONE_SURROGATE = re.compile(
     "[\ud800-\udc7f\udd00-\udfff]"
-)  # what no name that the system gave holds
+)  # surrogates that no file name from the system contains
 _GROUP_SEPARATOR = re.compile(f"(?<=[0-9]){THIN_SPACE}(?=[0-9])")
 
 
 def group(number: float | None) -> str:
-    """A whole number, its digits grouped by threes with a thin space."""
+    """Returns a number with its digits grouped by threes with a thin space."""
     return MISSING if number is None else f"{number:,}".replace(",", THIN_SPACE)
 
 
 def size(count: float | None) -> str:
-    """A number of bytes in the binary unit that reads best: 319 B, 1.02 MiB."""
+    """Returns a number of bytes in a binary unit, with three figures: 319 B, 1.02 MiB."""
     if count is None:
         return MISSING
     if count < 1023.5:
@@ -42,7 +42,7 @@ def size(count: float | None) -> str:
 
 
 def share(part: float | None, total: float | None) -> str:
-    """A part of a total in per cent: 0.45 %."""
+    """Returns a part of a total in percent: 0.45 %."""
     if part is None or not total:
         return MISSING
     percent = 100 * part / total
@@ -52,7 +52,7 @@ def share(part: float | None, total: float | None) -> str:
 
 
 def rate(bytes_per_s: float | None) -> str:
-    """A speed in decimal units: 1.3 GB/s."""
+    """Returns a speed in decimal units: 1.3 GB/s."""
     if bytes_per_s is None:
         return MISSING
     if bytes_per_s < 999.5:
@@ -61,7 +61,10 @@ def rate(bytes_per_s: float | None) -> str:
 
 
 def moment(ms: int | None, *, fraction: bool = True) -> str:
-    """A Kafka timestamp in UTC: 2026-11-21 09:29:44.123; beyond the calendar, the number itself."""
+    """Returns a Kafka timestamp in UTC: 2026-11-21 09:29:44.123.
+
+    A time beyond Python's calendar is shown as its number of milliseconds.
+    """
     time = _utc(ms)
     return (
         _raw_time(ms)
@@ -73,12 +76,12 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time.
+    """Returns the Kafka timestamp of a text from moment(), or of another ISO 8601 time.
 
-    In UTC where it has no zone.
+    A time without a zone is in UTC.
 
     Raises:
-        ValueError: the text is no such time.
+        ValueError: the text is not such a time.
     """
     time = datetime.fromisoformat(text.strip())
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // timedelta(
@@ -87,17 +90,17 @@ def timestamp_ms(text: str) -> int:
 
 
 def clock(ms: int | None) -> str:
-    """The time of day of a Kafka timestamp, in UTC to the millisecond: 09:29:44.123."""
+    """Returns the time of day of a Kafka timestamp in UTC: 09:29:44.123."""
     time = _utc(ms)
     return _raw_time(ms) if time is None else time.strftime("%H:%M:%S.%f")[:-3]
 
 
 def duration(ms: float | None) -> str:
-    """A span of time: 42 s, 4.6 min, 7 d."""
+    """Returns a span of time: 42 s, 4.6 min, 7 d."""
     if ms is None:
         return MISSING
     for unit, length, rounding in (
-        ("d", 86_400_000, 0.05 * 3_600_000),  # what would read 24 h is a day
+        ("d", 86_400_000, 0.05 * 3_600_000),  # what would round to 24 h is 1 d
         ("h", 3_600_000, 0.05 * 60_000),
         ("min", 60_000, 0.05 * 1000),
         ("s", 1000, 0.5),
@@ -108,10 +111,10 @@ def duration(ms: float | None) -> str:
 
 
 class OtherUnit(NamedTuple):
-    """A time that makes sense in another unit than milliseconds.
+    """A timestamp that is plausible in a unit other than milliseconds.
 
     Attributes:
-        timestamp_ms: the time in milliseconds, if it was meant in that unit.
+        timestamp_ms: the time in milliseconds, if that unit was meant.
     """
 
     unit: str
@@ -119,9 +122,9 @@ class OtherUnit(NamedTuple):
 
 
 def other_unit(timestamp_ms: int) -> OtherUnit | None:
-    """The unit of a time that looks like seconds, microseconds or nanoseconds since 1970.
+    """Returns the unit of a timestamp that looks like seconds, microseconds or nanoseconds.
 
-    Milliseconds of today have 13 digits.
+    Returns None for other numbers; milliseconds of today have 13 digits.
     """
     for unit, low, high, factor, divisor in OTHER_UNITS:
         if low <= timestamp_ms < high:
@@ -130,14 +133,17 @@ def other_unit(timestamp_ms: int) -> OtherUnit | None:
 
 
 def file_stem(base_offset: int) -> str:
-    """The name Kafka gives a segment's files: the base offset in 20 digits, after its sign."""
+    """Returns the name of a segment's files: the base offset in 20 digits.
+
+    A negative offset has its sign in front.
+    """
     return f"{base_offset:020d}" if base_offset >= 0 else f"{base_offset:021d}"
 
 
 def replace_surrogates(text: str) -> str:
-    """A text that can be sent: without bytes that are no UTF-8, and halves of surrogate pairs.
+    """Returns a text that can be encoded as UTF-8.
 
-    Such bytes of a file's name, and such halves, become U+FFFD.
+    Undecodable bytes of a file name, and halves of surrogate pairs, become U+FFFD.
     """
     return (
         _LONE_SURROGATE.sub("\ufffd", text)
@@ -147,16 +153,16 @@ def replace_surrogates(text: str) -> str:
 
 
 def escape_controls(name: str) -> str:
-    r"""The same as it can be shown.
+    r"""Returns a text that is safe to show.
 
-    Characters that would control a terminal or turn the order of the letters are written out, as
-    ESC is by \x1b. Ends of lines and tabs stay.
+    Characters that control a terminal or change the direction of text are escaped: ESC is \x1b.
+    Line ends and tabs stay. Surrogates are replaced.
     """
     return _CONTROL_EXCEPT_WHITESPACE.sub(_escape, replace_surrogates(name))
 
 
 def escape_line(text: str) -> str:
-    r"""The same as legible on one line: a new line is written out as \n, a tab as \t."""
+    r"""Returns the text on one line: escape_controls, and line ends as \n, tabs as \t."""
     return _CONTROL_CHARACTERS.sub(_escape, replace_surrogates(text))
 
 
@@ -165,17 +171,17 @@ def _escape(match: re.Match) -> str:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a file's content, for a message; where it goes on, an ellipsis."""
+    """Returns the first EXCERPT_CHARACTERS of a text, then an ellipsis if more follows."""
     return text if len(text) <= EXCERPT_CHARACTERS else f"{text[:EXCERPT_CHARACTERS]}…"
 
 
 def ungroup(text: str) -> str:
-    """A text with plain digits, as programs read them."""
+    """Removes the digit separators of group() from a text, for programs that read it."""
     return _GROUP_SEPARATOR.sub("", text)
 
 
 def _utc(ms: int | None) -> datetime | None:
-    """The moment, or None where there is no timestamp (None, -1) or it lies beyond the calendar."""
+    """Returns the time, or None if it is missing (None, -1) or beyond Python's calendar."""
     if ms is None or ms == -1:
         return None
     try:
@@ -185,12 +191,11 @@ def _utc(ms: int | None) -> datetime | None:
 
 
 def _raw_time(ms: int | None) -> str:
-    """The text of a time without a calendar date: missing, or the number itself."""
     return MISSING if ms is None or ms == -1 else f"{group(int(ms))} ms"
 
 
 def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> str:
-    """The number in the first unit in which it stays below the limit, or in the last one."""
+    """Returns the number in the first unit in which it is below the limit, or in the last unit."""
     for unit in units[:-1]:
         if number < limit:
             return f"{_three_figures(number)} {unit}"
@@ -199,7 +204,7 @@ def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> st
 
 
 def _three_figures(number: float) -> str:
-    """3.70 and 20.5, so that columns line up; 3 for 3.00."""
+    """Returns 3.70 and 20.5, so that columns line up; 3 instead of 3.00."""
     text = f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f}"
     integer_part, _, fraction = text.partition(".")
     return text if fraction.strip("0") else integer_part
@@ -210,5 +215,5 @@ def _shorten(number: float) -> str:
 
 
 def _strip_zeros(text: str) -> str:
-    """20.50 reads 20.5, 3.00 reads 3, 100 stays."""
+    """Shortens 20.50 to 20.5 and 3.00 to 3; 100 stays."""
     return text.rstrip("0").rstrip(".") if "." in text else text

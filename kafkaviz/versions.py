@@ -1,4 +1,4 @@
-"""Kafka's releases: what each does differently with a log, and the traces that show a release."""
+"""The differences between Kafka's releases in how they write, search and start a log."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, Self
@@ -8,27 +8,26 @@ from kafkaviz.messages import message
 
 Release = tuple[int, ...]
 
-NEWEST = "4.4.0"  # kafkaviz is tested against directories and classes of it
+NEWEST = "4.4.0"  # kafkaviz is tested against its directories and classes
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
-# starts of them were; what those of another do, Kafka's source says
+# releases whose starts were recorded; for other releases we rely on Kafka's source
 RECORDED_STARTS: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)
-# whose behaviour is known; the patches of a release go with it
+# releases whose behaviour is known, with all their patches
 KNOWN_RELEASES: tuple[Release, ...] = (
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)),
     *((3, minor) for minor in range(10)), *((4, minor) for minor in range(5)),
 )  # fmt: skip
-# one for each behaviour that a finding distinguishes
+# the releases that a user can select: one for each behaviour that a finding distinguishes
 SELECTABLE_RELEASES = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Something that some releases do and others do not.
+    """A behaviour that some releases have and others do not.
 
     Attributes:
-        ranges: (first release, first release that does not any more, or None), one pair or more,
-            the oldest first.
-        reference: of the change in Kafka.
+        ranges: one or more pairs (first release, first release without it, or None), oldest first.
+        reference: Kafka's issue or proposal for the change.
     """
 
     description: str
@@ -37,11 +36,9 @@ class Behaviour:
 
     @property
     def first_release(self) -> Release:
-        """The first release that does it."""
         return self.ranges[0][0]
 
     def applies_to(self, release: Release) -> bool:
-        """Whether that release does it."""
         return any(
             start <= release and (end is None or release < end) for start, end in self.ranges
         )
@@ -110,7 +107,7 @@ LATEST_TIERED_QUERY = _since(
 EARLIEST_PENDING_QUERY = _since(
     (4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023"
 )
-# What a broker directory contains
+# The files of a broker directory
 LOG_START_CHECKPOINT = _since(
     (0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107"
 )
@@ -177,14 +174,13 @@ STORAGE_IN_JAVA = _since(
     "the classes of a log are Java's: its exceptions have other names, and print lists another way",
 )
 
-# metadata.version, as MetadataVersion.featureLevel has it in 4.4.0: the first level of each
-# release. That of 4.5, which is in development,
-# is the last that 4.4.0 knows.
+# The first metadata.version of each release, from MetadataVersion.featureLevel in 4.4.0. The level
+# of 4.5, which is in development, is the last that 4.4.0 knows.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
     (3, 3): 4, (3, 4): 8, (3, 5): 9, (3, 6): 12, (3, 7): 15, (3, 8): 20, (3, 9): 21,
     (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31, (4, 5): 34,
 }  # fmt: skip
-# the largest level of each other feature that NEWEST knows (Feature.latestTesting)
+# the largest level that NEWEST knows of each other feature (Feature.latestTesting)
 FEATURE_LEVELS = {
     "kraft.version": 1,
     "transaction.version": 2,
@@ -196,9 +192,9 @@ FEATURE_LEVELS = {
 
 
 def release_of_metadata_version(level: int) -> Release | None:
-    """The first release that can write this metadata.version; None below 3.3.
+    """Returns the first release that can write this metadata.version; None for levels before 3.3.
 
-    What is above all levels is of the last, or later.
+    A level above all known ones gives the last release.
     """
     return max(
         (
@@ -211,7 +207,7 @@ def release_of_metadata_version(level: int) -> Release | None:
 
 
 def knows_level(feature: str, level: int) -> bool:
-    """Whether NEWEST knows that level of metadata.version or of another feature."""
+    """Returns whether NEWEST knows that level of metadata.version or of another feature."""
     return level <= (
         max(METADATA_VERSION_FIRST_LEVELS.values())
         if feature == "metadata.version"
@@ -220,9 +216,9 @@ def knows_level(feature: str, level: int) -> bool:
 
 
 def formatting_level(release: Release) -> int:
-    """The metadata.version that `kafka-storage format` of a release from 3.3 on sets.
+    """Returns the metadata.version that `kafka-storage format` sets; for releases since 3.3.
 
-    The last of the release (MetadataVersion.LATEST_PRODUCTION).
+    This is the last level of the release (MetadataVersion.LATEST_PRODUCTION).
     """
     return (
         min(
@@ -235,28 +231,27 @@ def formatting_level(release: Release) -> int:
 
 
 def is_known(release: Release) -> bool:
-    """Whether the release's behaviour is known."""
     return release[:2] in KNOWN_RELEASES
 
 
 def recorded_patch(release: Release) -> Release:
-    """The patch of a release such as (4, 3) that kafkaviz is tested against.
+    """Returns the patch that kafkaviz is tested against: (4, 3, 1) for (4, 3).
 
-    The release itself where there is none.
+    If there is none, returns the release itself.
     """
     return next((candidate for candidate in RECORDED_STARTS if candidate[:2] == release), release)
 
 
 def text(release: Release) -> str:
-    """A release as people write it: 4.3."""
+    """Returns major and minor number: 4.3."""
     return f"{release[0]}.{release[1]}"
 
 
 def parse(version: str) -> Release:
-    """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11".
+    """Returns the numbers of a release: (3, 9) for "3.9", (4, 3, 1) for "4.3.1".
 
     Raises:
-        KafkavizError: the text is no release, or one that is not known.
+        KafkavizError: the text is not a release, or the release is unknown.
     """
     parts = version.strip().split(".")
     if not 2 <= len(parts) <= 4 or not all(
@@ -276,9 +271,9 @@ def parse(version: str) -> Release:
     return release
 
 
-# What a search profile says
+# The values of a search profile
 PLAIN, WARM = "plain", "warm"
-WARM_BYTES = 8192  # of entries behind the first one of the warm section
+WARM_BYTES = 8192  # bytes of index entries after the first entry of the warm section
 LAST_OFFSET, BASE_OFFSET = "last_offset", "base_offset"
 REQUESTED, BATCH_BASE = "requested", "batch_base"
 SHALLOW, DEEP = "shallow", "deep"
@@ -286,17 +281,17 @@ SHALLOW, DEEP = "shallow", "deep"
 
 @dataclass(frozen=True, kw_only=True)
 class SearchProfile:
-    """What a release does when it looks for an offset or a timestamp.
+    """The rules by which a release searches for an offset or a timestamp.
 
     Attributes:
-        search: "plain", or "warm" from 2.1 on (KAFKA-6432).
-        scan: what a step through the batches compares, "last_offset", which takes a second read a
-            batch, or "base_offset" from 4.1 on (KAFKA-18989).
-        metadata_offset: of a fetch's result, the "requested" one, or from 4.0 on that of the batch
-            found, "batch_base" (KAFKA-17803).
-        max_timestamp: how the record with the largest timestamp is found: "shallow", as the offset
-            that is remembered with it; "deep" from 3.8 on, by reading its batch (KAFKA-16310).
-        warm_bytes: of the warm section; only lessons differ from Kafka's.
+        search: "plain", or since 2.1 "warm" (KAFKA-6432).
+        scan: the offset that a scan through the batches compares: "last_offset", which takes a
+            second read per batch, or since 4.1 "base_offset" (KAFKA-18989).
+        metadata_offset: the offset in a fetch's result: the "requested" one, or since 4.0 the base
+            offset of the batch found, "batch_base" (KAFKA-17803).
+        max_timestamp: how the record with the largest timestamp is found. "shallow" uses the offset
+            that was stored with the timestamp. "deep", since 3.8, reads the batch (KAFKA-16310).
+        warm_bytes: the size of the warm section; only lessons change Kafka's value.
     """
 
     version: str
@@ -308,37 +303,35 @@ class SearchProfile:
 
     @property
     def release(self) -> Release:
-        """The version as numbers."""
         return parse(self.version)
 
     @property
     def by_base_offset(self) -> bool:
-        """Whether a step through the batches compares base offsets, with one read a batch."""
+        """Whether a scan compares base offsets, with one read per batch."""
         return self.scan == BASE_OFFSET
 
     @property
     def is_warm(self) -> bool:
-        """Whether a search tries the warm section first."""
         return self.search == WARM
 
     @property
     def streams_times(self) -> bool:
-        """Whether a search for a timestamp decompresses a batch record by record."""
+        """Whether a timestamp search decompresses a batch record by record."""
         return STREAMED_TIME_SEARCH.applies_to(self.release)
 
     def other_search(self) -> Self:
-        """The same with plain for warm, or warm for plain."""
+        """Returns the same profile with plain and warm search swapped."""
         return replace(self, search=PLAIN if self.is_warm else WARM)
 
 
 def search_profile(version: str = NEWEST, search: str | None = None) -> SearchProfile:
-    """The profile of a version such as "3.9" or "4.3.1".
+    """Returns the profile of a version such as "3.9" or "4.3.1".
 
     Args:
-        search: "plain" or "warm" in place of the version's own.
+        search: "plain" or "warm", instead of the version's own search.
 
     Raises:
-        KafkavizError: as parse.
+        KafkavizError: the version is unknown, or the search is neither plain nor warm.
     """
     release = parse(version)
     if search not in (None, PLAIN, WARM):

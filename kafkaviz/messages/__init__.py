@@ -1,17 +1,17 @@
-"""Every sentence that kafkaviz says, by its key: str(message("span.slots", n=2)) is "2 slots".
+"""The messages of kafkaviz by key: str(message("span.slots", n=2)) is "2 slots".
 
-A Message is a key and plain values. The package that knows a thing builds it, an edge (cli/,
-report/, app/, figures/) words it: str() in English, render("zh") in Chinese, render(value) and
-say(key) in the language of the app's reader. A language is a folder beside this file: a file for
-each subject, a line for each text. en/span.toml and zh/span.toml:
+A Message is a key with plain values. A lower package builds it; an output (cli/, report/, app/,
+figures/) words it. str() gives English, render("zh") Chinese, and render(value) and say(key) the
+language of the app's reader. Each language is a folder here with one file per subject and one line
+per text. en/span.toml and zh/span.toml:
 
     slots = "{n:group} slots"       slots = "{n:group} 个槽"
     slots_1 = "{n} slot"
 
-A place may have a format of FORMATS or JOINS, or one of Python's: 0x{crc:08x}. key_1 is the text
-where the value n is 1; a sentence that counts two things is two messages, one the other's value.
-What a language lacks is said in English. Another language is another folder, and its name in
-LANGUAGES.
+A place may have a format of FORMATS or JOINS, or one of Python's: 0x{crc:08x}. The text of key_1 is
+used if the value n is 1. A sentence that counts two things needs two messages, one as a value of
+the other. A text that a language lacks is shown in English. To add a language, add a folder and its
+name in LANGUAGES.
 """
 
 import re
@@ -29,40 +29,40 @@ from kafkaviz import units
 
 CATALOGUE_DIRECTORY = Path(__file__).parent
 ENGLISH = "en"
-# by their short word in the address: as they call themselves
+# by the code that the app's address contains: each language's own name
 LANGUAGES = {"en": "English", "zh": "中文"}
-SINGULAR = "_1"  # the end of a key whose text is of one thing
-_language_sources: list[Callable[[], str]] = []  # gives the reader's language; none outside the app
-_path_spellings: list[Callable[[PurePath], str]] = [str]  # how a path is written
+SINGULAR = "_1"  # the end of a key whose text is for n = 1
+_language_sources: list[Callable[[], str]] = []  # empty outside the app
+_path_spellings: list[Callable[[PurePath], str]] = [str]  # the last one writes paths
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A sentence, or a part of one, before it is worded; built by message().
+    """A sentence, or a part of one, that is not text yet; message() builds it.
 
     It can be compared, hashed, pickled and sent as JSON.
 
     Attributes:
-        values: (name, value) by their names; a value is None, a bool, int, float, str, path,
-            Message or a tuple of such.
+        values: pairs (name, value), sorted by name. A value is None, a bool, int, float, str, path,
+            Message, or a tuple of these.
     """
 
     key: str
     values: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        """The English text: what the command line prints, and what logs and tests show."""
+        """Returns the English text, as on the command line, in logs and in tests."""
         return self.render(ENGLISH)
 
     def __getitem__(self, name: str) -> Any:
-        """The value of that name."""
         return dict(self.values)[name]
 
     def render(self, language_code: str) -> str:
-        """The text in a language.
+        """Returns the text in a language.
 
-        Never raises: it words errors too, and a catalog may hold a key of another release. What has
-        no text is its key and values; tests check that this happens to no key of this release.
+        It never raises, because it also words errors and a catalog may hold keys of another
+        release. Without a text, the result is the key with its values; tests check that every key
+        of this release has one.
         """
         values = dict(self.values)
         try:
@@ -71,20 +71,20 @@ class Message:
             return f"{self.key}({', '.join(f'{name}={value}' for name, value in self.values)})"
 
     def with_values(self, **values: object) -> "Message":
-        """The same message with other values."""
+        """Returns the same message with some values replaced or added."""
         return message(self.key, **dict(self.values) | values)
 
     def to_json(self) -> dict[str, Any]:
-        """The message as plain values for json.dumps."""
+        """Returns the message as plain values for json.dumps."""
         return {"key": self.key, "values": {name: _to_json(value) for name, value in self.values}}
 
     @classmethod
     def from_json(cls, parsed: Any) -> "Message":
-        """The message of to_json.
+        """Returns the message that to_json wrote.
 
         Raises:
-            ValueError: it is anything else. A catalog may come from anywhere, so the key must be
-                one of ours, with a value for each place.
+            ValueError: the input is anything else. A catalog may come from anywhere, so the key
+                must be known and every place must have a value.
         """
         try:
             result = _parse_message(parsed)
@@ -99,28 +99,29 @@ Text = Message | str
 
 
 def message(key: str, /, **values: object) -> Message:
-    """A message of a key, "span.slots"; numpy's numbers and enums become plain values.
+    """Returns a message; numpy's numbers and enums become plain values.
 
-    The key is not looked up: this is as cheap as a tuple.
+    The key is not looked up, so the call is as cheap as building a tuple.
 
     Raises:
-        TypeError: a value is of another type.
+        TypeError: a value has a type that messages cannot hold.
     """
     return Message(key, tuple((name, _plain(values[name])) for name in sorted(values)))
 
 
 def verbatim(text: str) -> Message:
-    """A message of a text that is the same in every language, such as Kafka's own."""
+    """Returns a message for a text that is the same in every language, such as Kafka's own."""
     return message("common.verbatim", text=text)
 
 
 def find_message(room: str, text: str) -> Message | None:
-    """The message whose English is this text, for what a library says without any other sign.
+    """Returns the message whose English text this is, or None.
 
-    Texts with the most words of their own come first.
+    It is for libraries that report an event only as text. Templates with the most fixed text are
+    tried first.
 
     Args:
-        room: the file to search, by its name.
+        room: the name of the file to search.
     """
     templates = sorted(
         _file(ENGLISH, room).items(), key=lambda item: -len(re.sub(r"\{\w+\}", "", item[1]))
@@ -139,12 +140,12 @@ def find_message(room: str, text: str) -> Message | None:
 
 
 def render(value: object) -> str:
-    """A message in the reader's language; anything else as its text."""
+    """Returns a message in the reader's language, or another value as text."""
     return _text(value, language())
 
 
 def say(key: str, /, **values: object) -> str:
-    """The text of a key, "workshop.next", in the reader's language.
+    """Returns the text of a key such as "workshop.next", in the reader's language.
 
     Raises:
         KeyError: English has no such text, or a place has no value.
@@ -153,34 +154,33 @@ def say(key: str, /, **values: object) -> str:
 
 
 def say_count(key: str, number: float | None, /, **values: object) -> str:
-    """The text of a key for a number of things: in its place {n}, the digits grouped.
+    """Returns the text of a key for a number, whose grouped digits fill the place {n}.
 
-    Of one thing it is the text of key_1, where the language has one.
+    For the number 1 it is the text of key_1, if the language has one.
 
     Args:
-        values: those of the other places, and n where the number is worded otherwise.
+        values: the values of the other places; n, to replace the grouped number.
     """
     language_code, filled = language(), {"n": units.group(number)} | values
     return _fill(_template(language_code, key, number), filled, language_code)
 
 
 def text_in(language_code: str, key: str, /, **values: object) -> str:
-    """The text of a key in a given language."""
     return _fill(_template(language_code, key), values, language_code)
 
 
 def table(name: str) -> dict[str, str]:
-    """All texts of a file in the reader's language, by their keys without the file's name.
+    """Returns all texts of a file in the reader's language, by their keys without the file's name.
 
-    For a figure that shows texts in the browser, which knows no formats.
+    It is for figures that show texts in the browser, where FORMATS do not exist.
     """
-    # another language may count otherwise
+    # the singulars are English only; another language may count differently
     english = {k: text for k, text in _file(ENGLISH, name).items() if not k.endswith(SINGULAR)}
     return {**english, **_file(language(), name)}
 
 
 def language() -> str:
-    """The code of the reader's language; English by default."""
+    """Returns the code of the reader's language; English by default."""
     return _language_sources[-1]() if _language_sources else ENGLISH
 
 
@@ -195,12 +195,12 @@ def speaking(language_code: str) -> Generator[None]:
 
 
 def set_language_source(source: Callable[[], str]) -> None:
-    """Sets the function that is called for the reader's language, each time."""
+    """Sets the function that returns the reader's language; it is called each time."""
     _language_sources[:] = [source]
 
 
 def set_path_spelling(spelling: Callable[[PurePath], str]) -> None:
-    """Sets the function that writes a path: one of a remote file's mirror is its address."""
+    """Sets the function that writes paths, for example a mirrored remote file as its address."""
     _path_spellings[:] = [spelling]
 
 
@@ -208,7 +208,7 @@ def set_path_spelling(spelling: Callable[[PurePath], str]) -> None:
 
 
 def catalogue(language_code: str) -> Mapping[str, str]:
-    """All texts of a language by their keys: the file's name, a dot, the key there."""
+    """Returns all texts of a language by their full keys: file name, dot, key in the file."""
     return {
         f"{name}.{key}": text
         for name in _file_paths(language_code)
@@ -224,13 +224,13 @@ def _file_paths(language_code: str) -> dict[str, Path]:
 
 @cache
 def _file(language_code: str, name: str) -> dict[str, str]:
-    """The texts of one file; a command that fails reads one, not all."""
+    """Returns the texts of one file; a failing command reads one file instead of all."""
     path = _file_paths(language_code).get(name)
     return {} if path is None else tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _template(language_code: str, key: str, number: object = None) -> str:
-    """The text of a key with its places; of one thing that of key_1, where the language has it."""
+    """Returns the text of a key with its places; for the number 1 that of key_1 if there is one."""
     name, _, short_key = key.partition(".")
     for texts in (_file(language_code, name), _file(ENGLISH, name)):
         if number == 1 and f"{short_key}{SINGULAR}" in texts:
@@ -244,7 +244,7 @@ def _template(language_code: str, key: str, number: object = None) -> str:
 
 
 def _percent(share: Any) -> str:
-    """A share from 0 to 1, or (part, total)."""
+    """Formats a share from 0 to 1, or a pair (part, total)."""
     return units.share(*share) if isinstance(share, tuple) else units.share(share, 1)
 
 
@@ -261,9 +261,9 @@ FORMATS: dict[str, Callable[[Any], str]] = {  # {size:bytes} is units.size(size)
     "excerpt": lambda text: units.excerpt(str(text)),
     "quoted": lambda text: repr(str(text)),  # 'abc'
 }
-JOINS = {  # how several values stand in one place: {names:comma}
-    "comma": "common.list",  # things of one kind: a, b, c  a、b、c
-    "details": "common.comma",  # what is said of one thing: a, b, c  a，b，c
+JOINS = {  # how a place joins several values: {names:comma}
+    "comma": "common.list",  # items of one kind: a, b, c  a、b、c
+    "details": "common.comma",  # details about one item: a, b, c  a，b，c
     "semicolon": "common.semicolon",
     "sentences": "common.then",
     "each_and": "common.and",
@@ -271,14 +271,14 @@ JOINS = {  # how several values stand in one place: {names:comma}
     "and": "common.and",  # a, b and c
     "or": "common.or",
 }
-# a blank stands between it and a Latin letter alone
+# Han characters and full-width punctuation; they take a space only next to a Latin letter
 _HAN = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 
 
 def join(way: str, parts: Iterable[object], language_code: str) -> str:
-    """Several things as one text, as a language joins them.
+    """Joins several values to one text, in the way of a language.
 
-    An empty list gives an empty text, and an empty sentence is left out.
+    No values give an empty text. "and", "or" and "sentences" leave out empty texts.
 
     Args:
         way: one of JOINS.
@@ -295,9 +295,9 @@ def join(way: str, parts: Iterable[object], language_code: str) -> str:
 
 
 def _between(separator: str, before: str, after: str) -> str:
-    """The separator between two texts.
+    """Returns the separator between two texts.
 
-    和 has a blank beside a Latin letter and none beside another Han character.
+    和 has a space next to a Latin letter, but not next to a Han character.
     """
     if not _HAN.search(separator):
         return separator
@@ -307,16 +307,16 @@ def _between(separator: str, before: str, after: str) -> str:
 
 @cache
 def _parts(template: str) -> tuple[tuple[str, str | None, str], ...]:
-    """The parts of a template.
+    """Returns the parts of a template.
 
     Returns:
-        Of each the text, the name of the place behind it, and its format.
+        For each part its text, the name of the place after it, and the format of the place.
     """
     return tuple((text, name, spec or "") for text, name, spec, _ in Formatter().parse(template))
 
 
 def places(template: str) -> dict[str, str]:
-    """The formats of a text's places by their names."""
+    """Returns the formats of a text's places by name."""
     return {name: spec for _, name, spec in _parts(template) if name is not None}
 
 
@@ -345,7 +345,7 @@ def _text(value: object, language_code: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value that can be compared, hashed, pickled and sent."""
+    """Returns a value that can be compared, hashed, pickled and sent as JSON."""
     if value is None or type(value) in (str, int, float, bool, Message):
         return value
     if isinstance(value, Enum):
@@ -354,7 +354,7 @@ def _plain(value: Any) -> Any:
         return tuple(map(_plain, value))
     if isinstance(value, PurePath):
         return value
-    if hasattr(value, "item"):  # a number of numpy's
+    if hasattr(value, "item"):  # a numpy number
         return _plain(value.item())
     for kind in (str, int, float):
         if isinstance(value, kind):
@@ -387,10 +387,10 @@ def _parse_message(parsed: Any) -> Message:
 
 @cache
 def _value_names(key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The values that a message of this key must have and may have.
+    """Returns the values that a message of this key must have, and may have.
 
     Raises:
-        KeyError: the key is none of ours.
+        KeyError: kafkaviz has no such key.
     """
     many, single = (frozenset(places(_template(ENGLISH, key, number))) for number in (None, 1))
     return many, many | single | {"n"}
