@@ -1,19 +1,17 @@
-"""The lessons of the Workshop.
+"""The lessons of the Workshop: Markdown files in this folder and in those of KAFKAVIZ_LESSONS.
 
-Markdown files, found in this folder and in the one that KAFKAVIZ_LESSONS names.
+Each language of a lesson is one file, such as warm-section.en.md and warm-section.zh.md. README.md
+explains how to write one. A new or changed file is used from the next rerun on.
 
-A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md says how to
-write one. A file that is put here, or changed, is on the page at the next rerun.
+    grammar.py    the parts of a lesson: steps, blocks and their keys
+    reader.py     parses a file, or reports its faults with their lines
+    kinds.py      the kinds of blocks and their keys
+    live/         the figures, built from the app's components
+    tasks.py      the computed answers of exercises
+    exercise.py   the exercise in which the reader writes a rule for the ceiling
+    check.py      checks that everything a lesson needs exists
 
-    grammar.py    what a lesson consists of: steps, blocks and their keys
-    reader.py     a file as such, or its faults, each with its line
-    kinds.py      which blocks there are, and what each says
-    live/         the figures, from the app's own components
-    tasks.py      the answers of exercises, worked out
-    exercise.py   the ceiling as a rule of the reader's: parsed, and tried on every slot
-    check.py      whether all that a lesson asks for is there
-
-The page that teaches with them is kafkaviz/app/pages/workshop/.
+The page that shows them is kafkaviz/app/pages/workshop/.
 """
 
 import os
@@ -33,15 +31,15 @@ ENGLISH = "en"
 
 
 def folders() -> list[Path]:
-    """Where lessons lie.
+    """Returns the folders of lessons: this one, and those in KAFKAVIZ_LESSONS.
 
-    Here, and in the folder or folders of KAFKAVIZ_LESSONS, written as those of KAFKAVIZ_ALLOW_ROOT.
+    The variable has the same form as KAFKAVIZ_ALLOW_ROOT.
     """
     return [LESSONS_FOLDER, *parse_directories(os.environ.get(LESSONS, ""))]
 
 
 def files(folder_paths: Iterable[Path]) -> Iterator[Path]:
-    """Every file with the name of a lesson, folder by folder."""
+    """Yields every file with the name of a lesson, folder by folder."""
     for folder in folder_paths:
         if folder.is_dir():
             yield from sorted(
@@ -50,7 +48,7 @@ def files(folder_paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(path: Path) -> tuple[Lesson | None, list[LessonFault]]:
-    """A lesson, or all that is wrong with its file."""
+    """Returns the lesson, or None and all faults of its file."""
     try:
         status = path.stat()
         return _read(path, status.st_mtime_ns, status.st_size)
@@ -74,12 +72,10 @@ def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, li
 
 
 def lessons(language: str) -> tuple[list[Lesson], list[LessonFault]]:
-    """All lessons in order, in this language, or in English, or in what language there is.
+    """Returns all lessons in order, and the faults of files that could not be read.
 
-    And what is wrong with files that are none.
-
-    Of two files of one name the one in the folder that is named last counts: a teacher may replace
-    a lesson.
+    Each lesson is in `language` if it exists, else in English, else in any language. If files have
+    the same name, the one in the last folder counts, so that a teacher can replace a lesson.
     """
     by_name: dict[str, dict[str, Lesson]] = {}
     faults: list[LessonFault] = []

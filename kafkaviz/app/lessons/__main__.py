@@ -1,6 +1,6 @@
 """python -m kafkaviz.app.lessons [FOLDER ...].
 
-Checks lessons, and says file:line of all that is wrong; status 1 if anything is.
+Checks lessons and prints each fault as file:line. Exits with status 1 if there are any.
 """
 
 import logging
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    logging.disable(logging.WARNING)  # Streamlit warns at every cached call that no page is open
+    logging.disable(logging.WARNING)  # Streamlit warns at every cached call outside a page
     from kafkaviz.app.lessons import check
 
     count, faults = check.faults([Path(argument) for argument in sys.argv[1:]] or None)

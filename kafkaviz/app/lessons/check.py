@@ -1,6 +1,7 @@
-"""Whether a lesson can be taught.
+"""The check whether lessons can be taught.
 
-Its grammar, that every figure can be made, every answer worked out, and that its languages agree.
+It covers their grammar, whether every figure and answer can be computed, and whether all languages
+of a lesson have the same structure.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,7 @@ from kafkaviz.app.lessons.live import LIVE, break_it
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message, verbatim
 
-# what a translation changes
+# keys whose values are translated
 TRANSLATED_KEYS = {
     "ask",
     "choice",
@@ -30,13 +31,13 @@ TRANSLATED_KEYS = {
 
 
 def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault]]:
-    """How many lesson files there are, and what is wrong with them.
+    """Checks all lesson files.
 
     Args:
-        folders: by default those of the app.
+        folders: the folders to check, by default those of the app.
 
     Returns:
-        The number, and all faults by file and line.
+        The number of lesson files, and their faults.
     """
     translations, lesson_faults, count = {}, [], 0
     for path in lessons.files(lessons.folders() if folders is None else folders):
@@ -56,7 +57,7 @@ def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault
 
 
 def check_lesson(lesson: Lesson) -> list[LessonFault]:
-    """What is wrong with the blocks of a lesson whose grammar is right."""
+    """Returns the faults in the blocks of a lesson whose grammar is correct."""
     return [
         LessonFault(lesson.file_name, block.line, what)
         for step in lesson.steps
@@ -91,7 +92,7 @@ def _exercise_faults(block: LessonBlock) -> Iterator[Message]:
 
 
 def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonFault]:
-    """Where two languages of a lesson do not have the same steps and blocks."""
+    """Yields the places where two languages of a lesson have different steps or blocks."""
     if (lesson.minutes, lesson.order, len(lesson.steps)) != (
         translation.minutes,
         translation.order,
@@ -125,9 +126,9 @@ def _translation_faults(lesson: Lesson, translation: Lesson) -> Iterator[LessonF
 
 
 def structure(block: LessonBlock) -> tuple:
-    """What of a block is the same in every language.
+    """Returns the parts of a block that are the same in every language.
 
-    Its kind, the order of its keys, and all values that are no sentence.
+    These are its kind, the order of its keys, and all values that are not sentences.
     """
     return block.kind, tuple(
         (key, "" if key in TRANSLATED_KEYS else text) for key, text in block.lines

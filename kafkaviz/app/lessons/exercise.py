@@ -1,16 +1,14 @@
-"""The exercise of the lecture.
+"""The exercise on the ceiling: the reader writes a rule, which is tried on every slot of an index.
 
-Write the ceiling twin of `lookup`, and have it tried against every slot of an index.
-
-`lookup` gives the floor, the greatest slot whose key is not above the target, or -1. A rule says
-what the ceiling is, the smallest slot whose key is not below the target, from what `lookup` gave:
+`lookup` gives the floor: the greatest slot whose key is not above the target, or -1. The ceiling is
+the smallest slot whose key is not below the target. A rule computes it from the result of `lookup`:
 
     if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none
 
-With keys 6 14 22 26 31 and target 23 `lookup` gives slot 2; its key, 22, is not 23, slot 3 exists:
-slot 3, key 26. The two answers that are given most often are `slot + 1`, wrong wherever the target
-is a key, and Kafka's own way out of `lookup`, -1 becomes the segment's base offset, which is no
-entry. A rule is parsed here and never handed to Python.
+With keys 6 14 22 26 31 and target 23, `lookup` gives slot 2. Its key 22 is not the target, and slot
+3 exists, so the ceiling is slot 3 with key 26. Two wrong answers are frequent. `slot + 1` fails if
+the target is a key. Kafka's own handling of -1, which is the segment's base offset, is not an
+entry. Rules are parsed here and never evaluated by Python.
 """
 
 import re
@@ -23,9 +21,9 @@ from kafkaviz.messages import message
 from kafkaviz.search import slots
 from kafkaviz.search.slots import NONE
 
-BASE = -2  # the answer (base offset, position 0), which stands in no slot
-NO_ANSWER = -3  # the rule asked for the key of a slot that is not there
-LONGEST, DEEPEST = 400, 20  # characters, and parts within parts
+BASE = -2  # the answer (base offset, position 0), which is not in any slot
+NO_ANSWER = -3  # the rule asked for the key of a slot that does not exist
+LONGEST, DEEPEST = 400, 20  # characters, and nesting depth
 FIRST_TOO_LARGE = 10**18
 ARTICLE = (6, 14, 22, 26, 31)
 
@@ -61,18 +59,18 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-# what may be expected, or found, besides a word of a rule
+# tokens that a message may name as expected or found, in addition to the words of a rule
 EXPECTED = frozenset({"end", "comparison", "part"})
 
 
 class RuleSyntaxError(ValueError):
-    """A text that is no rule.
+    """A text that is not a rule.
 
-    It says what was expected at which character, from 1.
+    The message gives the position, from 1, and the expected part.
 
     Attributes:
-        kind: a key of the catalogue exercise.
-        values: the values of its message.
+        kind: the message key in the catalogue "exercise".
+        values: the values of that message.
     """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
@@ -89,7 +87,7 @@ class RuleSyntaxError(ValueError):
 
 @dataclass(frozen=True)
 class RuleContext:
-    """What a rule may ask for: the keys, the target, and the slot that `lookup` found."""
+    """The inputs of a rule: the keys, the target, and the slot found by `lookup`."""
 
     keys: Sequence[int]
     target: int
@@ -97,14 +95,14 @@ class RuleContext:
 
 
 class _NoSuchSlot(Exception):
-    """key(…) of a slot that is not there."""
+    """The rule asked for key(...) of a slot that does not exist."""
 
 
 Part = Callable[[RuleContext], int]
 
 
 def parse(text: str) -> Part:
-    """The rule as a function of what is known.
+    """Parses a rule into a function of its inputs.
 
     Raises:
         RuleSyntaxError: the text is not a rule.
@@ -113,9 +111,9 @@ def parse(text: str) -> Part:
 
 
 def answer(rule: Part, context: RuleContext) -> int:
-    """The slot that the rule gives.
+    """Returns the slot that the rule computes, or NONE or BASE.
 
-    NONE, BASE, or NO_ANSWER where it asked for a key that is not there.
+    Returns NO_ANSWER if the rule asks for a key that does not exist.
     """
     try:
         return rule(context)
@@ -124,7 +122,7 @@ def answer(rule: Part, context: RuleContext) -> int:
 
 
 class _RuleParser:
-    """One pass over the words of a rule; each method reads one kind of part."""
+    """A recursive descent parser; each method reads one kind of part."""
 
     def __init__(self, text: str) -> None:
         if len(text) > LONGEST:
@@ -142,7 +140,7 @@ class _RuleParser:
         return self._words[self._place][0]
 
     def _take(self, *words: str) -> str:
-        """The next word, if it is one of these; else "" and nothing is taken."""
+        """Consumes and returns the next word if it is in `words`, else returns ""."""
         if self._word not in words or not self._word:
             return ""
         self._place += 1
@@ -211,9 +209,9 @@ class _RuleParser:
         return lambda context: compare(left(context), right(context))
 
     def _is_condition_in_brackets(self) -> bool:
-        """A bracket may hold a sum or a condition.
+        """Returns whether the bracket at the current word holds a condition and not a sum.
 
-        A comparison or a word of logic before it closes shows which.
+        It does if a comparison or a logical word comes before the closing bracket.
         """
         if self._word != "(" or self._words[self._place + 1][0] == "if":
             return False
@@ -256,7 +254,7 @@ class _RuleParser:
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    """Each word and where it starts; the last is "", at the end."""
+    """Returns each word with its position; the last word is "", at the end of the text."""
     words, position = [], 0
     while text[position:].strip():
         match = _TOKEN.match(text, position)
@@ -303,7 +301,7 @@ _VALUES: dict[str, Part] = {
 }
 
 
-# ---- tried against every slot
+# ---- the check on every slot
 
 BELOW, EXACT, BETWEEN, ABOVE, EMPTY = (
     "below the first key",
@@ -317,7 +315,7 @@ KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 @dataclass(frozen=True)
 class RuleCase:
-    """One target: what `lookup` found, what the rule made of it, and the ceiling.
+    """The result for one target: the floor slot, the rule's answer and the ceiling.
 
     Attributes:
         kind: one of KINDS.
@@ -331,37 +329,34 @@ class RuleCase:
 
     @property
     def is_right(self) -> bool:
-        """Whether the rule found the ceiling."""
         return self.answer_slot == self.ceiling
 
 
 @dataclass(frozen=True)
 class RuleCheck:
-    """A rule tried on an index, and on one without an entry."""
+    """The result of trying a rule on an index, and on an index without entries."""
 
     entries: int
     cases: tuple[RuleCase, ...]
 
     @property
     def wrong_cases(self) -> tuple[RuleCase, ...]:
-        """Those that it gets wrong."""
         return tuple(case for case in self.cases if not case.is_right)
 
     @property
     def is_right(self) -> bool:
-        """Whether it gets all of them right."""
         return not self.wrong_cases
 
     def counts(self, kind: str) -> tuple[int, int]:
-        """How many cases of a kind there are, and how many of them are wrong."""
+        """Returns the number of cases of a kind, and how many of them are wrong."""
         cases = [case for case in self.cases if case.kind == kind]
         return len(cases), sum(not case.is_right for case in cases)
 
 
 def check(rule: Part, keys: np.ndarray) -> RuleCheck:
-    """Cases at every key of an index, and an index without an entry.
+    """Tries a rule on an index with these increasing keys, and on an empty index.
 
-    The keys rise; each target is just below and just above one.
+    The targets are every key and its two neighbours.
     """
     numbers = [int(key) for key in keys]
     near = sorted({target for key in numbers for target in (key - 1, key, key + 1)})

@@ -1,7 +1,4 @@
-"""What is said of the exercise's rules.
-
-Of which words they are, why a text is none, and which targets there are.
-"""
+"""Texts about the rules of the exercise: their grammar, faults in a rule, and kinds of targets."""
 
 from kafkaviz.app.lessons import exercise
 from kafkaviz.app.lessons.exercise import (
@@ -20,25 +17,24 @@ KINDS = {BELOW: "below", EXACT: "exact", BETWEEN: "between", ABOVE: "above", EMP
 
 
 def grammar() -> str:
-    """The words of a rule."""
     return say("exercise.grammar")
 
 
 def describe_fault(error: RuleSyntaxError) -> str:
-    """What was expected at which character, from 1."""
+    """Returns the text of a syntax error, with the position from 1."""
     return render(error.message)
 
 
 def kind(target_kind: str) -> str:
-    """Where a target lies, one of exercise.KINDS."""
+    """Returns the words for one of exercise.KINDS."""
     return say(f"exercise.{KINDS[target_kind]}")
 
 
 def describe_failures(result: exercise.RuleCheck) -> str:
-    """Where a rule fails, by kind of target.
+    """Returns where a rule fails, by kind of target, or "" if it is right.
 
-    Each with how many fail of how many, or its name where there is one of it; "" where the rule
-    fails nowhere.
+    A kind with several targets is given with the number of failures; a kind with one only by its
+    name.
     """
     counts = [(kind(target_kind), *result.counts(target_kind)) for target_kind in exercise.KINDS]
     group_texts = [

@@ -1,7 +1,7 @@
-"""The words of the storage: what each means, where the app shows it, and which lesson teaches it.
+"""The glossary: each word's meaning, the page that shows it, and the lesson that teaches it.
 
-The table below has what is the same in every language; the messages of the room glossary have three
-texts a word: its name, what it is, and what of Kafka it is.
+The table below holds the parts that are the same in every language. The messages in the file
+glossary hold three texts per word: its name, its meaning, and its place in Kafka.
 """
 
 import re
@@ -14,11 +14,11 @@ from kafkaviz.messages import LANGUAGES, say, text_in
 
 @dataclass(frozen=True)
 class GlossaryTerm:
-    """A word.
+    """A word of the glossary.
 
     Attributes:
-        key: of its texts, and its name in an address.
-        page: where the app shows it.
+        key: the key of its messages, and its name in an address.
+        page: the page of the app that shows it.
         lesson: the name of the lesson that teaches it.
     """
 
@@ -28,22 +28,22 @@ class GlossaryTerm:
 
     @property
     def name(self) -> str:
-        """As the reader's language has it, with the English word where that is another."""
+        """The word in the reader's language, followed by the English word if it differs."""
         return say(f"glossary.{self.key}")
 
     @property
     def short_name(self) -> str:
-        """Without the English word behind it, in brackets."""
+        """The word without the English word in brackets."""
         return self.name.partition("（")[0]
 
     @property
     def meaning(self) -> str:
-        """What it is, in one or two sentences of Markdown."""
+        """The explanation in one or two sentences of Markdown."""
         return say(f"glossary.{self.key}_is")
 
     @property
     def kafka(self) -> str:
-        """The class of Kafka 4.3.1 that has it, and since which release, in Markdown."""
+        """The class in Kafka 4.3.1 and the first release with it, in Markdown."""
         return say(f"glossary.{self.key}_kafka")
 
 
@@ -105,21 +105,20 @@ TERMS = (
 
 
 def find_term(key: str) -> GlossaryTerm | None:
-    """The word of a key; None where there is none."""
     return next((term for term in TERMS if term.key == key), None)
 
 
 def matching_terms(text: str) -> list[GlossaryTerm]:
-    """The words with a text in their name, in any language; those that begin with it first."""
+    """Returns the words whose name in any language contains the text, prefix matches first."""
     matches = [term for term in TERMS if any(text in name for name in _names(term))]
     return sorted(matches, key=lambda term: not any(name.startswith(text) for name in _names(term)))
 
 
 def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
-    """The words of a text that a reader may meet for the first time, in the order of the text.
+    """Returns the words in a text that a reader may see for the first time, in order of appearance.
 
     Args:
-        taught: the names of the lessons before, whose words are known.
+        taught: the names of earlier lessons, whose words are known.
     """
     places = {
         term: match.start()
@@ -131,7 +130,7 @@ def explained_terms(taught: Collection[str], text: str) -> list[GlossaryTerm]:
 
 @cache
 def _pattern(name: str) -> re.Pattern:
-    """A word in any of its spellings; in 中文 words have no ends."""
+    """Returns a pattern for all spellings of a word; Chinese ones need no word boundaries."""
     spellings = [spelling for spelling in re.split("[、（）]|, ", name) if spelling]
     return re.compile("|".join(map(_spelling_pattern, spellings)), re.IGNORECASE)
 

@@ -1,24 +1,22 @@
-"""A lesson is a Markdown file.
-
-What it says about itself, its steps, and the blocks in them that are alive.
+"""The parts of a lesson, which is a Markdown file: a head, steps, and blocks with figures or tasks.
 
     ---
     title: The warm section
     minutes: 6
     ---
 
-    ## Two pages stay warm              a step begins with a heading of two
+    ## Two pages stay warm              a heading of level 2 starts a step
 
     Prose, as Markdown.
 
-    ```kafkaviz stepper                 a block: its kind, and lines of key: value
+    ```kafkaviz stepper                 a block: its kind, then lines of key: value
     set: five
     target: 21
     ```
 
-A value goes on in lines that begin with two spaces. A key that may be said more than once is a
-list. README.md beside this file has every kind and its keys; kinds.py is that table. A file with
-faults gives all of them, each with its line, and no lesson.
+A value continues on lines that start with two spaces. A key that may be repeated gives a list.
+README.md next to this file lists all kinds and keys, as kinds.py does. A file with faults gives all
+faults with their lines, and no lesson.
 """
 
 import re
@@ -32,17 +30,17 @@ from kafkaviz.messages import Message, message
 
 NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)\.([a-z]{2})\.md")
 FILE_BYTES = 1 << 18
-DEFAULT_ORDER = 1000  # the order of a lesson that says none
+DEFAULT_ORDER = 1000  # the order of a lesson whose head has none
 
-LETTERS = "abcdefgh"  # of the choices of a question
-SHORT = "short"  # the track of a session that has half of the time
+LETTERS = "abcdefgh"  # names of the choices of a question
+SHORT = "short"  # the track for a session with half of the time
 
 Parse = Callable[[str], Any]
 
 
 @dataclass(frozen=True)
 class LessonFault:
-    """What is wrong in a lesson, and where; prints as file:line: what."""
+    """A fault in a lesson file, printed as file:line: what."""
 
     file: str
     line: int
@@ -53,7 +51,7 @@ class LessonFault:
 
 
 class NoValue(ValueError):
-    """A text that is no value of its key; says what one is."""
+    """A text that is not a valid value of its key; the message describes valid ones."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message)
@@ -64,7 +62,8 @@ class NoValue(ValueError):
 class Key:
     """A key of a block.
 
-    How its text is read, whether it must be there, whether it may come more than once.
+    Attributes:
+        parse: reads the text, and raises NoValue if it is invalid.
     """
 
     parse: Parse = str
@@ -78,8 +77,9 @@ class BlockKind:
     """A kind of block.
 
     Attributes:
-        is_wide: its figure is drawn below the text, not beside it.
-        setting_key: of keys that are settings of a log.
+        is_wide: whether its figure is drawn below the text instead of next to it.
+        setting_key: how to parse further keys, which are log settings; None if they are not
+            allowed.
     """
 
     about: str
@@ -90,16 +90,16 @@ class BlockKind:
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A live part of a step.
+    """A figure, question, task or note in a step.
 
     Attributes:
-        values: by key, parsed, a tuple for one that may be repeated.
-        lines: every line as key and text, in order.
+        values: parsed values by key; a repeatable key has a tuple.
+        lines: all lines as key and text, in order.
     """
 
     kind: str
     line: int
-    values: Mapping[str, Any]  # what the key's parse gives
+    values: Mapping[str, Any]  # the type depends on the key's `parse`
     lines: tuple[tuple[str, str], ...]
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -111,20 +111,20 @@ class LessonBlock:
 
     @property
     def choices(self) -> list[tuple[str, bool]]:
-        """Those of a question in the order they are written, each beside whether it is right."""
+        """The choices of a question in order, each with whether it is right."""
         return [(text, key == "right") for key, text in self.lines if key in ("choice", "right")]
 
 
 @dataclass(frozen=True)
 class LessonStep:
-    """A heading and what is under it: texts of Markdown and blocks, in order."""
+    """A step of a lesson: a heading, then Markdown texts and blocks in order."""
 
     title: str
     line: int
     parts: tuple[str | LessonBlock, ...]
 
     def blocks(self, *kinds: str) -> tuple[LessonBlock, ...]:
-        """The blocks of these kinds; of all kinds where none is named."""
+        """Returns the blocks of these kinds, or all blocks if no kind is given."""
         return tuple(block for block in self._blocks if not kinds or block.kind in kinds)
 
     @cached_property
@@ -133,12 +133,12 @@ class LessonStep:
 
     @cached_property
     def minutes(self) -> float:
-        """How long it takes, by the notes for the teacher."""
+        """The duration according to the teacher's notes."""
         return sum(block["minutes"] or 0 for block in self.blocks("notes"))
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether the short track has it, by the same notes."""
+        """Whether the short track contains the step, according to the teacher's notes."""
         return any(block["track"] == SHORT for block in self.blocks("notes"))
 
 
@@ -147,8 +147,8 @@ class Lesson:
     """A lesson in one language.
 
     Attributes:
-        name: of its file, the same in every language.
-        file_name: the file.
+        name: the name of the lesson in its file name, the same in every language.
+        file_name: the name of its file.
     """
 
     name: str
@@ -163,7 +163,7 @@ class Lesson:
 
 
 def parse_integer(text: str) -> int:
-    """A whole number; digits may be grouped."""
+    """Parses a whole number, whose digits may be grouped."""
     digits = re.sub(r"[\s_,\u202f]", "", text)
     if not re.fullmatch(r"-?\d{1,18}", digits):
         raise NoValue(message("lesson.a_whole_number"))
@@ -171,14 +171,14 @@ def parse_integer(text: str) -> int:
 
 
 def parse_minutes(text: str) -> float:
-    """Minutes, halves allowed."""
+    """Parses a number of minutes; halves are allowed."""
     if not re.fullmatch(r"\d{1,3}(\.5)?", text):
         raise NoValue(message("lesson.minutes"))
     return float(text)
 
 
 def choice_parser(*words: str) -> Parse:
-    """One of these words."""
+    """Returns a parser that accepts only these words."""
 
     def parse(text: str) -> str:
         if text not in words:
@@ -189,7 +189,6 @@ def choice_parser(*words: str) -> Parse:
 
 
 def yes_or_no(text: str) -> bool:
-    """Whether it says yes, not no."""
     return choice_parser("yes", "no")(text) == "yes"
 
 

@@ -1,7 +1,7 @@
-"""A lesson as it is printed.
+"""The printed form of a lesson.
 
-Each step with its figure in words and numbers, questions with boxes, answers on a page of their
-own.
+Each step has its figure as text and numbers, and its questions with boxes. The answers are on a
+separate page.
 """
 
 from html import escape
@@ -20,15 +20,16 @@ from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say
 
-# in the proportions of A4, as wide as the sheet is on the screen
+# the proportions of A4, at the width of the sheet on screen
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
 
 def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
-    """The lesson to be printed.
+    """Draws a lesson for printing.
 
     Args:
-        is_teacher: with the notes.
+        count: the number of lessons.
+        is_teacher: whether the teacher's notes are included.
     """
     lesson = position.lesson
     st.html(f"<style>{PAPER}</style>")
@@ -82,9 +83,10 @@ def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> N
 
 
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
-    """Whether a figure would reveal what its step asks.
+    """Returns whether a figure would reveal an answer of its step.
 
-    It waits on the screen, or is the whole of a lookup that the exercise asks about.
+    Such a figure is hidden on screen until the answer, or shows the lookup that the exercise asks
+    about.
     """
     lookups = (
         (exercise["set"], exercise["target"])
@@ -159,14 +161,15 @@ def _answer(block: LessonBlock, part: int) -> None:
     )
 
 
-# ---- for the teacher
+# ---- teacher's notes
 
 
 def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> None:
-    """The notes of a step.
+    """Draws the teacher's notes of a step.
 
     Args:
-        begin: the minute of the session where it begins.
+        begin: the minute of the session at which the step begins.
+        total: the length of the session in minutes.
     """
     with st.container(key=f"kv_teacher_{step.line}", gap=4):
         minutes = f"{step.minutes:g}"

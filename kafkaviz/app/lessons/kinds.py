@@ -1,7 +1,4 @@
-"""The blocks a lesson may have, and what each says.
-
-The table that README.md beside this file has in words.
-"""
+"""The kinds of blocks in lessons and their keys; README.md next to this file describes them."""
 
 import re
 from types import MappingProxyType
@@ -23,7 +20,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 from kafkaviz.roll_cause import RollCause
 
-PRACTICE = ("five", "twenty", "full")  # logs made for lessons, as on the Lookup page
+PRACTICE = ("five", "twenty", "full")  # practice logs, the same as on the Lookup page
 STORIES = ("first", "full-time-index")
 TABLES = ("batches", "index", "time-index")
 TASKS = (
@@ -51,14 +48,13 @@ DATA = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def parse_name(text: str) -> str:
-    """The name of a sample, a topic-partition, a file or a workload."""
+    """Parses the name of a sample, a topic-partition, a file or a workload."""
     if not DATA.fullmatch(text):
         raise NoValue(message("lesson.a_name"))
     return text
 
 
 def parse_release(text: str) -> str:
-    """A release of Kafka."""
     try:
         versions.parse(text)
     except KafkavizError:
@@ -67,7 +63,7 @@ def parse_release(text: str) -> str:
 
 
 def parse_hex(text: str) -> bytes:
-    """Bytes in hexadecimal, blanks between them as one likes."""
+    """Parses hexadecimal bytes, with optional blanks between them."""
     try:
         return bytes.fromhex(text)
     except ValueError:
@@ -75,7 +71,6 @@ def parse_hex(text: str) -> bytes:
 
 
 def parse_rule(text: str) -> str:
-    """A rule as lessons.exercise reads it."""
     try:
         exercise.parse(text)
     except exercise.RuleSyntaxError as fault:
@@ -84,7 +79,7 @@ def parse_rule(text: str) -> str:
 
 
 def parse_natural(text: str) -> int:
-    """A whole number from 0 on."""
+    """Parses a whole number of 0 or more."""
     number = parse_integer(text)
     if number < 0:
         raise NoValue(message("lesson.a_natural_number"))
@@ -92,17 +87,17 @@ def parse_natural(text: str) -> int:
 
 
 def parse_batch(text: str) -> tuple[str, int]:
-    """A topic-partition and an offset in it."""
+    """Parses a topic-partition and an offset in it, separated by a blank."""
     name, _, offset = text.rpartition(" ")
     return parse_name(name), parse_natural(offset)
 
 
 def parse_naturals(text: str) -> tuple[int, ...]:
-    """Whole numbers with blanks between them."""
+    """Parses whole numbers of 0 or more, separated by blanks."""
     return tuple(parse_natural(word) for word in text.split())
 
 
-# a sample directory, its topic-partition, a base offset
+# a sample directory, a topic-partition and a segment's base offset
 SEGMENT_KEYS = {"data": Key(parse_name), "tp": Key(parse_name), "segment": Key(parse_natural)}
 OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural)}
 REQUIRED_OFFSET_KEYS = {**SEGMENT_KEYS, "offset": Key(parse_natural, is_required=True)}
@@ -114,13 +109,13 @@ LOOKUP_KEYS = {
     "search": Key(parse_release, default=versions.NEWEST),
     "warm": Key(parse_natural),
 }
-# a topic-partition of two sample directories, a and b, and which side leads
+# the second sample directory with the same topic-partition, and the side that leads
 REPLICA_KEYS = {"with": Key(parse_name), "leader": Key(choice_parser("a", "b"))}
 WORKLOAD_KEYS = {"workload": Key(parse_name, is_required=True)}
-# shown once the step's question is answered, or its task solved; where a stepper begins
+# what the figure waits for; the step at which a stepper starts
 FIGURE_KEYS = {"after": Key(choice_parser("answer", "task")), "step": Key(parse_natural)}
 
-TASK_KEYS = {  # what an exercise of each sort must say besides
+TASK_KEYS = {  # the additional keys that each kind of exercise requires
     "probe": ("set", "target", "after-probes"),
     "floor": ("set", "target"),
     "start": ("set", "target"),

@@ -1,7 +1,7 @@
 """The Markdown of lessons as HTML.
 
-Paragraphs, lists, headings, quotes and code; **bold**, *italic*, `code` and links. Everything else
-is text, HTML too: a lesson may come from anybody.
+Supported are paragraphs, lists, headings, quotes, code blocks, **bold**, *italic*, `code` and
+links. Everything else is escaped, including HTML, because anyone may write a lesson.
 
     to_html("Two **pages** are `hot`")     "<p>Two <strong>pages</strong> are <code>hot</code></p>"
 """
@@ -13,7 +13,7 @@ from html import escape
 from kafkaviz.report.html import Html
 from kafkaviz.units import escape_controls
 
-# of what it is the beginning, the first that fits
+# kinds of blocks and how their lines begin; the first match counts
 BLOCKS = (
     ("ul", re.compile(r"[-*+]\s+(.*)")),
     ("ol", re.compile(r"\d{1,9}[.)]\s+(.*)")),
@@ -33,16 +33,16 @@ INLINE = re.compile(
 
 
 def to_html(text: str, heading: str = "h3") -> Html:
-    """A text of several blocks.
+    """Converts a text of several blocks.
 
     Args:
-        heading: the element that a heading in it becomes.
+        heading: the element for headings of any level.
     """
     return Html("".join(_blocks(escape_controls(text).split("\n"), heading)))
 
 
 def inline_html(text: str) -> Html:
-    """A text of one line, without a paragraph around it."""
+    """Converts a text without block structure, and adds no paragraph around it."""
     return Html(_inline(escape_controls(text)))
 
 
@@ -73,7 +73,7 @@ def _blocks(lines: list[str], heading: str) -> Iterator[str]:
 
 
 def _beginning(line: str) -> tuple[str, str]:
-    """Which kind of block a line belongs to, and what it says in it; "p" for a paragraph."""
+    """Returns the kind of block a line belongs to, and its content; "p" is a paragraph."""
     for kind, pattern in BLOCKS:
         if match := pattern.fullmatch(line):
             return kind, match[1]

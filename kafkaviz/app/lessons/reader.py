@@ -1,7 +1,4 @@
-"""Reads the file of a lesson, as grammar.py describes it.
-
-Line by line, with every fault on its line.
-"""
+"""Parses the file of a lesson (see grammar.py) and reports each fault with its line."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -29,17 +26,20 @@ MAX_STEPS, MIN_STEPS = 6, 3
 def parse(
     text: str, file: str, kinds: Mapping[str, BlockKind]
 ) -> tuple[Lesson | None, list[LessonFault]]:
-    """The lesson of a file, or None and all that is wrong with it.
+    """Parses a lesson file.
 
     Args:
-        file: its name, as faults give it.
-        kinds: what blocks there are.
+        file: the file name used in faults.
+        kinds: the kinds of blocks.
+
+    Returns:
+        The lesson and no faults, or None and all faults.
     """
     return _LessonParser(text, file, kinds).lesson()
 
 
 class _LessonParser:
-    """One pass over the lines of a file."""
+    """A parser that reads the lines of a file once."""
 
     def __init__(self, text: str, file: str, kinds: Mapping[str, BlockKind]) -> None:
         self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
@@ -58,7 +58,7 @@ class _LessonParser:
         self._check_totals(head, steps)
         if self.faults:
             return None, sorted(self.faults, key=lambda fault: fault.line)
-        name = cast(re.Match[str], name_match)  # a file of another name has a fault
+        name = cast(re.Match[str], name_match)  # a wrong file name is a fault, so it matched
         short = head["short"] or head["title"]
         return Lesson(
             name=name[1],
@@ -76,7 +76,7 @@ class _LessonParser:
         self.faults.append(LessonFault(self._file, line, what))
 
     def _check_totals(self, head: Mapping[str, Any], steps: tuple[LessonStep, ...]) -> None:
-        """What no single line shows: how many steps, whether the minutes add up."""
+        """Checks the number of steps and the sum of their minutes, which no single line shows."""
         if not MIN_STEPS <= len(steps) <= MAX_STEPS:
             self._add_fault(
                 1,
@@ -96,7 +96,7 @@ class _LessonParser:
             )
 
     def _head(self) -> tuple[int, dict[str, Any]]:
-        """The number of the line behind the head, and what it says."""
+        """Parses the head, and returns the index of the line after it and the values."""
         if not self._lines or self._lines[0].strip() != "---":
             self._add_fault(
                 1,
@@ -115,7 +115,7 @@ class _LessonParser:
         )[0]
 
     def _steps(self, line_index: int) -> Iterator[LessonStep]:
-        """From line number `line_index` (counted from 0) to the end."""
+        """Yields the steps from the line with index `line_index` to the end."""
         title, line, parts = None, 0, []
         while line_index < len(self._lines):
             text = self._lines[line_index]
@@ -165,7 +165,7 @@ class _LessonParser:
             self._add_fault(line_index + 1, message("lesson_file.text_outside_step"))
 
     def _fence(self, line_index: int, parts: list, *, is_in_step: bool) -> int:
-        """Takes a fenced block; the number of the line behind it."""
+        """Parses a fenced block, and returns the index of the line after it."""
         fence_match = FENCE_START.fullmatch(self._lines[line_index])
         end_lines = (
             number
@@ -187,9 +187,10 @@ class _LessonParser:
 
     @staticmethod
     def _is_fence_end(line: str, *, is_block: bool) -> bool:
-        """Whether a fence ends here.
+        """Returns whether a fence ends at this line.
 
-        It ends at ```, and that of a block, which cannot hold them, at the next fence or step too.
+        The end is ```. A kafkaviz block cannot contain fences or headings, so the next one ends it
+        too.
         """
         return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
@@ -221,10 +222,10 @@ class _LessonParser:
         )
 
     def _parse_lines(self, first: int, end: int) -> list[tuple[str, str, int]]:
-        """The lines of a block, each a key and a value.
+        """Splits the lines of a block into keys and values.
 
         Returns:
-            Of each line key, text, and its number from 1.
+            The key, text and line number (from 1) of each entry.
         """
         lines: list[tuple[str, str, int]] = []
         for number in range(first, end):

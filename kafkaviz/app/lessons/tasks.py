@@ -1,7 +1,7 @@
-"""The exercises of lessons.
+"""The tasks of the exercises in lessons.
 
-Each answer is worked out from real bytes or by the app's own search and writer, never written in a
-lesson.
+Every answer is computed from real bytes, or by the app's own search and writer. A lesson never
+contains it.
 """
 
 import re
@@ -37,13 +37,12 @@ WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 
 @dataclass(frozen=True)
 class LessonTask:
-    """What an exercise asks.
+    """The task of an exercise.
 
     Attributes:
-        kind: numbers, a choice of words, or a rule.
-        answer: what is right, of a rule the keys it is tried on.
-        bytes_text: bytes that are shown with the task, and before them the byte of the file where
-            they lie; "" where there are none.
+        kind: NUMBERS, CHOICE or RULE.
+        answer: the right answer; for a rule the keys on which it is tried.
+        bytes_text: bytes shown with the task in hexadecimal, "" if there are none.
     """
 
     kind: str
@@ -53,11 +52,11 @@ class LessonTask:
 
 
 def task(block: LessonBlock) -> LessonTask:
-    """The task of a block exercise.
+    """Returns the task of an exercise block.
 
     Raises:
-        NoValue: it cannot be worked out.
-        KafkavizError: it cannot be worked out.
+        NoValue: the block lacks a key, or a value in it does not fit the data.
+        KafkavizError: the data of the block cannot be read.
     """
     missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
     if missing:
@@ -66,10 +65,10 @@ def task(block: LessonBlock) -> LessonTask:
 
 
 def is_right(task: LessonTask, text: str) -> bool:
-    """Whether an answer is right.
+    """Returns whether an answer is right.
 
     Raises:
-        RuleSyntaxError: for a rule that is none.
+        RuleSyntaxError: the text is not a rule.
     """
     if task.kind == RULE:
         return exercise.check(exercise.parse(text), np.array(task.answer)).is_right
@@ -79,9 +78,9 @@ def is_right(task: LessonTask, text: str) -> bool:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """The whole numbers in what somebody typed.
+    """Returns the whole numbers in a typed text.
 
-    Digits may be grouped by commas, thin spaces or underscores, and as wide as a Han character.
+    Digits may be grouped by commas, thin spaces or underscores, and may be full-width.
     """
     ascii_text = text.translate(WIDE_DIGITS)
     ungrouped_text = re.sub(r"(?<=[0-9])[,_\u202f](?=[0-9]{3}(?![0-9]))", "", ascii_text)
@@ -232,7 +231,7 @@ TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
 
 
 def choice_label(word: str) -> str:
-    """A word of a task, yes or a cause, as its reader says it."""
+    """Returns a choice, which is yes, no or a cause, in the reader's language."""
     if word in (YES, NO):
         return say(f"workshop.{word}")
     return capitalize(roll_text.cause_name(RollCause(word)))
