@@ -1,13 +1,11 @@
-"""What a reader of the Workshop takes home: files that need no app, no network and no Python.
+"""Files that readers of the Workshop take home; they need neither the app, a network nor Python.
 
-    capture.py    what a function draws with Streamlit, as parts that a file can hold
-    markdown.py   the Markdown of lessons as HTML
-    page_file.py  those parts as the body of one HTML file, and the file
+    capture.py    runs a drawing function and keeps its output as parts
+    page_file.py  turns the parts into one HTML file
     lesson_page.py   a lesson with its figures and questions
-    handouts.py   the hand-outs of all lessons, to be printed
+    handouts.py   the hand-outs of all lessons, for printing
     notebook.py   three lessons as a Jupyter notebook
-
-    downloads.py   the list of them on the Workshop page
+    downloads.py   the list of files on the Workshop page
 
 `python -m kafkaviz.app.takeaway FOLDER` writes all of them.
 """
@@ -20,10 +18,7 @@ from kafkaviz.messages import language
 
 
 class HandoutEdition(Enum):
-    """What stands in the hand-outs beside the text, the figures and the questions.
-
-    The value is a part of the file's name.
-    """
+    """The edition of the hand-outs; the value is a part of the file name."""
 
     ANSWERS = ""
     QUESTIONS = "-questions"
@@ -31,17 +26,17 @@ class HandoutEdition(Enum):
 
     @property
     def has_answers(self) -> bool:
-        """Whether the answers follow behind the last lesson."""
+        """Whether the answers follow the last lesson."""
         return self is not HandoutEdition.QUESTIONS
 
     @property
     def has_notes(self) -> bool:
-        """Whether a teacher finds what to say and what to watch for."""
+        """Whether the teacher's notes are included."""
         return self is HandoutEdition.NOTES
 
 
 def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str | bytes]]:
-    """What each file is called, and what makes its content, in the reader's language."""
+    """Returns for each file name a function that makes the file, in the reader's language."""
     from kafkaviz.app.takeaway import notebook
     from kafkaviz.app.takeaway.handouts import printed_handouts
 
@@ -57,17 +52,17 @@ def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str | bytes]]:
 
 
 def lesson_file_name(lesson: Lesson) -> str:
-    """kafkaviz-binary-search.en.html."""
+    """Returns a name such as kafkaviz-binary-search.en.html."""
     return f"kafkaviz-{lesson.name}.{lesson.language}.html"
 
 
 def handouts_file_name(edition: HandoutEdition, suffix: str = "html") -> str:
-    """kafkaviz-handouts-notes.en.html."""
+    """Returns a name such as kafkaviz-handouts-notes.en.html."""
     return f"kafkaviz-handouts{edition.value}.{language()}.{suffix}"
 
 
 def lesson_maker(lessons: Sequence[Lesson], number: int) -> Callable[[], str]:
-    """Makes the file of the lesson of this number, from 0."""
+    """Returns a function that makes the file of a lesson; `number` counts from 0."""
 
     def make() -> str:
         from kafkaviz.app.takeaway.lesson_page import lesson_page
@@ -78,7 +73,7 @@ def lesson_maker(lessons: Sequence[Lesson], number: int) -> Callable[[], str]:
 
 
 def handouts_maker(lessons: Sequence[Lesson], edition: HandoutEdition) -> Callable[[], str]:
-    """Makes the file of all hand-outs."""
+    """Returns a function that makes the file of all hand-outs."""
 
     def make() -> str:
         from kafkaviz.app.takeaway.handouts import handouts_page

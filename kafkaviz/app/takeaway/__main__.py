@@ -1,8 +1,8 @@
 """python -m kafkaviz.app.takeaway FOLDER [--language zh].
 
-Writes what the Workshop gives to take away into a folder: each lesson as an HTML file, the
-hand-outs with answers, without and with the teacher's notes, the notebook. The PDF of the
-hand-outs is the one that comes along; where there are other lessons there is none.
+Writes all files of the Workshop's downloads into a folder: each lesson as an HTML file, the
+hand-outs with answers, without answers and with notes, and the notebook. The PDF of the hand-outs
+is a copy of the packaged one, and is left out if it does not match the lessons.
 """
 
 import argparse
@@ -15,10 +15,10 @@ from kafkaviz.messages import LANGUAGES, speaking
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m kafkaviz.app.takeaway")
-    parser.add_argument("folder", type=Path, help="where the files go; made where it is not there")
+    parser.add_argument("folder", type=Path, help="the folder for the files; created if missing")
     parser.add_argument("--language", choices=[*LANGUAGES], default="en")
     arguments = parser.parse_args()
-    logging.disable(logging.WARNING)  # Streamlit warns at every cached call that no page is open
+    logging.disable(logging.WARNING)  # Streamlit warns at every cached call outside a page
     from kafkaviz.app import lessons, takeaway
 
     with speaking(arguments.language):

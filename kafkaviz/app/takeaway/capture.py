@@ -1,13 +1,12 @@
-"""What a function draws with Streamlit, as parts that a file can hold.
+"""Captures the output of a function that draws with Streamlit, as parts for a file.
 
-The figures of lessons are drawn by the app's own functions, and a file shall show the same. So such
-a function is run as Streamlit runs a page, in a run of its own that nobody looks at, and what it
-would have sent to the browser is kept:
+Figures of lessons are drawn by the app's own functions. To show the same in a file, such a function
+is run like a page, in a separate run without a browser, and its messages are kept:
 
     parts = capture(lambda: LIVE["entries"].draw(view, block, "key"))
 
-A component is kept with its script, its style and its data, a chart in both modes. A button or a
-field has nobody to answer it in a file: it is left out, and `Group.has_widgets` says so.
+A component is kept with its script, style and data, and a chart in both colour modes. Buttons and
+fields cannot work in a file. They are left out, and `Group.has_widgets` reports it.
 """
 
 import json
@@ -42,34 +41,32 @@ GAPS_PX = (
     8,
     48,
     96,
-)  # of Streamlit's names for them, in the order of its enum
-PART_KINDS = ("html", "markdown", "plotly_chart", "code", "space")  # the elements that become parts
+)  # pixels for Streamlit's GapSize values, in the order of the enum
+PART_KINDS = ("html", "markdown", "plotly_chart", "code", "space")  # elements that become parts
 
 
 @dataclass(frozen=True)
 class HtmlPart:
-    """Markup that the app has escaped."""
+    """HTML that the app has already escaped."""
 
     html: str
 
 
 @dataclass(frozen=True)
 class MarkdownPart:
-    """A text in Markdown."""
-
     text: str
 
 
 @dataclass(frozen=True)
 class CodePart:
-    """Text that stands as it is."""
+    """Text that is shown unchanged."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class ChartPart:
-    """A Plotly figure as JSON in each mode, and in words."""
+    """A Plotly figure as JSON by colour mode, and its alternative text."""
 
     figures: dict[str, str]
     alt: str
@@ -77,11 +74,12 @@ class ChartPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Parts one below the other, or beside one another; key is that of its container, or "".
+    """Parts one below the other, or next to each other.
 
     Attributes:
-        weight: its share of the width, of a column.
-        has_widgets: something in it was left out that asks for an answer.
+        key: the key of the container, or "".
+        weight: the relative width of a column.
+        has_widgets: whether a button or field inside was left out.
     """
 
     parts: tuple["Part", ...]
@@ -96,13 +94,13 @@ Part = HtmlPart | MarkdownPart | CodePart | ChartPart | DrawnComponent | Group
 
 
 def capture(draw: Callable[[], None], *, is_paper: bool = False) -> Group:
-    """What a function draws, in the language of this reader.
+    """Returns the output of a drawing function, in the reader's language.
 
     Args:
-        is_paper: to be printed: the charts are light alone.
+        is_paper: whether the output is printed, in which case charts have only the light mode.
 
     Raises:
-        Exception: what the function raises.
+        Exception: any exception of the function.
     """
     parameters = {page_state.LANGUAGE: messages.language()} | (
         {page_state.PAPER: "1"} if is_paper else {}
@@ -116,7 +114,7 @@ def capture(draw: Callable[[], None], *, is_paper: bool = False) -> Group:
 
 
 def walk(group: Group) -> Iterator[Part]:
-    """All parts of a group, those of the groups in it too, in the order they are shown."""
+    """Yields the parts of a group and of nested groups, in the order they are shown."""
     for part in group.parts:
         if isinstance(part, Group):
             yield from walk(part)
@@ -142,7 +140,7 @@ def _with_dark(group: Group, dark_charts: Iterator[ChartPart]) -> Group:
 
 
 def _run(draw: Callable[[], None], mode: str, parameters: dict[str, str]) -> Group:
-    """Runs it in a thread of its own: what belongs to a run belongs to a thread."""
+    """Runs the function in a new thread, because Streamlit ties a run to a thread."""
     query = urlencode(parameters)
     sent: list[ForwardMsg] = []
     components: list[DrawnComponent] = []
@@ -180,11 +178,11 @@ def _context(enqueue: Callable[[ForwardMsg], None], query: str) -> ScriptRunCont
     )
 
 
-# ---- what was sent
+# ---- the messages
 
 
 class _Node:
-    """A place of the page: an element, or a block and what is in it by number."""
+    """A node of the page: an element, or a block with numbered children."""
 
     def __init__(self) -> None:
         self.element: Any = None
@@ -225,7 +223,7 @@ def _group(node: _Node, components: list[DrawnComponent], mode: str) -> Group:
 
 
 def _layout(block: Any) -> dict[str, Any]:
-    """The key of a block, and how what is in it lies."""
+    """Returns the key and layout of a block as fields of a Group."""
     if block is None:
         return {}
     layout: dict[str, Any] = {"key": block.id.split("-", 2)[2] if block.id else ""}
@@ -244,7 +242,7 @@ def _gap_px(gap: Any) -> int:
 
 
 def _part(element: Any, components: list[DrawnComponent], mode: str) -> Part | None:
-    """An element as a part; None for one that a file has no use for."""
+    """Returns an element as a part, or None for kinds that a file does not show."""
     kind = element.WhichOneof("type")
     if kind == "html":
         number = frontend.kept_number(element.html.body)

@@ -1,7 +1,7 @@
-"""What there is to take away, as a list of downloads.
+"""The downloads of the Workshop.
 
-A lesson and the hand-outs take seconds where no figure of them was drawn before: each is made when
-it is asked for.
+A lesson or hand-out takes seconds if its figures were not drawn before, so each file is made on
+click.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +21,10 @@ HTML, PDF, NOTEBOOK = "text/html", "application/pdf", "application/x-ipynb+json"
 
 
 def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
-    """A button that opens the list.
+    """Draws a button that opens the list of downloads.
 
     Args:
-        number: of the lesson that is open, from 0.
+        number: the index of the open lesson, from 0.
     """
     arguments: dict[str, Any] = {"icon": ":material/download:", "type": "tertiary"}
     with (
@@ -46,7 +46,7 @@ def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
 
 
 def _handouts(lessons: Sequence[Lesson]) -> None:
-    """The PDF where it is of these lessons, and the files that are printed."""
+    """Draws the PDF, if it matches these lessons, and the HTML files."""
     _heading("handouts")
     with st.container(horizontal=True, gap=4):
         if (printed := handouts.printed_handouts()) is not None:

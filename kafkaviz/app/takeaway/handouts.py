@@ -1,10 +1,11 @@
-"""The hand-outs of all lessons as one file to be printed, and that file as a PDF.
+"""The hand-outs of all lessons as one HTML file for printing, and the same as a PDF.
 
-All questions come first, then all answers, so that one file serves the learners and the teacher.
+All questions come first, then all answers, so that one file serves learners and teacher.
 
-The PDF comes along: a browser prints it from the file when the lessons change (`make handouts`),
-because no small library of Python sets Chinese well, and the app shall not need a browser. Beside
-it stands of which lessons it is; a server that has other lessons gives the file alone.
+The PDF is part of the package. `make handouts` prints it with a browser when the lessons change,
+because no small Python library typesets Chinese well, and the app should not need a browser.
+printed.json records the lessons it was made from. A server with other lessons offers the HTML file
+only.
 """
 
 import hashlib
@@ -27,12 +28,12 @@ from kafkaviz.report.html import Html, join, tag
 
 PRINTED_FOLDER = Path(__file__).with_name("handouts")
 PRINTED_FILE = PRINTED_FOLDER / "printed.json"
-QUESTIONS, ANSWERS = "kv_sheet", "kv_sheet_answers"  # the containers of a hand-out
+QUESTIONS, ANSWERS = "kv_sheet", "kv_sheet_answers"  # container keys of a hand-out
 STYLE = Path(__file__).with_name("handouts.css")
 
 
 def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
-    """The file, in the reader's language."""
+    """Returns the HTML file in the reader's language."""
     file = PageFile()
     sheets = [
         _sheet(lesson, number, len(lessons), has_notes=edition.has_notes)
@@ -68,7 +69,7 @@ def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
 
 
 def _sheet(lesson: Lesson, number: int, count: int, *, has_notes: bool) -> dict[str, Group]:
-    """What the Workshop shows on paper of a lesson: its questions and its answers."""
+    """Returns the printed form of a lesson as groups by key: its questions and its answers."""
     position = LessonPosition(lesson, number, 1)
     group = capture(lambda: render_handout(position, count, is_teacher=has_notes), is_paper=True)
     return {part.key: part for part in group.parts if isinstance(part, Group)}
@@ -100,7 +101,7 @@ def _cover(lessons: Sequence[Lesson], edition: HandoutEdition) -> Html:
     )
 
 
-# ---- printed
+# ---- the PDF
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class PrintedHandouts:
     """The PDF of the hand-outs with answers.
 
     Attributes:
-        question_pages: how many pages come before the answers.
+        question_pages: the number of pages before the answers.
     """
 
     path: Path
@@ -116,7 +117,7 @@ class PrintedHandouts:
 
 
 def printed_handouts() -> PrintedHandouts | None:
-    """The PDF in the reader's language; None where it is of other lessons, or not there."""
+    """Returns the PDF in the reader's language, or None if it is missing or has other lessons."""
     path = PRINTED_FOLDER / handouts_file_name(HandoutEdition.ANSWERS, "pdf")
     if not path.exists() or not PRINTED_FILE.exists():
         return None
@@ -127,7 +128,7 @@ def printed_handouts() -> PrintedHandouts | None:
 
 
 def digest() -> str:
-    """Of the files of all lessons that this app has, by name and content."""
+    """Returns a hash of the names and contents of all lesson files."""
     paths = lesson_files.files(lesson_files.folders())
     return _digest(tuple((path, path.stat().st_mtime_ns) for path in paths))
 

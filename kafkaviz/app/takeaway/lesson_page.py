@@ -1,8 +1,8 @@
-"""A lesson as one file: its text, its figures, which still move, and its questions.
+"""A lesson as one HTML file with its text, working figures, and questions.
 
-A figure that would give the answer away waits for it, as on the Workshop page. The teacher's notes
-are left out. Questions are answered where they stand, and nothing is kept; a rule, which the app
-tries on every key, is compared with the solution.
+A figure that would reveal the answer is hidden until then, as on the Workshop page. Teacher's notes
+are left out. Questions are answered in place, and answers are not stored. A rule cannot be tried as
+in the app, so the reader compares it with the solution.
 """
 
 import json
@@ -25,11 +25,11 @@ ANSWER, TASK = "answer", "task"
 
 
 def lesson_page(lesson: Lesson, number: int, count: int) -> str:
-    """The file of a lesson, in the reader's language.
+    """Returns the file of a lesson, in the reader's language.
 
     Args:
-        number: its place among all lessons, from 1.
-        count: of all lessons.
+        number: the lesson's number, from 1.
+        count: the number of lessons.
     """
     file = PageFile()
     steps = [_step(lesson, place, file) for place in range(1, len(lesson.steps) + 1)]
@@ -38,7 +38,7 @@ def lesson_page(lesson: Lesson, number: int, count: int) -> str:
 
 
 def _words() -> dict[str, str]:
-    """What the script says to an answer."""
+    """Returns the texts with which the script responds to an answer."""
     return {
         "right": say("workshop.right"),
         "wrong": say("workshop.wrong_choice"),
@@ -116,7 +116,7 @@ def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
 
 
 def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> Html:
-    """A figure; of one that waits, what stands there before."""
+    """Returns a figure, and the replacement shown until the answer if it has to wait for one."""
     kind = LIVE[block.kind]
     draw_question = kind.question
     waits_for = block["after"] or (ANSWER if draw_question and step.blocks("predict") else "")
@@ -145,7 +145,7 @@ def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> H
 
 
 def _drawn(block: LessonBlock, key: str) -> Group:
-    """The figure; the printed one where the other asks what nobody answers in a file."""
+    """Captures the figure, or its printed form if the figure contains buttons or fields."""
     kind = LIVE[block.kind]
     draw_on_paper = kind.paper
     drawn = capture(lambda: kind.draw(kind.make(block), block, key))
@@ -154,7 +154,7 @@ def _drawn(block: LessonBlock, key: str) -> Group:
     return drawn
 
 
-# ---- what is asked
+# ---- questions
 
 
 def _question(block: LessonBlock, _step: LessonStep) -> Html:
@@ -210,7 +210,7 @@ def _exercise(block: LessonBlock, step: LessonStep) -> Html:
 
 
 def _answer_field(task: tasks.LessonTask) -> list[Html]:
-    """Where the answer goes, and the line for what is said to it."""
+    """Returns the input for the answer and the line for the response."""
     verdict = tag("p", class_="verdict-line", role="status")
     if task.kind == tasks.RULE:
         return [note(say("takeaway.rule"))]

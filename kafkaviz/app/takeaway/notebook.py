@@ -1,7 +1,7 @@
-"""Three lessons as a Jupyter notebook, on a sample broker: with numpy by hand, then with kafkaviz.
+"""Three lessons as a Jupyter notebook on a sample broker: by hand with numpy, then with kafkaviz.
 
-The text is the reader's language, the code the same in each. It runs from top to bottom where
-kafkaviz is installed; no network is asked.
+The text is in the reader's language, the code is the same in all. The notebook needs kafkaviz, but
+no network.
 """
 
 import json
@@ -179,7 +179,7 @@ for index_bytes in (10485760, 1200):
     entries = [(len(segment.offset_index), len(segment.time_index)) for segment in rolled[:2]]
     print(f"segment.index.bytes = {index_bytes}: {dict(causes)}, entries {entries}")"""
 
-# a key of the messages, or code
+# kind and content of each cell: a message key, or code
 CELLS = (
     ("text", "intro"),
     ("text", "files"),
@@ -209,7 +209,7 @@ CELLS = (
 
 
 def notebook() -> str:
-    """The notebook as JSON, without outputs."""
+    """Returns the notebook as JSON, without outputs."""
     major, minor = NBFORMAT
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     document = {

@@ -1,8 +1,7 @@
-"""Captured parts as one HTML file, in the look of the app.
+"""Captured parts as one HTML file with the app's look.
 
-The file is the report's kind of page (kafkaviz/report/document.py): complete, and allowed to run
-nothing but its own scripts. It wears the app's stylesheets, so the parts are marked as Streamlit
-marks them.
+The file is built like a report (kafkaviz/report/document.py): it is complete, and only its own
+scripts may run. It uses the app's stylesheets, so the parts have Streamlit's markup.
 """
 
 import base64
@@ -34,12 +33,13 @@ STYLES = (
     APP_FOLDER / "pages" / "workshop" / "workshop.css",
     Path(__file__).with_name("takeaway.css"),
 )
-UNDER_NO_BAR = ".bar { top: 0; } .two > .card { top: 70px; }"  # what sticks below the app's bar
+# replaces offsets for elements that stick below the app's bar
+UNDER_NO_BAR = ".bar { top: 0; } .two > .card { top: 70px; }"
 MODULE_END = re.compile(r"export\s*\{\s*(\w+) as default\s*\};?\s*$")
 
 
 class PageFile:
-    """A file in the making: the body asks it for the HTML of parts, and it keeps what they need."""
+    """A file under construction, which collects the figures and components that its parts need."""
 
     def __init__(self) -> None:
         self._figures: dict[str, Mapping[str, str]] = {}
@@ -47,7 +47,7 @@ class PageFile:
         self._drawn: list[dict[str, Any]] = []
 
     def html(self, part: Part) -> Html:
-        """A part as markup."""
+        """Returns a part as markup, and adds its figures and components to the file."""
         if isinstance(part, Group):
             return self._group(part)
         if isinstance(part, HtmlPart):
@@ -55,7 +55,7 @@ class PageFile:
         if isinstance(part, MarkdownPart):
             return prose(part.text)
         if isinstance(part, CodePart):
-            text = Html(escape(escape_controls(part.text)))  # of several lines
+            text = Html(escape(escape_controls(part.text)))  # it may have several lines
             return tag("pre", tag("code", text), class_="command", tabindex="0")
         if isinstance(part, ChartPart):
             return self._chart(part)
@@ -68,11 +68,11 @@ class PageFile:
         words: Mapping[str, str] | None = None,
         styles: Iterable[str] = (),
     ) -> str:
-        """The file.
+        """Returns the complete file.
 
         Args:
-            words: what takeaway.js says.
-            styles: rules of this file alone.
+            words: the texts of takeaway.js.
+            styles: CSS for this file only.
         """
         data = {
             "components": {
@@ -132,7 +132,7 @@ class PageFile:
         return tag("div", class_="kv-live", data_live=str(len(self._drawn) - 1))
 
     def _script(self) -> str:
-        """takeaway.js, given the components that are in the file."""
+        """Returns takeaway.js, called with the components of the file."""
         scripts = (
             f"{json.dumps(name)}:{_as_expression(component.script)}"
             for name, component in sorted(self._components.items())
@@ -142,7 +142,7 @@ class PageFile:
 
 
 def prose(text: str) -> Html:
-    """A text in Markdown, as Streamlit marks it."""
+    """Returns Markdown as HTML with Streamlit's markup."""
     return tag("div", markdown.to_html(text), data_testid="stMarkdownContainer")
 
 
@@ -152,9 +152,9 @@ def _stylesheets() -> tuple[str, ...]:
 
 
 def _as_expression(module: str) -> str:
-    """A bundle, which is a module, as an expression that gives its function.
+    """Turns a bundle, which is an ES module, into an expression that returns its function.
 
-    A file has no second file that a module could be imported from.
+    A single file cannot import modules from another one.
     """
     body, count = MODULE_END.subn(r"return \1;", module)
     if not count:

@@ -1,10 +1,8 @@
-"""The figures of lessons, from the app's own components.
+"""The figures of lessons, drawn with the app's own components.
 
-What each works out of its block, how it is drawn, and what it is on paper.
-
-A figure is made before it is drawn, and making it fails with KafkavizError or NoValue where what
-the block asks for is not there; check.py makes every figure of a lesson to find that out. figure.py
-has what all share, block_location.py what a block points at.
+A figure is made from its block before it is drawn. Making it raises KafkavizError or NoValue if the
+block asks for something that does not exist; check.py relies on this. figure.py holds the parts
+shared by all figures, and block_location.py finds the segment a block names.
 """
 
 from kafkaviz.app.lessons.live.areas import BATCH_AREAS, FILE_AREAS, HEADER_AREAS

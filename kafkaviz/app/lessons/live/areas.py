@@ -1,4 +1,4 @@
-"""Sizes as areas: the three files of a real segment, its batches, the header of one of them."""
+"""Sizes as areas: the three files of a real segment, its batches, and the header of a batch."""
 
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, MAGIC_2
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 
-AROUND = 2  # batches before and behind the one that is asked for
+AROUND = 2  # batches before and after the one that holds the offset
 FILE_HEADS = (
     "workshop.file",
     "segment.bytes_heading",
@@ -48,10 +48,10 @@ def _segment_name(block: LessonBlock) -> str:
 
 
 def _make_files(block: LessonBlock) -> FileAreasView:
-    """The files of a block's segment.
+    """Returns the files of a block's segment as areas.
 
     Raises:
-        NoValue: there are not all three, or one is empty.
+        NoValue: one of the three files is missing or empty.
     """
     location, anatomy = block_location.anatomy(block)
     segment = location.segment
@@ -93,10 +93,10 @@ def _files_on_paper(view: FileAreasView, block: LessonBlock, key: str) -> None:
 
 
 def _batch_area(segment: LogSegment, row: Any) -> BatchArea:
-    """A batch of the anatomy.
+    """Returns a batch with its records.
 
     Raises:
-        NoValue: its records do not lie in it as they are.
+        NoValue: the batch has an old format, or its records are compressed.
     """
     if row["magic"] != MAGIC_2 or row["attributes"] & CODEC_MASK:
         raise NoValue(message("batch_areas.legacy", offset=row["base_offset"], magic=row["magic"]))

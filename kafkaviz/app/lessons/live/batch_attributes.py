@@ -1,4 +1,4 @@
-"""The attributes of real batches, bit by bit, and who wrote them: a column a batch."""
+"""The attributes of real batches, bit by bit, and their producers: one column per batch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from kafkaviz.messages import message, say
 from kafkaviz.search.log_view import NO_ROW
 from kafkaviz.units import group
 
-LOW_BITS = 0xFF  # all that are used, and one more
-THIN_SPACE = "\u202f"  # at which no line breaks
-NONE = -1  # a batch without a producer id says so in all three
+LOW_BITS = 0xFF  # one byte: the bits in use and one spare
+THIN_SPACE = "\u202f"  # a space that does not break the line
+NONE = -1  # stands for no producer id, epoch or sequence
 
 
 @dataclass(frozen=True)
 class SampleBatch:
-    """A batch of a sample: its topic-partition, where it lies, and its header."""
+    """A batch of a sample."""
 
     partition: str
     location: SegmentLocation
@@ -35,10 +35,10 @@ class SampleBatch:
 
 
 def _make(block: LessonBlock) -> tuple[SampleBatch, ...]:
-    """The batches of a block.
+    """Finds the batches that a block names.
 
     Raises:
-        NoValue: it names none, or one that is not there.
+        NoValue: the block names no batch, or one that does not exist.
     """
     if not block["batch"]:
         raise NoValue(message("lesson.key_missing", key="batch"))
@@ -58,7 +58,7 @@ def _find(block: LessonBlock, name: str, offset: int) -> SampleBatch:
 
 
 def rows(batches: tuple[SampleBatch, ...]) -> Iterator[tuple[str, ...]]:
-    """Bits, what they are, and what each batch says."""
+    """Yields rows of bit numbers, their meaning, and the value in each batch."""
     columns = tuple(_values(batch_row.header) for batch_row in batches)
     names = (
         ("0–7", "attributes.bits"),
@@ -103,7 +103,7 @@ def _draw(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> Non
 
 
 def _draw_question(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> None:
-    """The bits of each batch; what they say is asked."""
+    """Draws the bits of each batch and hides their meaning."""
     first, *others = rows(batches)
     unknown = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]
     _render(batches, [first, *unknown], block)

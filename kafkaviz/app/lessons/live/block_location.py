@@ -1,7 +1,4 @@
-"""What a block of a lesson points at.
-
-A sample directory, its topic-partition and segment, an offset in it.
-"""
+"""The sample directory, topic-partition, segment and offset that a block of a lesson names."""
 
 import time
 from pathlib import Path
@@ -31,15 +28,15 @@ class _OpenedSample(NamedTuple):
     at_s: float
 
 
-_opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # one a sample that comes along
+_opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # one entry per sample
 
 
 def locate(block: LessonBlock) -> SegmentLocation:
-    """The sample, topic-partition and segment of a block.
+    """Returns the sample, topic-partition and segment of a block.
 
     Raises:
-        NoValue: the block names none that there is.
-        CannotOpen: the sample cannot be read.
+        NoValue: the block names no sample or topic-partition, or a sample that does not exist.
+        CannotOpen: the sample cannot be read, or lacks the topic-partition or segment.
     """
     for key in ("data", "tp"):
         if block[key] is None:
@@ -55,11 +52,11 @@ def locate(block: LessonBlock) -> SegmentLocation:
 
 
 def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocation:
-    """The segment of a sample that a broker would look for an offset in.
+    """Returns the segment of a sample in which a broker would look for an offset.
 
     Raises:
-        NoValue: there is no such sample.
-        CannotOpen: there is no such topic-partition.
+        NoValue: the sample does not exist.
+        CannotOpen: the topic-partition does not exist.
     """
     path, snapshot = _open_sample(data)
     partition = snapshot.broker.partition(partition_name)
@@ -68,10 +65,10 @@ def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocatio
 
 
 def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
-    """A sample's path and listing, which all readers look at anew once in LOOK_S.
+    """Returns a sample's path and listing, which are checked once in LOOK_S for all readers.
 
-    To see whether a listing is still that of the directory takes milliseconds, for which twenty
-    learners who go to a step together would wait in line, and a step asks for it several times.
+    Checking whether a listing is current takes milliseconds, and a step asks for it several times.
+    Twenty learners who open a step together would wait for each other.
     """
     key, now = (access.SAMPLES, name), time.monotonic()
     opened = _opened_samples.get(key)
@@ -83,10 +80,10 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
 
 
 def sample(name: str) -> Path:
-    """The sample directory of this name, without its .tar.gz.
+    """Returns the path of the sample with this name, which has no suffix such as .tar.gz.
 
     Raises:
-        NoValue: there is no such sample.
+        NoValue: the sample does not exist.
     """
     sample_paths = {_stem(path.name): path for path in access.samples()}
     if name not in sample_paths:
@@ -99,10 +96,10 @@ def _stem(name: str) -> str:
 
 
 def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
-    """The segment of a block, read.
+    """Reads the segment of a block.
 
     Raises:
-        NoValue: it has no .log.
+        NoValue: the segment has no .log.
     """
     location = locate(block)
     if not isinstance(location.segment, LogSegment):
@@ -113,10 +110,10 @@ def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
 
 
 def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
-    """The rows around the block's offset.
+    """Returns the rows around the block's offset.
 
     Raises:
-        NoValue: for one that is not there.
+        NoValue: the segment does not hold the offset.
     """
     pinned_offset = selection.select_offset(
         anatomy, "" if block["offset"] is None else str(block["offset"])
@@ -135,17 +132,17 @@ def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
 
 
 def to_segment(block: LessonBlock) -> Destination:
-    """The Segment page at the block's offset."""
+    """Returns the Segment page at the block's offset."""
     pin_parameter = {} if block["offset"] is None else {page_state.PIN: str(block["offset"])}
     return "Segment", locate(block).address | pin_parameter
 
 
 def to_tuning(block: LessonBlock) -> Destination:
-    """The Tuning page of the block's topic-partition."""
+    """Returns the Tuning page of the block's topic-partition."""
     location = locate(block)
     return "Tuning", page_state.address(location.directory, location.partition.directory)
 
 
 def to_health(block: LessonBlock) -> Destination:
-    """The Health page of the block's sample."""
+    """Returns the Health page of the block's sample."""
     return "Health", page_state.address(sample(block["data"]))

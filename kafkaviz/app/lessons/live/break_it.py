@@ -1,8 +1,7 @@
-"""The lab at the end of a lesson: break a copy of a log, predict its next start, and see.
+"""The lab at the end of a lesson: readers damage a copy of a log and predict its next start.
 
-Words and questions on the left, what is broken and what comes of it on the right. The right
-predictions are worked out from the bytes at hand (analysis.fault_injection); a lesson names the
-faults alone.
+Text and questions are on the left, the damage and the result on the right. The right answers are
+computed from the bytes of the copy (analysis.fault_injection), so a lesson only names the faults.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,8 +35,8 @@ from kafkaviz.figures.fault_injection.trial_result import OffsetBar, OffsetStrip
 from kafkaviz.messages import message, say
 from kafkaviz.units import group, moment
 
-MAX_RIGHT = 0.75  # of a strip: behind it the words of a mark stand on its left
-MAX_TRIALS, MAX_COPIES = 128, 8  # kept between reruns
+MAX_RIGHT = 0.75  # share of a strip's width; text of a mark further right is placed to its left
+MAX_TRIALS, MAX_COPIES = 128, 8  # numbers of results kept between reruns
 OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
     "start": tuple(StartOutcome),
     "read": tuple(ReadOutcome),
@@ -46,7 +45,7 @@ OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
 
 @dataclass(frozen=True)
 class FaultLab:
-    """A copy of a log and the faults that a lesson offers for it."""
+    """A copy of a log, and the faults that a lesson offers for it."""
 
     snapshot: BrokerSnapshot
     directory: str
@@ -54,24 +53,24 @@ class FaultLab:
     faults: tuple[str, ...]
 
     def places(self, number: int) -> range:
-        """The places of a fault, by its number in the lesson."""
+        """Returns the places where a fault can be put; `number` is its index in the lesson."""
         return FAULTS[self.faults[number]].places(self.copy)
 
     def trial(self, number: int, place: int) -> StartTrial:
-        """The start on the copy with a fault in it."""
+        """Returns the start of a broker on the copy with a fault at a place."""
         return _trial(self.snapshot, self.directory, self.copy.segment, self.faults[number], place)
 
 
 @dataclass(frozen=True)
 class LabAnswer:
-    """What was predicted of a fault at a place, letters of OUTCOMES."""
+    """The predictions for a fault at a place, as letters of OUTCOMES."""
 
     place: int
     start: str
     read: str
 
     def score(self, trial: StartTrial) -> int:
-        """How many of the two are right."""
+        """Returns how many of the two predictions are right."""
         return sum(
             letter == right_letter(question, trial)
             for question, letter in (("start", self.start), ("read", self.read))
@@ -79,16 +78,16 @@ class LabAnswer:
 
 
 def right_letter(question: str, trial: StartTrial) -> str:
-    """The letter of what the trial came to."""
+    """Returns the letter of the actual outcome."""
     outcome = trial.start if question == "start" else trial.read
     return LETTERS[OUTCOMES[question].index(outcome)]
 
 
 def make(block: LessonBlock) -> FaultLab:
-    """The lab of a block.
+    """Returns the lab of a block.
 
     Raises:
-        NoValue: there is no such fault, or no place for it.
+        NoValue: a fault does not exist, or has no place in this log.
         KafkavizError: the log cannot be read.
     """
     location = block_location.locate(block)
@@ -119,14 +118,14 @@ def _trial(
 def _findings(
     snapshot: BrokerSnapshot, directory: str, segment: int, fault: str = "", place: int = 0
 ) -> tuple[Finding, ...]:
-    """What a check finds in the copy, with a fault or without one."""
+    """Checks the copy, with a fault if one is given."""
     copy = _copy(snapshot, directory, segment)
     broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
     return damage_check.check_copy(snapshot.broker, broken_copy)
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
-    """What the fault adds; nothing is known where this server may not read its own folder."""
+    """Returns the findings caused by the fault, or none if the server may not read its own copy."""
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
@@ -138,7 +137,7 @@ def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]
 
 
 def total_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
-    """How many predictions are right, and how many there are to make."""
+    """Returns the number of right predictions and the number of questions in the lab."""
     right = sum(
         answer.score(lab.trial(number, answer.place))
         for number, answer in answers.items()
@@ -148,7 +147,6 @@ def total_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> tuple[int, i
 
 
 def describe_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> str:
-    """The score in words."""
     right, count = total_score(lab, answers)
     return say("break_it.card_score", right=right, count=count)
 
@@ -166,11 +164,13 @@ def render(
     head: Callable[[], None],
     widths: tuple[float, float],
 ) -> None:
-    """The lab: its head and its questions, and beside them the bench.
+    """Draws the lab: its head and questions, and next to them the damage and the result.
 
     Args:
-        answers: what was predicted, by the number of the fault.
-        on_start: called with the number of the fault and its predictions.
+        answers: the predictions by the number of the fault.
+        on_start: called with the number of the fault and the predictions for it.
+        head: draws the head of the page.
+        widths: relative widths of the left and right column.
     """
     with st.container(key="kv_stage"):
         words, stage = st.columns(widths, gap=32)
@@ -196,7 +196,7 @@ def render(
 
 
 def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
-    """The fault, and its place."""
+    """Draws the controls, and returns the number of the fault and its place."""
     number = st.segmented_control(
         say("break_it.faults"),
         range(len(lab.faults)),
@@ -247,7 +247,7 @@ def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
 
 
 def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
-    """Both questions; once it has started, what was right."""
+    """Draws both questions, with the right answers if `answer` is given."""
     for question, outcomes in OUTCOMES.items():
         letter = (
             getattr(answer, question) if answer else st.session_state.get(key, {}).get(question)
@@ -282,7 +282,7 @@ def _choice_button(question: str, index: int, text: str, kind: str, key: str) ->
 
 
 def _predict(key: str, question: str, letter: str) -> None:
-    """Keeps a prediction until the start."""
+    """Stores a prediction until the start."""
     st.session_state[key] = st.session_state.get(key, {}) | {question: letter}
 
 
@@ -320,11 +320,11 @@ def _verdict(
     )
 
 
-# ---- right: the bench
+# ---- right: damage and result
 
 
 def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
-    """What is broken: the bytes before and after."""
+    """Draws the bytes before and after the damage."""
     view = damage_bytes.view(lab.copy, trial.damage, lab.faults[number], place)
     elements.figure_head(view.title, view.stop)
     rows = (
@@ -352,7 +352,7 @@ def _cell(cell: tuple[str, bool]) -> str:
 
 
 def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
-    """What came of it."""
+    """Draws the outcome of the start."""
     view = trial_result.view(trial, _new_findings(lab, number, place), RELEASE)
     with st.container(key="kv_break_result", gap=10):
         elements.figure_head(view.title, "")
@@ -370,7 +370,7 @@ def _row(who: str, lines: tuple[str, ...]) -> str:
 
 
 def _strip(strip: OffsetStrip, *, is_started: bool) -> str:
-    """The offsets as bars: of the undamaged log, and of the one that was broken once it started."""
+    """Returns the offsets before the damage and, once started, those after it, as bars."""
     lines = "".join(f'<s style="left:{share:.2%}"></s>' for share in strip.segments)
     start, stop = strip.broken or (0, 0)
     broken = f'<u style="left:{start:.2%};width:{stop - start:.2%}"></u>' if strip.broken else ""

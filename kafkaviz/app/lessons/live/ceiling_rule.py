@@ -1,4 +1,4 @@
-"""The rule for the ceiling that the reader types into the exercise, run over the slots."""
+"""The rule that the reader typed into the exercise on the ceiling, applied to every slot."""
 
 from itertools import pairwise
 
@@ -23,10 +23,10 @@ COLUMNS = ("target", "floor", "rule", "ceiling")
 
 
 def _make(block: LessonBlock) -> tuple[int, ...]:
-    """The keys of a block.
+    """Returns the keys of a block.
 
     Raises:
-        NoValue: they do not rise, or are too many.
+        NoValue: the keys do not increase, or there are too few or too many.
     """
     keys = block["keys"]
     does_rise = all(lower < higher for lower, higher in pairwise(keys))
@@ -36,10 +36,10 @@ def _make(block: LessonBlock) -> tuple[int, ...]:
 
 
 def view(keys: tuple[int, ...], rule: str) -> CeilingCasesView:
-    """A rule at all its targets.
+    """Returns the result of a rule for all its targets.
 
     Args:
-        rule: what is typed; what is no rule yet leaves the question open.
+        rule: the typed text; the results are open while it is not a valid rule.
     """
     try:
         rule_check = exercise.check(exercise.parse(rule), np.array(keys))
@@ -78,7 +78,7 @@ def _case(case: RuleCase, keys: tuple[int, ...], *, is_rule: bool) -> CeilingCas
 
 
 def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
-    """What the rule gives: a slot that is there or not, or none."""
+    """Returns the rule's answer: a slot, a slot that does not exist, or none."""
     if case.answer_slot in (BASE, NO_ANSWER):
         return say(f"ceiling_cases.{'base' if case.answer_slot == BASE else 'no_answer'}")
     is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
@@ -100,7 +100,7 @@ def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
 
 
 def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
-    """The targets, with room for what the reader's rule gives."""
+    """Draws the targets, with space for the results of the reader's rule."""
     cases_view = view(keys, "")
     elements.figure_head(cases_view.title, "")
     heads = [say(f"ceiling_cases.head_{name}") for name in COLUMNS]
@@ -108,7 +108,7 @@ def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
 
 
 def _to_lookup(block: LessonBlock) -> Destination:
-    """The same keys, typed."""
+    """Returns the Lookup page with the same keys as a typed index."""
     keys = block["keys"]
     return "Lookup", {
         page_state.SET: lookup_source.KEYS_SET,
@@ -118,5 +118,5 @@ def _to_lookup(block: LessonBlock) -> Destination:
     }
 
 
-# what a rule that is not typed yet gives is open by itself
+# the figure and its question are the same: without a typed rule the answers are open
 OWN_RULE = LessonFigure(_make, _draw, _to_lookup, _on_paper, _draw)

@@ -1,4 +1,4 @@
-"""A drawing with a title of its own: what is asked before the answer, what is so behind it."""
+"""Drawings with their own title, which asks before the answer and states the result after it."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from kafkaviz.messages import say
 def render_drawing(
     draw: charts.Draw, view: Any, block: LessonBlock, key: str, *, title: str, words: str
 ) -> None:
-    """A drawing in its frame, under its title and its view's caption.
+    """Draws a figure in its frame, with a title and the caption of its view.
 
     Args:
-        words: the drawing for who does not see it.
+        words: the alternative text.
     """
     with st.container(key=f"kv_fig_{key}"):
         elements.figure_head(title, view.caption)

@@ -1,7 +1,4 @@
-"""An index of a practice log above its batches, and where a search for an offset begins.
-
-Before the answer only what is asked.
-"""
+"""An index of a practice log above its batches, and the position where a search starts."""
 
 from collections.abc import Sequence
 
@@ -18,7 +15,6 @@ from kafkaviz.messages import say
 
 
 def _make(block: LessonBlock) -> LookupContext:
-    """A lookup by offset in a practice log."""
     source = lookup_source.practice_source(block["set"])
     return lookup_cache.lookup_context(
         source,
@@ -54,7 +50,7 @@ def _render_frame(context: LookupContext, block: LessonBlock, key: str, head: di
 
 
 def _rows(context: LookupContext) -> dict:
-    """The slots of the index, and the batches below them."""
+    """Returns the slots of the index and the batches of the log."""
     slots, rows = context.log.segments[0].offset_slots, context.batches(0).all_rows()
     return {
         "slots": [[int(entry["relative_offset"]), int(entry["position"])] for entry in slots],
@@ -66,10 +62,7 @@ def _rows(context: LookupContext) -> dict:
 
 
 def _search(context: LookupContext, target: int) -> dict:
-    """Where the search went: the slot, the batches it passed, the one it found.
-
-    And what stands beside them.
-    """
+    """Returns the slot, the batches passed and the batch found, with the labels next to them."""
     scan, batch = context.result.scan, _batch_position(context)
     passed_positions = (
         [
@@ -99,13 +92,13 @@ def _search(context: LookupContext, target: int) -> dict:
 
 
 def _batch_position(context: LookupContext) -> int:
-    """The position of the batch that was found, or -1."""
+    """Returns the position of the batch that was found, or -1."""
     scan = context.result.scan
     return scan.batch.position if scan and scan.batch else -1
 
 
 def _search_title(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
-    """Where the search began; and the entry of the target's own batch, where it is another one."""
+    """Returns where the search started, and the entry of the target's own batch if it differs."""
     if slot < 0:
         return say("workshop.entries_none", target=target)
     own_slot = positions.index(batch) if batch in positions else slot

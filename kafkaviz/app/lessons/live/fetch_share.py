@@ -1,4 +1,4 @@
-"""What the lookup of a fetch takes beside sending what it found, by how much that is."""
+"""The share of a lookup in the time of a fetch, for several sizes of the response."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,8 @@ from kafkaviz.messages import say
 from kafkaviz.units import group, share
 
 LINK_BITS_PER_US = 10_000  # 10 Gbit/s
-FETCH_BYTES = (4 << 10, 64 << 10, 1 << 20)  # the last: max.partition.fetch.bytes by default
+# the last one is the default of max.partition.fetch.bytes
+FETCH_BYTES = (4 << 10, 64 << 10, 1 << 20)
 FETCHES_PER_S = 10_000
 
 
@@ -29,9 +30,9 @@ class FetchShare:
     """The lookups of a topic-partition and their costs.
 
     Attributes:
-        lookup_us: a mean lookup of a batch's base offset, in the page cache; a model.
-        headers: that it reads on average.
-        cores: that FETCHES_PER_S of them keep busy.
+        lookup_us: the modelled mean time of a lookup of a batch's base offset in the page cache.
+        headers: the batch headers that a lookup reads on average.
+        cores: the cores that FETCHES_PER_S lookups keep busy.
     """
 
     location: SegmentLocation
@@ -60,12 +61,12 @@ def _cached_share(
 
 
 def sending_us(size_bytes: int) -> float:
-    """So many bytes on a link of 10 Gbit/s, at the least."""
+    """Returns the minimum time to send bytes over a link of 10 Gbit/s."""
     return size_bytes * 8 / LINK_BITS_PER_US
 
 
 def rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
-    """Bytes of an answer, its lookup, sending it, and the lookup's share of both."""
+    """Yields response size, lookup time, sending time, and the lookup's share of both."""
     lookup = fetch_share.lookup_us
     for size_bytes in FETCH_BYTES:
         sending = sending_us(size_bytes)
@@ -91,7 +92,7 @@ def _draw(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
-    """What is sent; what the lookup takes is asked."""
+    """Draws the sending times and hides the lookups."""
     cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in rows(fetch_share)]
     _render(fetch_share, block, cells)
 

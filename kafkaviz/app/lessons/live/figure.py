@@ -1,7 +1,4 @@
-"""What every figure of a lesson has in common.
-
-How it is made and drawn, and what is around it on the page.
-"""
+"""The type of all figures in lessons, and helpers that they share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,27 +11,24 @@ from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts
 from kafkaviz.messages import language
 
-PAPER_ROWS = 12  # of a table that is printed
-UNKNOWN = "?"  # in a cell that the answer fills
+PAPER_ROWS = 12  # rows of a printed table
+UNKNOWN = "?"  # shown in a cell until the answer is given
 
-# what is made is of the kind's own type: its make and its draw agree on it
+# Any is the view of a kind, the same type in its `make` and its `draw`
 Draw = Callable[[Any, LessonBlock, str], None]
 Destination = tuple[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
 class LessonFigure:
-    """A kind of figure, made once and drawn from that.
-
-    Draw, paper and question take (view, block, key).
-
-    make(block) -> the view that is drawn. destination(block) -> the page it goes on in, and the
-    address there.
+    """A kind of figure, made once from a block and then drawn.
 
     Attributes:
-        paper: what is printed instead.
-        question: its base state, drawn while it waits for the answer or the task of its step:
-            what there is before, without what is asked.
+        make: returns the view of a block.
+        draw: draws the view, given (view, block, key).
+        destination: returns the page to continue on, and its address parameters.
+        paper: draws the printed form, if it differs.
+        question: draws the figure without the answer, while the step waits for it.
     """
 
     make: Callable[[LessonBlock], Any]
@@ -45,17 +39,17 @@ class LessonFigure:
 
 
 def block_key(block: LessonBlock) -> str:
-    """What distinguishes what a block shows from what others do."""
+    """Returns a cache key for the content of a block."""
     return f"lesson {language()} {block.kind} {block.lines}"
 
 
 def render_framed(
     draw: charts.Draw, figure_view, block: LessonBlock, key: str, below: str = ""
 ) -> None:
-    """A view and its figure in their frame.
+    """Draws a view's figure in its frame.
 
     Args:
-        below: HTML under it.
+        below: HTML below the figure.
     """
     with st.container(key=f"kv_fig_{key}"):
         charts.render_titled((key, block_key(block)), draw, figure_view, key)
@@ -64,22 +58,19 @@ def render_framed(
 
 
 def start_parameters(block: LessonBlock) -> dict[str, str]:
-    """Where a stepper begins, as address parameters of the page it goes on in."""
+    """Returns the first step of a block's stepper as address parameters of its destination."""
     return {page_state.STEP: str(block["step"])} if block["step"] else {}
 
 
 def current_step(key: str) -> dict[str, str]:
-    """Where the stepper of this key stands, in the same way, as the address says: STEP=KEY.7.
+    """Returns the current step of a stepper as address parameters of its destination.
 
-    Empty where that is of another stepper.
+    Returns {} unless the address contains the step of the stepper with this key, as STEP=KEY.7.
     """
     name, _, step = st.query_params.get(page_state.STEP, "").rpartition(".")
     return {page_state.STEP: step} if name == key and step.isdecimal() else {}
 
 
 def stepper_data(block: LessonBlock, key: str) -> dict[str, str | int]:
-    """What the component of a stepper takes besides its steps.
-
-    Its name in the address, and the step that it begins at, from 0.
-    """
+    """Returns the name of a stepper in the address, and its first step, from 0."""
     return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}

@@ -1,4 +1,4 @@
-"""The bytes of a real segment, or of a file beside it, each field named."""
+"""The bytes of a real segment or of another file in its folder, with every field named."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -20,16 +20,13 @@ from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message, say
 
-PAPER_FIELDS = 26  # of a file that is printed
-PAPER_BYTES = 16  # of a field
+PAPER_FIELDS = 26  # fields of a printed file
+PAPER_BYTES = 16  # bytes per printed field
 
 
 @dataclass(frozen=True)
 class LessonFile:
-    """A file of a segment, with what lies around an offset.
-
-    Or, by `beside`, another file of its topic-partition.
-    """
+    """A file of a segment and the rows around an offset, or another file in the same folder."""
 
     location: SegmentLocation
     anatomy: Anatomy | None = None
@@ -37,9 +34,9 @@ class LessonFile:
     other_file: FileInfo | None = None
 
     def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
-        """The bytes that the component asked for, and the name of what it shows.
+        """Returns the bytes that the component asked for, and the key of its content.
 
-        What all readers see first is kept for them.
+        The first view is the same for all readers and is cached.
         """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
         request = bytes_component.byte_request(content_key, key)
@@ -93,7 +90,7 @@ def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
-    """The bytes that are asked about, unnamed; of an index one entry, of a .log a batch."""
+    """Draws the bytes that are asked about without names: an index entry, or a batch of a .log."""
     view, content_key = lesson_file.view(block, key)
     view = segment_bytes.unnamed_view(view, block["byte"])
     with st.container(gap=10, key=f"kv_fig_{key}"):
@@ -120,7 +117,7 @@ def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
 
 
 def _field(span, pane) -> tuple[str, ...]:
-    """Where a field begins, its bytes, its name and its value."""
+    """Returns the position of a field, its bytes, name and value."""
     data = pane.data[max(0, span.start - pane.first) : span.end - pane.first]
     text = data[:PAPER_BYTES].hex(" ") + (" …" if len(data) > PAPER_BYTES else "")
     return units.group(span.start), text, span.name, str(span.value)[:60]

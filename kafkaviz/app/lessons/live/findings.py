@@ -1,4 +1,4 @@
-"""What is wrong in a real directory, and what Kafka does about it."""
+"""Findings in a real directory, and what Kafka does about them."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -15,7 +15,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import sentence_text
 from kafkaviz.messages import message, render, say
 
-FORECAST = "recovery-will-"  # codes of what the next start does
+FORECAST = "recovery-will-"  # prefix of codes about the next start
 WRAP = ' style="white-space:normal"'
 
 
@@ -47,7 +47,7 @@ def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
-    """What lies there; what the next start will do with it is the answer."""
+    """Draws the findings and hides what the next start will do."""
     facts = (finding for finding in findings if not finding.code.startswith(FORECAST))
     rows = ([*_there(finding), f"<td>{UNKNOWN}</td>"] for finding in facts)
     _table((f"<tr>{''.join(cells)}</tr>" for cells in rows), block)
@@ -69,7 +69,7 @@ def _row(finding: Finding) -> str:
 
 
 def _there(finding: Finding) -> tuple[str, str]:
-    """The cells of the file and of what is there."""
+    """Returns the cells of the file and of the finding."""
     return (
         f'<td class="kv-mono">{escape(Path(finding.file or "").name)}</td>',
         f"<td{WRAP}>{escape(render(finding.message))}</td>",

@@ -1,4 +1,4 @@
-"""A log that grows, append by append."""
+"""A log that grows append by append."""
 
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend.growth import growth
@@ -16,13 +16,12 @@ from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.messages import say
 
-# as the Rolls page names them
+# the names used on the Rolls page
 STORIES = dict(zip(("first", "full-time-index"), simulation_cache.STORIES, strict=True))
 HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
 def view(block: LessonBlock) -> GrowthView:
-    """The story of a block, in words."""
     return simulation_cache.lesson_story(STORIES[block["story"]])
 
 
@@ -31,7 +30,7 @@ def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
-    """The log as it is at the step where the stepper will begin."""
+    """Draws the log at the step where the stepper will start."""
     message, data = growth_figure.browser_payload(growth_view), stepper_data(block, key)
     step = message["steps"][int(data["begin"])]
     growth(message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}, key=key)

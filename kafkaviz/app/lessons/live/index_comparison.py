@@ -1,4 +1,4 @@
-"""The two indexes of a real segment beside each other: what an entry is, and by which rules."""
+"""The two indexes of a real segment side by side: their entries and their rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,13 +16,14 @@ from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
 
-RESERVED_SLOTS = {offset_index: 0, time_index: 1}  # kept for the end of the segment
+# slots reserved for the entry that is appended when the segment is rolled
+RESERVED_SLOTS = {offset_index: 0, time_index: 1}
 RULES = ("key", "value", "written", "rising", "nothing_below", "missing")
 
 
 @dataclass(frozen=True)
 class ComparedIndexes:
-    """A segment, and how many entries each of its indexes has."""
+    """A segment and the number of entries in its indexes."""
 
     location: SegmentLocation
     offset_entries: int
@@ -30,10 +31,10 @@ class ComparedIndexes:
 
 
 def _make(block: LessonBlock) -> ComparedIndexes:
-    """The indexes of a block's segment.
+    """Returns the indexes of a block's segment.
 
     Raises:
-        NoValue: one of them is not there.
+        NoValue: an index is missing.
     """
     location = block_location.locate(block)
     segment = location.segment
@@ -44,7 +45,7 @@ def _make(block: LessonBlock) -> ComparedIndexes:
 
 
 def rows(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
-    """What is compared, of the offset index, of the time index."""
+    """Yields rows of the property, its value in the offset index, and in the time index."""
     for name in RULES[:2]:
         yield _rule(name)
     yield _numbers("entry_bytes", _entry_bytes)
@@ -77,7 +78,7 @@ def _entry_bytes(layout: ModuleType) -> int:
 
 
 def _slots(layout: ModuleType) -> int:
-    """Of a new file at Kafka's default."""
+    """Returns the slots of a new index file with the default segment.index.bytes."""
     release = versions.parse(versions.NEWEST)
     return config_def.setting("segment.index.bytes").default(release) // _entry_bytes(layout)
 
@@ -87,7 +88,7 @@ def _draw(compared: ComparedIndexes, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(compared: ComparedIndexes, block: LessonBlock, key: str) -> None:
-    """Key, value and sizes; the rules are asked."""
+    """Draws keys, values and sizes, and hides the rules."""
     known = len(RULES) - 2
     cells = [*rows(compared)]
     unknown = [(name, UNKNOWN, UNKNOWN) for name, _, _ in cells[-known:]]

@@ -1,4 +1,4 @@
-"""What Kafka's own dump tool prints of an index of a real segment."""
+"""The output of Kafka's dump tool for an index of a real segment."""
 
 from dataclasses import dataclass
 
@@ -18,12 +18,13 @@ COMMAND = "kafka-dump-log.sh --files"
 
 @dataclass(frozen=True)
 class IndexDump:
-    """The lines of an .index.
+    """The dump of an .index file.
 
     Attributes:
-        path: of the file in its broker directory, as it was typed.
-        entries: a line each, as many as the block asks for.
-        mismatches: what stands below the entries, if one is wrong.
+        path: the path given to the command.
+        entries: one line per entry, as many as the block asks for.
+        count: the number of entries in the file.
+        mismatches: the lines after the entries if any entry is wrong.
     """
 
     location: SegmentLocation
@@ -33,17 +34,17 @@ class IndexDump:
     mismatches: tuple[str, ...]
 
     def text(self, entries: tuple[str, ...], mismatches: tuple[str, ...]) -> str:
-        """All of it, the command first."""
+        """Returns the command and its output."""
         more = ("…",) if len(self.entries) < self.count else ()
         lines = (f"$ {COMMAND} {self.path}", f"Dumping {self.path}", *entries, *more, *mismatches)
         return "\n".join(lines)
 
 
 def _make(block: LessonBlock) -> IndexDump:
-    """The index of a block.
+    """Dumps the index of a block.
 
     Raises:
-        NoValue: it has none, or no .log to hold it against.
+        NoValue: the segment has no .index, or no .log to compare it with.
     """
     location = block_location.locate(block)
     segment = location.segment
@@ -64,9 +65,9 @@ def _make(block: LessonBlock) -> IndexDump:
 
 
 def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
-    """Each entry whose batch ends with another offset, and that offset.
+    """Returns each entry's offset and the last offset of its batch, if they differ.
 
-    The tool reads the batch at each entry's position; in a sample there is one.
+    The tool reads the batch at an entry's position. In the samples every position has one.
     """
     rows = np.searchsorted(batches["position"], slots["position"])
     last_offsets = batches["last_offset"][np.minimum(rows, len(batches) - 1)]
@@ -82,7 +83,7 @@ def _draw(dump: IndexDump, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(dump: IndexDump, block: LessonBlock, key: str) -> None:
-    """As many lines, with nothing in them, and no word of what is wrong."""
+    """Draws the same number of lines without values, and no mismatches."""
     unknown = tuple(f"offset: {UNKNOWN} position: {UNKNOWN}" for _ in dump.entries)
     _render(dump, block, dump.text(unknown, ()))
 

@@ -1,4 +1,4 @@
-"""Which pages of an index a search touches while the index grows and pages go cold."""
+"""The pages of an index that a search reads while the index grows and pages go cold."""
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
@@ -43,7 +43,7 @@ def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> Non
 
 
 def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> None:
-    """The growth up to the question."""
+    """Draws the growth up to the point of the question."""
     render_framed(
         page_faults.figure,
         page_faults.cut(view, block["until"] * ENTRIES_A_PAGE),
@@ -53,10 +53,10 @@ def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> No
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
-    """Both sizes of an index.
+    """Returns the pages read at both sizes of an index.
 
     Raises:
-        NoValue: one has no entry, or too many to draw their pages.
+        NoValue: a size has no entry, too many to draw, or the second is not larger.
     """
     if not 0 < block["entries"] < block["then"] <= MAX_MIDDLES_ENTRIES:
         raise NoValue(message("moving_middles.sizes", most=MAX_MIDDLES_ENTRIES))
@@ -80,7 +80,7 @@ def _middles_on_paper(view: MovingMiddlesView, block: LessonBlock, key: str) -> 
 
 
 def _to_page_faults(block: LessonBlock) -> Destination:
-    """The same growth, as far as the sliders there have its values."""
+    """Returns the Page cache page with the same growth, as far as its sliders offer the values."""
     sliders = (
         (page_state.COLD, controls.COLD, block["cold"] * controls.MB),
         (page_state.GROW, controls.GROW, block["pages"] * ENTRIES_A_PAGE),

@@ -1,4 +1,4 @@
-"""What other sizes of an index would do to a real log: what a search reads, when it rolls."""
+"""The effect of other index sizes on a real log: reads per search, and rolls."""
 
 from dataclasses import dataclass, replace
 
@@ -27,10 +27,10 @@ PAPER_SIZES = tuple(1 << power for power in range(8, 25, 4))
 
 @dataclass(frozen=True)
 class LessonIndexSize:
-    """A topic-partition written with each size, and each interval.
+    """A topic-partition rewritten with each index size and each interval.
 
     Attributes:
-        rows: index_size_curve.rows, at its own interval.
+        rows: the rows of index_size_curve.rows at the current interval.
     """
 
     location: SegmentLocation
@@ -83,7 +83,7 @@ def _draw(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
-    """What today's size does, without what any other would."""
+    """Draws the effect of the current size only."""
     curve = index_size_curve.before_sweep(sizes.curve)
     _render_pair(curve, index_size_map.before_sweep(sizes.size_map), block, f"{key}_asked")
 
@@ -91,7 +91,7 @@ def _draw_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None
 def _render_pair(
     curve: IndexSizeCurveView, size_map: IndexSizeMapView, block: LessonBlock, key: str
 ) -> None:
-    """The sizes, and beside them sizes and intervals."""
+    """Draws the curve over sizes next to the map of sizes and intervals."""
     left, right = st.columns((0.5, 0.5), gap=20)
     with left:
         render_framed(index_size_curve.figure, curve, block, f"{key}_curve")

@@ -1,4 +1,4 @@
-"""What other index intervals would have cost a real log, and what to set."""
+"""The costs of other index intervals for a real log, and the recommended one."""
 
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.messages import language, message, say
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
-HEIGHTS_PX = (250, 180)  # of the headers and of the bytes: one screen has both
+HEIGHTS_PX = (250, 180)  # the headers figure and the bytes figure; both fit on one screen
 HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
 
 
@@ -37,9 +37,11 @@ def _row(row: np.void) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LessonTuning:
-    """What tuning says of a topic-partition.
+    """The tuning result of a topic-partition.
 
-    A view of its curves, each swept interval, the recommendation in one line.
+    Attributes:
+        intervals: the costs of each swept interval.
+        verdict: the recommendation in one line, "" if there is none.
     """
 
     location: SegmentLocation
@@ -98,7 +100,7 @@ def _cached_tuning(
 
 
 def _verdict(recommendation: tuning.Recommendation) -> str:
-    """What to do, in a line."""
+    """Returns the recommendation in one line."""
     keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
     values = {
         "name": tuning.SETTING,
@@ -121,7 +123,7 @@ def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> N
 
 
 def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
-    """What today's interval costs, without the curves through it."""
+    """Draws the cost of the current interval only."""
     view = curve.before_sweep(lesson_tuning.view)
     _render_curves(view, view.titles, block, f"{key}_asked")
 
@@ -129,7 +131,7 @@ def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: 
 def _render_curves(
     view: curve.TuningCurveView, titles: tuple[str, str], block: LessonBlock, key: str
 ) -> None:
-    """The headers, and the bytes of both indexes."""
+    """Draws the figure of headers above the figure of index bytes."""
     figures = (curve.headers_figure, curve.bytes_figure)
     low_view = replace(view, heights_px=HEIGHTS_PX)
     with st.container(gap=12):

@@ -21,16 +21,16 @@ HEADS = ("limit", "most", "at_roll", "share", "alone")
 
 
 def simulate(block: LessonBlock) -> RollSimulation:
-    """The log of a block's workload, with its settings changed as the block says."""
+    """Simulates the workload of a block, with the settings that the block changes."""
     preset = _find_workload(block["workload"])
     return simulation_cache.simulate(preset, config_of(preset, block.settings))
 
 
 def _make(block: LessonBlock) -> LimitRaceView:
-    """The race of a block's segment.
+    """Replays how a block's segment approached its limits.
 
     Raises:
-        NoValue: the segment was not rolled, or its race cannot be replayed.
+        NoValue: the segment was not rolled, or it cannot be replayed.
     """
     preset, run = _find_workload(block["workload"]), simulate(block)
     if not preset.is_leader:
@@ -47,10 +47,10 @@ def _make(block: LessonBlock) -> LimitRaceView:
 
 
 def _find_workload(name: str) -> workload.Workload:
-    """One of the workloads that come along, by its name.
+    """Returns the preset with this name.
 
     Raises:
-        NoValue: there is none of that name.
+        NoValue: the preset does not exist.
     """
     if name not in workload.PRESETS:
         raise NoValue(message("lesson.no_workload", name=name, names=tuple(workload.PRESETS)))

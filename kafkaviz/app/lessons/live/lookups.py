@@ -31,7 +31,7 @@ def make_lookup(block: LessonBlock) -> LookupContext:
 
 
 def _like(block: LessonBlock) -> str:
-    """The release that searches as the block's, which is one, does."""
+    """Returns the release in lookup_cache.VERSIONS that searches like the block's release."""
     return cast(str, lookup_cache.equivalent_version(block["search"]))
 
 
@@ -65,7 +65,7 @@ def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
 
 
 def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> None:
-    """The index before its first probe."""
+    """Draws the index before the first probe."""
     stepper_component.stepper(
         stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
         | stepper_data(block, key)

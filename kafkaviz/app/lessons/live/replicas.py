@@ -1,4 +1,4 @@
-"""Two replicas of a real topic-partition by leader epoch, and what a follower drops."""
+"""Two replicas of a real topic-partition by leader epoch, and what a follower truncates."""
 
 from dataclasses import replace
 
@@ -16,11 +16,11 @@ from kafkaviz.messages import message
 
 
 def compare(block: LessonBlock) -> PartitionComparison:
-    """The topic-partition of a block in both of its samples.
+    """Compares the topic-partition of a block in its two samples.
 
     Raises:
-        NoValue: a key is missing, there is no such sample, or they are no replicas.
-        CannotOpen: a sample cannot be read, or has no such topic-partition.
+        NoValue: a key or sample is missing, or the two logs are not replicas.
+        CannotOpen: a sample cannot be read, or lacks the topic-partition.
     """
     if block["with"] is None:
         raise NoValue(message("lesson.key_missing", key="with"))
@@ -64,7 +64,7 @@ def _draw(comparison: PartitionComparison, block: LessonBlock, key: str) -> None
 
 
 def _draw_question(comparison: PartitionComparison, block: LessonBlock, key: str) -> None:
-    """As they lie, whoever leads then."""
+    """Draws both logs in their current state, without a leader."""
     _render_axis(comparison, block, key, steps=0)
     replica_logs.render_epochs(comparison)
 

@@ -1,7 +1,4 @@
-"""What a retention check deletes of a real topic-partition.
-
-So many days after its newest record, by the rules of analysis.retention.
-"""
+"""The result of a retention check on a real topic-partition, some days after its newest record."""
 
 from collections.abc import Sequence
 
@@ -23,10 +20,10 @@ from kafkaviz.messages import message, say
 
 
 def _make(block: LessonBlock) -> LogRetention:
-    """The check of a block.
+    """Runs the check of a block.
 
     Raises:
-        NoValue: no segment has a time.
+        NoValue: no segment has a timestamp.
     """
     location = block_location.locate(block)
     segment_ages = _segment_ages(location.snapshot, location.partition.directory)
@@ -64,10 +61,10 @@ def _draw_question(log: LogRetention, block: LessonBlock, key: str) -> None:
 
 
 def _render(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> None:
-    """The segments, oldest first.
+    """Draws the segments, oldest first.
 
     Args:
-        results: what the check finds of each.
+        results: the result of the check for each segment.
     """
     elements.figure_head(
         f"{log.partition}, {block['data']}",

@@ -1,4 +1,4 @@
-"""A roll by time of a real segment, on the time line of its records."""
+"""A roll by time of a real segment, on the time axis of its records."""
 
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.lessons.grammar import LessonBlock, NoValue
@@ -16,10 +16,10 @@ from kafkaviz.simulate.config import log_config
 
 
 def _make(block: LessonBlock) -> RollClockView:
-    """The roll that ended a block's segment.
+    """Returns the roll that ended a block's segment.
 
     Raises:
-        NoValue: it was not ended by time.
+        NoValue: the segment was not rolled by time.
     """
     location, anatomy = block_location.anatomy(block)
     base_offset, partition = location.segment.base_offset, location.partition
@@ -57,7 +57,7 @@ def _draw(view: RollClockView, block: LessonBlock, key: str) -> None:
 
 
 def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> None:
-    """The time line, without the table of which releases count what."""
+    """Draws the time axis without the table of releases."""
     words = clock_figure.describe(view)
     render_drawing(clock_figure.figure, view, block, key, title=view.title, words=words)
 

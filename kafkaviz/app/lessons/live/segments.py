@@ -1,4 +1,4 @@
-"""A real segment to scale and as rows, and all segments of a topic-partition."""
+"""A real segment to scale and as tables, and all segments of a topic-partition."""
 
 from collections.abc import Iterator
 from html import escape
@@ -22,7 +22,7 @@ from kafkaviz.messages import say
 
 SegmentRows = tuple[
     SegmentLocation, Anatomy, PinnedRow
-]  # a segment, and what lies around the block's offset
+]  # a segment and the rows around the block's offset
 FILE_SUFFIXES = {"batches": ".log", "index": ".index", "time-index": ".timeindex"}
 
 
@@ -89,7 +89,7 @@ def _table_head(location: SegmentLocation, block: LessonBlock, suffix: str) -> N
 
 
 def _draw_log(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
-    """The batches alone, before the indexes are drawn above them."""
+    """Draws only the batches; the answer adds the indexes."""
     location, anatomy, rows = segment_rows
     _table_head(location, block, FILE_SUFFIXES["batches"])
     segment_widgets.batches(segment_tables.batch_rows(anatomy, rows))
@@ -100,7 +100,7 @@ def _draw_unmarked(segment_rows: SegmentRows, block: LessonBlock, key: str) -> N
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
-    """The topic-partition, and the base offset of the segment that holds the block's offset."""
+    """Returns the location, and the base offset of the segment that holds the block's offset."""
     location = block_location.locate(block)
     return location, None if block["offset"] is None else page_location.find_segment(
         location.partition, block["offset"]
@@ -131,7 +131,7 @@ def _draw_segments_question(
 def _segment_rows(
     location: SegmentLocation, base_offset: int | None, offset: int | None
 ) -> Iterator[str]:
-    """A segment a row; the one that holds the offset is marked."""
+    """Yields one HTML row per segment, with a mark at the one that holds the offset."""
     for segment in location.partition.live:
         suffixes = " ".join(file.path.suffix for file in segment.files)
         mark = (

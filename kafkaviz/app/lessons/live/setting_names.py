@@ -1,4 +1,4 @@
-"""The names that a broker has for a topic's settings, the strongest first."""
+"""The broker's names for a topic's settings, in order of precedence."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from kafkaviz.units import group
 
 @dataclass(frozen=True)
 class SettingNames:
-    """Some settings of topics, and the release whose defaults they have."""
+    """Some topic settings, and the release whose defaults are shown."""
 
     settings: tuple[Setting, ...]
     release: str
 
 
 def _make(block: LessonBlock) -> SettingNames:
-    """The settings that a block names.
+    """Returns the settings that a block names.
 
     Raises:
-        NoValue: one of them is none.
+        NoValue: a name is not a topic setting.
     """
     try:
         settings = tuple(config_def.setting(name) for name in block["name"])
@@ -36,10 +36,10 @@ def _make(block: LessonBlock) -> SettingNames:
 
 
 def rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
-    """The topic's name, the broker's names, the default.
+    """Yields the topic's name of each setting, the broker's names, and the default.
 
     Args:
-        is_ordered: False while it is asked which of several names counts.
+        is_ordered: whether the broker's names are in order of precedence; False hides the order.
     """
     release = versions.parse(names.release)
     for setting in names.settings:

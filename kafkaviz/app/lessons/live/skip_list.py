@@ -1,4 +1,4 @@
-"""The segments of a real topic-partition as the skip list that a broker keeps of them."""
+"""The segments of a real topic-partition as the skip list that a broker keeps in memory."""
 
 from kafkaviz.app.lessons.grammar import LessonBlock
 from kafkaviz.app.lessons.live import block_location

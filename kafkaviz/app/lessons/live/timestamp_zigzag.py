@@ -1,4 +1,4 @@
-"""The timestamps of a real segment around a target, and the record that a lookup gives."""
+"""The timestamps of a real segment around a target, and the record that a lookup returns."""
 
 from typing import cast
 
@@ -16,15 +16,15 @@ from kafkaviz.figures.lookup.timestamp_zigzag import TimedRecord, TimestampLooku
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 
-BEFORE, BEHIND = 24, 48  # records before the search begins, and behind the answer
+BEFORE, BEHIND = 24, 48  # records shown before the start of the scan and after the answer
 HEADS = ("segment.head_offset", "lookup.by_timestamp", "zigzag.head_newest", "zigzag.head_mark")
 
 
 def _make(block: LessonBlock) -> ZigzagView:
-    """The records around a block's target.
+    """Returns the records around a block's target.
 
     Raises:
-        NoValue: it is no lookup by timestamp, or its answer is not in the block's segment.
+        NoValue: the block does not look up a timestamp, or the answer is in another segment.
     """
     location, anatomy = block_location.anatomy(block)
     if block["by"] != "timestamp":
