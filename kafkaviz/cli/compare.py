@@ -25,6 +25,9 @@ cleaned-differently; only-in-a; only-in-b.
 Two directories of one broker, by the ids in meta.properties, are before and after: what became of
 each file is held against what a start on the first was foretold to do (kafkaviz check).
 
+index.interval.bytes of a topic is what the metadata log of each side says; without one it is
+inferred from the entries.
+
 Two catalogs of kafkaviz ingest, each of one broker directory, are compared by the checksums that
 they hold, and no .log is read. The relation of each topic-partition is same-batches (identical,
 index-files-differ or segments-differ), start-differs, behind (or doomed-tail: epochs without a
@@ -43,8 +46,10 @@ last]]}, if_leader: {a, b: {follower_keeps_below, follower_loses: ranges, follow
 leader_epoch, steps: [{epoch, fetch_offset, answer: {epoch, end_offset}, rule, truncates_to}]}},
 behind: {side, offsets, bytes, time_ms}, differences: [{file, position, size_bytes, what, a, b,
 offset, crc_valid, locations}], the first 20 of difference_count, rewritten_batches,
-damaged_batches, indexes: [{segment, kind, reason, entries, common, only_in_a, only_in_b,
-unwritten_slots, contradicted_slots, interval_bytes, lookup}], replicas, notes, other_generation,
+damaged_batches, index_interval_bytes: {a, b: {value, source}} by each side's settings, with a null
+value where they are unknown, indexes: [{segment, kind, reason, entries, common, only_in_a,
+only_in_b, unwritten_slots, contradicted_slots, interval_bytes: {a, b: {low, high, per_append}}, the
+interval that the entries were written with, lookup}], replicas, notes, other_generation,
 other_directory}; counts, {relation: partitions}; before_and_after, {started, swapped: whether b is
 the earlier one, steps: those of check with outcome (as-foretold|otherwise|unseen) and size_after,
 changes: [{partition, file, change, size_before, size_after, same_bytes, foretold}]} or null;
@@ -73,7 +78,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    what = "a broker or partition directory, an archive of one, a .log; or a catalog"
+    what = (
+        "a broker or partition directory, an archive of one, a .log; of a broker with several log "
+        "directories all of them with commas between, as in log.dirs, or the folder that holds "
+        "them; or a catalog"
+    )
     parser.add_argument("a", metavar="A", type=Path, help=what)
     parser.add_argument(
         "b",
@@ -91,10 +100,13 @@ def run(args: argparse.Namespace) -> int:
         return _compare_catalogs(args)
     from kafkaviz.analysis.comparison.comparator import compare
     from kafkaviz.analysis.comparison.comparison_object import as_object
+    from kafkaviz.log.broker import typed_directories
 
     progress = ProgressLine()
     comparison = compare(
-        args.a, args.b, lambda name: progress.show(say("cli.reading", source=name))
+        typed_directories(args.a),
+        typed_directories(args.b),
+        lambda name: progress.show(say("cli.reading", source=name)),
     )
     progress.clear()
     if args.json:

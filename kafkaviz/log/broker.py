@@ -22,6 +22,7 @@ from kafkaviz.log.partition import (
     Partition,
     open_partition,
 )
+from kafkaviz.log.remote import address
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.log.tiered.tiered_view import TieredState
 from kafkaviz.messages import Message, message, say
@@ -330,6 +331,20 @@ class Broker:
         return [
             partition for partition in candidates if partition.path.parts[-len(parts) :] == parts
         ]
+
+
+def typed_directories(text: Path | str) -> tuple[Path, ...]:
+    """The log directories that a text names: several between commas, as log.dirs has them.
+
+    A path that is there may have a comma in its name; an address of a store is one path.
+    """
+    path = Path(text)
+    if "," not in str(text) or address.parse(str(text)):
+        return (path,)
+    with_comma = [parent for parent in (path, *path.parents) if "," in str(parent)]
+    if any(os.path.lexists(parent.expanduser()) for parent in with_comma):
+        return (path,)
+    return tuple(Path(part.strip()) for part in str(text).split(",") if part.strip())
 
 
 Collect = Callable[[Iterable[Partition]], Sequence[Partition]]

@@ -92,6 +92,7 @@ class Settings:
     """All that is known of the settings of a broker.
 
     Attributes:
+        has_metadata_log: whether it is in one of the log directories that were opened.
         lacks_metadata_log: as of Broker; what was not typed is unknown then.
         is_file_put_there: server.properties is in the log directory itself, where no broker has it:
             somebody put it there to give the settings of its topics.
@@ -104,6 +105,7 @@ class Settings:
     properties: Mapping[str, str] = field(default_factory=dict)
     properties_path: Path | None = None
     problems: tuple[Problem, ...] = ()
+    has_metadata_log: bool = False
     lacks_metadata_log: bool = False
     is_file_put_there: bool = False
 
@@ -264,6 +266,7 @@ def open_settings(
         properties=properties,
         properties_path=path,
         problems=tuple(problems),
+        has_metadata_log=broker.main_directory.has_metadata_log,
         lacks_metadata_log=broker.lacks_metadata_log,
         is_file_put_there=path is not None
         and any(path.parent == directory.path for directory in broker.log_directories),

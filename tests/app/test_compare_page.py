@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison
 from kafkaviz.app.pages.compare import head
+from kafkaviz.app.pages.compare import page as compare_page
 from kafkaviz.app.pages.compare.batches import offsets_of_interest
 from kafkaviz.app.state.comparisons import comparisons
 from tests.conftest import DATA, REPLICAS
@@ -30,6 +31,12 @@ A, B = REPLICAS
 with gzip.open(DATA / "kafka-4.4.0-replica.json.gz", "rt") as file:
     STORY = json.load(file)["partitions"]
 pytestmark = pytest.mark.usefixtures("starts")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """The page waits for the comparison, however busy the machine is."""
+    monkeypatch.setattr(compare_page, "QUICK_S", 60)
 
 
 def page(**query: object):

@@ -6,7 +6,7 @@ comparison.partitions[0].relation       Relation.DIVERGED
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -45,22 +45,26 @@ from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_di
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format import checkpoint
+from kafkaviz.format import checkpoint, names
 from kafkaviz.format.names import CLEANER_CHECKPOINT, LEADER_EPOCHS
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, LogDirectory, Problem, open_broker
 from kafkaviz.log.partition import CheckpointOffsets, Partition
 from kafkaviz.log.segment import LogSegment
-from kafkaviz.messages import Message, message
+from kafkaviz.log.settings import Settings, SettingValue, open_settings
+from kafkaviz.messages import Message, Text, message
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 from kafkaviz.versions import ENTRY_PER_BATCH, TRUNCATION_ON_FETCH, search_profile
 
 PartitionCallback = Callable[[str], object]
+INTERVAL = "index.interval.bytes"
 
 
 def compare(
-    a: Path | str, b: Path | str, on_partition: PartitionCallback | None = None
+    a: Path | str | Sequence[Path | str],
+    b: Path | str | Sequence[Path | str],
+    on_partition: PartitionCallback | None = None,
 ) -> BrokerComparison:
     """Two broker directories, partition directories, archives of either, or single logs.
 
@@ -68,6 +72,8 @@ def compare(
     what happened between them is held against what a start on the first was foretold to do.
 
     Args:
+        a: a path; of a broker with several log directories a sequence of all of them.
+        b: what it is compared with, or it later.
         on_partition: called with the name of each partition before it is compared.
 
     Raises:
@@ -82,8 +88,9 @@ def compare_brokers(
     """The same of two directories that are open."""
     brokers = a, b
     releases = assume_release(a), assume_release(b)
+    settings = open_settings(a, releases[0].release), open_settings(b, releases[1].release)
     is_one_directory = is_same_directory(*brokers)
-    comparer = _Comparer(brokers, releases, is_one_directory=is_one_directory)
+    comparer = _Comparer(brokers, releases, settings, is_one_directory=is_one_directory)
     lists = brokers[0].partitions, brokers[1].partitions
     is_lone = any(broker.is_lone for broker in brokers)
     matches = match_lone(*lists) if is_lone else match_partitions(*lists)
@@ -91,7 +98,7 @@ def compare_brokers(
     problems = [problem for broker in brokers for problem in broker.problems]
     for match in matches:
         if on_partition:
-            on_partition(match.directory)
+            on_partition(_partition_name(brokers, match))
         try:
             comparisons.append(comparer.compare(match))
         except CannotOpen as fault:
@@ -101,21 +108,33 @@ def compare_brokers(
     start = None
     if is_one_directory:
         try:
-            start = compare_start(*brokers, releases[0].release)
+            start = compare_start(a, b, settings[0])
         except KafkavizError as fault:
             problems.append(Problem.from_fault(getattr(fault, "path", b.source), fault))
     return BrokerComparison(
-        (brokers[0].source, brokers[1].source), tuple(comparisons), start, tuple(problems)
+        (a.sources_text, b.sources_text), tuple(comparisons), start, tuple(problems)
     )
 
 
-def _open(path: Path | str) -> Broker:
-    """What a path leads to, as a broker directory.
+def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> str:
+    """The name of a partition on a, or on b where a has none: disk-b/orders-0 of two such."""
+    if match.a is not None:
+        return brokers[0].partition_name(match.a)
+    assert match.b is not None
+    return brokers[1].partition_name(match.b)
+
+
+def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
+    """What a path leads to, as a broker directory; several are its log directories.
 
     Of one that holds a log alone it is one with that partition, and of a .log with that segment and
     the leader epochs beside it.
     """
-    source = file.absolute_path(path)
+    if not isinstance(paths_of_side, Path | str):
+        if len(paths_of_side) > 1:
+            return open_broker(*paths_of_side)
+        paths_of_side = paths_of_side[0]
+    source = file.absolute_path(paths_of_side)
     located = archive.locate(source)
     if located.is_file() and not archive.is_archive(located):
         partition, base_offset = paths.open_segments(source)
@@ -145,7 +164,10 @@ def _open(path: Path | str) -> Broker:
 
 
 def _lone_broker(source: Path, partition: Partition) -> Broker:
-    """A partition around which nothing of a broker is known."""
+    """A partition by itself, in its broker directory where its name is that of a partition."""
+    if names.parse_directory(partition.directory):
+        around = open_broker(partition.path)
+        return replace(around, sources=(source,), partitions=(partition,))
     return Broker(
         sources=(source,),
         log_directories=(LogDirectory(path=partition.path.parent, source=source),),
@@ -161,11 +183,12 @@ class _Comparer:
         self,
         brokers: tuple[Broker, Broker],
         releases: tuple[AssumedRelease, AssumedRelease],
+        settings: tuple[Settings, Settings],
         *,
         is_one_directory: bool,
     ) -> None:
         self._is_one_directory = is_one_directory
-        self._brokers, self._releases = brokers, releases
+        self._brokers, self._releases, self._settings = brokers, releases, settings
         self._cleaner_offsets = [_read_cleaner_offsets(broker) for broker in brokers]
         self._is_per_append = not all(
             ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
@@ -184,8 +207,9 @@ class _Comparer:
         pair = replicas[0], replicas[1]
         only_in = alignment.only_in[0].result(), alignment.only_in[1].result()
         comparison = PartitionComparison(
-            partition=match.directory,
+            partition=_partition_name(self._brokers, match),
             relations=(),
+            interval_settings=(self._interval(match.a, 0), self._interval(match.b, 1)),
             replicas=pair,
             compared_from=max(replica.log_start_offset for replica in pair),
             compared_to=min(replica.log_end_offset for replica in pair),
@@ -216,13 +240,20 @@ class _Comparer:
         alignment = align(partition.live if side == 0 else (), partition.live if side == 1 else ())
         replica = self._replica(partition, side, alignment)
         return PartitionComparison(
-            partition=match.directory,
+            partition=_partition_name(self._brokers, match),
             relations=(alone,),
+            interval_settings=(self._interval(match.a, 0), self._interval(match.b, 1)),
             replicas=(replica, None) if side == 0 else (None, replica),
             only_in=(alignment.only_in[0].result(), alignment.only_in[1].result()),
             other_generation=match.other_generation,
             other_directory=match.other_directory,
         )
+
+    def _interval(self, partition: Partition | None, side: int) -> SettingValue | None:
+        """index.interval.bytes of a partition's topic, as its side's own metadata log has it."""
+        if partition is None:
+            return None
+        return self._settings[side].find(partition.topic, INTERVAL)
 
     def _replica(self, partition: Partition, side: int, alignment: RecordAlignment) -> Replica:
         log_start = partition.log_start_offset or 0
@@ -235,7 +266,7 @@ class _Comparer:
         )
         key = (partition.topic, partition.partition)
         return Replica(
-            directory=partition.directory,
+            directory=self._brokers[side].partition_name(partition),
             topic_id=partition.topic_id,
             log_start_offset=log_start,
             log_end_offset=log_end,
@@ -275,6 +306,10 @@ class _Comparer:
     ) -> PartitionComparison:
         """The indexes of segments that both have."""
         others = {segment.base_offset: segment for segment in partitions[1].live}
+        intervals = tuple(
+            _told_interval(setting, settings)
+            for setting, settings in zip(comparison.interval_settings, self._settings, strict=True)
+        )
         indexes: list[IndexComparison] = []
         differences: list[ByteDifference] = []
         for segment in partitions[0].live:
@@ -286,6 +321,7 @@ class _Comparer:
                 segment,
                 other,
                 self._profile,
+                (intervals[0], intervals[1]),
                 is_same_log=is_same_log,
                 is_per_append=self._is_per_append,
             ):
@@ -358,6 +394,18 @@ class _Comparer:
             and self._brokers[side].shutdown_state == "clean"
             for side, tail in enumerate(alignment.tails)
         )
+
+
+def _told_interval(setting: SettingValue | None, settings: Settings) -> int | None:
+    """The interval that a side's own files tell; None where only its entries can.
+
+    Kafka's default is one where the metadata log is there, and sets no other.
+    """
+    if setting is None or not setting.is_known:
+        return None
+    if not setting.is_given and not settings.has_metadata_log:
+        return None
+    return int(setting.value)
 
 
 def _has_gaps(comparison: PartitionComparison) -> bool:
@@ -452,6 +500,13 @@ def _notes(
     """What explains differences that are none, and what the reader should not conclude."""
     a, b = comparison.replicas
     assert a is not None and b is not None
+    interval_a, interval_b = comparison.interval_settings
+    if interval_a and interval_b and interval_a.value != interval_b.value:
+        yield message(
+            "comparison.interval_settings",
+            a=_interval_text(interval_a),
+            b=_interval_text(interval_b),
+        )
     if comparison.relation is Relation.SEGMENTS_DIFFER and not comparison.segment_bases_equal:
         yield message("comparison.other_bounds")
     if comparison.rewritten_batches:
@@ -475,3 +530,10 @@ def _notes(
         yield message(
             "comparison.epochs_changed" if is_one_directory else "comparison.epochs_differ"
         )
+
+
+def _interval_text(setting: SettingValue) -> Text:
+    """The value with its source, or why it is unknown."""
+    if not setting.is_known:
+        return setting.source
+    return message("comparison.interval_setting", value=setting.value, source=setting.source)

@@ -11,7 +11,6 @@ Sides are called a and b, in the order in which they were given; what is of both
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
@@ -19,6 +18,7 @@ from kafkaviz.analysis.comparison.leader_epochs import EpochHistory, TruncationW
 from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS, RecordSet
 from kafkaviz.analysis.comparison.start_changes import StartComparison
 from kafkaviz.log.broker import Problem
+from kafkaviz.log.settings import SettingValue
 from kafkaviz.messages import Message
 
 SIDES = ("a", "b")
@@ -127,6 +127,8 @@ class PartitionComparison:
         notes: what explains a difference that is none.
         other_generation: the topic id of the partition of that name on the other side.
         other_directory: on the other side, of the same topic id: renamed to be deleted.
+        interval_settings: index.interval.bytes of the topic by each side's own settings; None where
+            the side has no such partition.
     """
 
     partition: str
@@ -150,6 +152,7 @@ class PartitionComparison:
     notes: tuple[Message, ...] = ()
     other_generation: str | None = None
     other_directory: str | None = None
+    interval_settings: tuple[SettingValue | None, SettingValue | None] = (None, None)
 
     @property
     def is_torn_alone(self) -> bool:
@@ -180,12 +183,12 @@ class BrokerComparison:
     """Two directories.
 
     Attributes:
-        sources: what was given.
+        sources: what was given, as a person knows it; several paths with commas.
         start: where both are one directory at two moments, what happened from a to b; else None.
         problems: partitions that could not be read, of either side.
     """
 
-    sources: tuple[Path, Path]
+    sources: tuple[str, str]
     partitions: tuple[PartitionComparison, ...]
     start: StartComparison | None = None
     problems: tuple[Problem, ...] = ()

@@ -16,13 +16,14 @@ from kafkaviz.analysis.comparison.start_changes import StartComparison
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.inference.interval import IntervalBounds
 from kafkaviz.log.remote import address
+from kafkaviz.log.settings import SettingValue
 
 
 def as_object(comparison: BrokerComparison) -> dict[str, Any]:
     """The comparison as values that JSON takes."""
     return {
-        "a": address.display(comparison.sources[0]),
-        "b": address.display(comparison.sources[1]),
+        "a": comparison.sources[0],
+        "b": comparison.sources[1],
         "partitions": [_partition_object(partition) for partition in comparison.partitions],
         "counts": {relation.value: count for relation, count in comparison.counts.items()},
         "before_and_after": comparison.start and _start_object(comparison.start),
@@ -60,6 +61,10 @@ def _partition_object(comparison: PartitionComparison) -> dict[str, Any]:
         "difference_count": comparison.difference_count,
         "rewritten_batches": comparison.rewritten_batches,
         "damaged_batches": _both(comparison.damaged_batches),
+        "index_interval_bytes": {
+            side: setting and _setting_object(setting)
+            for side, setting in zip(SIDES, comparison.interval_settings, strict=True)
+        },
         "indexes": [_index_object(index) for index in comparison.indexes],
         "replicas": {
             side: replica and _replica_object(replica)
@@ -149,6 +154,10 @@ def _index_object(index: IndexComparison) -> dict[str, Any]:
             "headers_mean": _both(lookup.mean_headers),
         },
     }
+
+
+def _setting_object(setting: SettingValue) -> dict[str, Any]:
+    return {"value": setting.value, "source": str(setting.source)}
 
 
 def _interval_object(bounds: IntervalBounds) -> dict[str, Any]:

@@ -85,7 +85,8 @@ class IndexComparison:
         alone: the slots of those that one side has alone, of each side; at most MAX_SLOTS.
         unwritten_slots: behind the last entry, of each side.
         contradicted: slots whose entry leads to no batch of that offset, of each side.
-        intervals: what the entries say of index.interval.bytes, of each side.
+        intervals: of each side index.interval.bytes as its settings tell it, where the entries can
+            be of it; else what the entries say.
         lookup: of an .index with other entries.
     """
 
@@ -116,6 +117,7 @@ def compare_indexes(
     a: LogSegment,
     b: LogSegment,
     profile: SearchProfile,
+    known_intervals: tuple[int | None, int | None] = (None, None),
     *,
     is_same_log: bool,
     is_per_append: bool,
@@ -124,6 +126,7 @@ def compare_indexes(
 
     Args:
         profile: how searches read an index.
+        known_intervals: index.interval.bytes as the settings of each side tell it.
         is_same_log: whether the .log holds the same bytes on both sides.
         is_per_append: whether a release that wrote one of them indexed appends, not batches.
     """
@@ -140,7 +143,8 @@ def compare_indexes(
                 (a, b),
                 batches,
                 profile,
-                offset_reason,
+                known_intervals,
+                offset_reason=offset_reason,
                 is_same_log=is_same_log,
                 is_per_append=is_per_append,
             )
@@ -153,8 +157,9 @@ def _compare(
     segments: tuple[LogSegment, LogSegment],
     batches: tuple[np.ndarray, np.ndarray],
     profile: SearchProfile,
-    offset_reason: IndexReason | None,
+    known_intervals: tuple[int | None, int | None],
     *,
+    offset_reason: IndexReason | None,
     is_same_log: bool,
     is_per_append: bool,
 ) -> IndexComparison:
@@ -167,8 +172,8 @@ def _compare(
     intervals = None
     if kind == "index":
         intervals = (
-            interval_bounds(batches[0], slots[0].entries),
-            interval_bounds(batches[1], slots[1].entries),
+            _interval(batches[0], slots[0].entries, known_intervals[0]),
+            _interval(batches[1], slots[1].entries, known_intervals[1]),
         )
     comparison = IndexComparison(
         segment=segments[0].base_offset,
@@ -190,6 +195,23 @@ def _compare(
     if kind == "index" and any(comparison.alone_counts) and all(has_file) and is_same_log:
         lookup = _compare_lookups(segments, slots, alone, batches, profile)
     return replace(comparison, reason=reason, lookup=lookup)
+
+
+def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
+    """The interval that entries were written with.
+
+    The settings tell it, unless the entries are of another one, which the topic had before: an
+    entry after fewer bytes, or no entry for more than the two intervals that one restart explains.
+    """
+    bounds = interval_bounds(batches, entries)
+    if known is None:
+        return bounds
+    is_earlier = bounds.high_bytes is not None and (
+        bounds.high_bytes < known or (bounds.low_bytes or 0) > 2 * known
+    )
+    if is_earlier and not bounds.per_append:
+        return bounds
+    return replace(bounds, low_bytes=known, high_bytes=known)
 
 
 def _slots(segment: LogSegment, kind: str) -> Index:

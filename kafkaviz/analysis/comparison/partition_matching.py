@@ -1,6 +1,7 @@
 """Which partition directory of one side belongs to which of the other.
 
-By the id of the topic where both have one (partition.metadata, since 2.8), else by its name. A
+By the id of the topic where both have one (partition.metadata, since 2.8), else by its name; of a
+partition in two log directories the one in a log directory of the same name. A
 topic that was deleted and made anew has the same name and another id: no two logs of one partition,
 and not compared. A directory that waits to be deleted belongs to no current one.
 
@@ -40,8 +41,18 @@ class PartitionMatch:
 
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """All partitions of both sides, by their names."""
-    left, matches = list(b), []
+    left, matches, alone = list(b), [], []
     for partition in a:
+        partners = [other for other in left if _belong_together(partition, other)]
+        same_directory = [
+            other for other in partners if other.path.parent.name == partition.path.parent.name
+        ]
+        if same_directory:
+            left.remove(same_directory[0])
+            matches.append(PartitionMatch(partition, same_directory[0]))
+        else:
+            alone.append(partition)
+    for partition in alone:
         partner = next((other for other in left if _belong_together(partition, other)), None)
         if partner:
             left.remove(partner)

@@ -10,17 +10,22 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kafkaviz.analysis.comparison.file_bytes import common_prefix_bytes
-from kafkaviz.analysis.restart.next_start import log_files, predict_restart
+from kafkaviz.analysis.restart.next_start import (
+    ConfigLookup,
+    config_lookup,
+    log_files,
+    predict_restart,
+)
 from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Settings
 from kafkaviz.simulate.recovery.recovery import RecoveredSegment
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.units import file_stem
-from kafkaviz.versions import Release
 
 INDEX_KINDS = ("index", "timeindex", "txnindex")
 
@@ -107,19 +112,30 @@ def is_same_directory(a: Broker, b: Broker) -> bool:
     """Whether two directories are one broker's at two moments, by the ids in meta.properties."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
-    ids_a, ids_b = ((side.cluster_id, side.node_number) for side in (a, b))
-    directory_ids = {side.directory_id for side in (a, b) if side.directory_id}
-    return ids_a == ids_b and len(directory_ids) <= 1
+    if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):
+        return False
+    ids_a, ids_b = _directory_ids(a), _directory_ids(b)
+    return not ids_a or not ids_b or ids_a == ids_b
 
 
-def compare_start(before: Broker, after: Broker, release: Release) -> StartComparison:
+def _directory_ids(broker: Broker) -> set[str]:
+    ids = (directory.directory_id for directory in broker.log_directories)
+    return {directory_id for directory_id in ids if directory_id}
+
+
+def compare_start(before: Broker, after: Broker, settings: Settings) -> StartComparison:
     """What happened to a directory, and what was foretold of it.
+
+    Args:
+        settings: of the first moment.
 
     Raises:
         CannotOpen: a file may not be read.
     """
     files = _files(before), _files(after)
     recovered_files: dict[str, bytes] = {}
+    find_config = config_lookup(settings)
+    doubtful = _doubtful_partitions(before, after, find_config)
 
     def keep_indexes(directory: str, base_offset: int, segment: RecoveredSegment) -> None:
         stem = f"{directory}/{file_stem(base_offset)}."
@@ -135,12 +151,12 @@ def compare_start(before: Broker, after: Broker, release: Release) -> StartCompa
     if _newest(files[1]) < _newest(files[0]):
         changes = tuple(_changes(files, same_bytes, set()))
         return StartComparison(None, (), changes, is_started=False, is_swapped=True)
-    restart = predict_restart(before, release=release, on_recovered=keep_indexes)
+    restart = predict_restart(before, find_config, settings.release, on_recovered=keep_indexes)
     sizes = {name: info.size_bytes for name, info in files[1].items()}
     steps = tuple(
         ForetoldStep(
             step,
-            _outcome(step, files, same_bytes, recovered_files, after),
+            _outcome(step, files, same_bytes, recovered_files, after, doubtful=doubtful),
             sizes.get(step.file or ""),
         )
         for step in restart.steps
@@ -190,10 +206,34 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
     return not after.is_clean or before.clean_body != after.clean_body
 
 
+def _doubtful_partitions(
+    before: Broker, after: Broker, find_config: ConfigLookup
+) -> Mapping[str, bool]:
+    """Partitions of which not all that was foretold can be judged.
+
+    Returns:
+        By the directory's name; True where it is in two log directories, so that no step can be
+        judged, and False where the settings are unknown, so that no rebuilt index can.
+    """
+    doubtful = {
+        partition.directory: False
+        for partition in before.partitions
+        if not find_config(partition).is_known
+    }
+    for broker in (before, after):
+        for partition in broker.partitions:
+            if broker.partition_name(partition) != partition.directory:
+                doubtful[partition.directory] = True
+    return doubtful
+
+
 def _files(broker: Broker) -> dict[str, FileInfo]:
-    """Every file of its partition directories, by its path below the broker directory."""
+    """Every file of its partition directories, by its path below its log directory.
+
+    Of a partition in two log directories the path begins with the log directory's name.
+    """
     return {
-        f"{partition.directory}/{info.name}": info
+        f"{broker.partition_name(partition)}/{info.name}": info
         for partition in broker.partitions
         for info in log_files(partition)
     }
@@ -205,12 +245,15 @@ def _outcome(
     same_bytes: Mapping[str, int],
     recovered_files: Mapping[str, bytes],
     after: Broker,
+    *,
+    doubtful: Mapping[str, bool],
 ) -> StepOutcome:
     def outcome(*, is_fulfilled: bool) -> StepOutcome:
         return StepOutcome.AS_FORETOLD if is_fulfilled else StepOutcome.OTHERWISE
 
     partitions = {partition.directory: partition for partition in after.partitions}
-    if step.action == "fail":
+    is_in_two = doubtful.get(step.partition or "")
+    if step.action == "fail" or is_in_two:
         return StepOutcome.UNSEEN
     if step.action == "delete":
         if step.file is None:
@@ -232,6 +275,8 @@ def _outcome(
         return outcome(is_fulfilled=is_cut or same_bytes[step.file] >= end == info.size_bytes)
     if step.action == "keep":
         return outcome(is_fulfilled=same_bytes[step.file] == files[0][step.file].size_bytes)
+    if is_in_two is False and info.name.endswith("index"):
+        return StepOutcome.UNSEEN
     return _rebuild_outcome(step, info, recovered_files.get(step.file))
 
 

@@ -61,10 +61,13 @@ def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "Bro
 
 
 def _log_bytes(snapshot: BrokerSnapshot) -> Counter[str]:
-    """Returns the bytes of .log that are read per topic-partition, by its directory."""
+    """Bytes of log to read in each topic-partition, by its name."""
+    broker = snapshot.broker
     return Counter(
         {
-            partition.directory: sum(segment.log.size_bytes for segment in partition.live)
-            for partition in snapshot.broker.partitions
+            broker.partition_name(partition): sum(
+                segment.log.size_bytes for segment in partition.live
+            )
+            for partition in broker.partitions
         }
     )

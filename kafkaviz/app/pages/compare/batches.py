@@ -101,7 +101,7 @@ def _view(
 
 
 def _partition(snapshot: BrokerSnapshot, directory: str) -> "Partition | None":
-    return next((item for item in snapshot.broker.partitions if item.directory == directory), None)
+    return snapshot.broker.partition(directory) if directory else None
 
 
 def _head_html() -> str:
