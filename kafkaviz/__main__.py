@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         description=(
             "Opens a Kafka broker directory and shows how .log, .index and .timeindex find a "
             "record. A path may also be an address: s3://bucket/brokers/17, gs://, abfs://, "
-            "hdfs://, sftp://."
+            "hdfs://."
         ),
         parents=[_language_parser()],
         epilog="Example: kafkaviz app /var/lib/kafka/data",

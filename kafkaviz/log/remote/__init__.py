@@ -1,1 +1,1 @@
-"""Logs in object stores and on other machines: s3, gs, abfs, hdfs and sftp."""
+"""Logs in object stores: s3, gs, abfs and hdfs."""

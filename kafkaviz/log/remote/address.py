@@ -21,7 +21,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.messages import Message, message, set_path_spelling
 
-SCHEMES = ("s3", "gs", "abfs", "abfss", "hdfs", "sftp")
+SCHEMES = ("s3", "gs", "abfs", "abfss", "hdfs")
 SPELLINGS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}  # as Hadoop and others have it
 PARAMETERS = {  # what a query may say; none of it is a secret
     "s3": ("endpoint_override", "region", "scheme", "anonymous"),
@@ -29,7 +29,6 @@ PARAMETERS = {  # what a query may say; none of it is a secret
     "abfs": ("blob_storage_authority", "blob_storage_scheme"),
     "abfss": ("blob_storage_authority", "blob_storage_scheme"),
     "hdfs": (),
-    "sftp": (),
 }
 # Amazon's own names for another store of its protocol
 ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")

@@ -1,19 +1,16 @@
 """The one interface to remote files: list, find, and read a range. Each request is counted.
 
-pyarrow.fs speaks to S3, Google Cloud Storage, Azure and HDFS; SFTP goes through fsspec and paramiko
-where they are installed. Whoever may not leave some directories (confinement.py) reaches only what
-lies below a remote one of them: this is the door that all bytes come through.
+pyarrow.fs speaks to S3, Google Cloud Storage, Azure and HDFS. A process that may read some
+directories only (confinement.py) reaches nothing outside the remote ones among them: all remote
+bytes pass through here.
 """
 
-import importlib
-import importlib.util
 import os
 import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +107,6 @@ class RequestTime:
 
 REQUESTS = RequestCount()
 _LOCK = threading.Lock()
-_SFTP_TURN = threading.RLock()
 _FILE_SYSTEMS: dict[Store, "FileSystem"] = {}
 _HANDLES: OrderedDict[RemotePath, tuple["_Handle", float]] = OrderedDict()
 _OBJECT_TIMES: OrderedDict[RemotePath, RequestTime] = OrderedDict()
@@ -119,8 +115,8 @@ _STORE_TIMES: dict[Store, RequestTime] = {}
 
 def _forget_connections() -> None:
     """A process that was forked has none of its parent's threads, so none of its connections."""
-    global _LOCK, _SFTP_TURN
-    _LOCK, _SFTP_TURN = threading.Lock(), threading.RLock()
+    global _LOCK
+    _LOCK = threading.Lock()
     _FILE_SYSTEMS.clear()
     _HANDLES.clear()
 
@@ -162,8 +158,7 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
     _count(listings=1)
     selector = FileSelector(base, allow_not_found=True, recursive=is_recursive)
     try:
-        with _turn(directory.store):
-            infos = file_system.get_file_info(selector)
+        infos = file_system.get_file_info(selector)
     except Exception as error:
         raise _translate(directory, error) from None
     if len(infos) > ENTRIES:
@@ -197,8 +192,7 @@ def find(remote: RemotePath) -> Entry | None:
     file_system = _file_system(remote)
     _count(listings=1)
     try:
-        with _turn(remote.store):
-            info = file_system.get_file_info(_base_path(remote))
+        info = file_system.get_file_info(_base_path(remote))
     except FileNotFoundError:
         return None
     except Exception as error:
@@ -243,10 +237,9 @@ def read_range(
     try:
         handle = _open_sized(remote, position, size_bytes)
         _count(reads=1)
-        with _turn(remote.store):
-            start_s = time.perf_counter()
-            data = handle.read(position, length)
-            _add_time(remote, time.perf_counter() - start_s, len(data))
+        start_s = time.perf_counter()
+        data = handle.read(position, length)
+        _add_time(remote, time.perf_counter() - start_s, len(data))
     except CannotOpen:
         raise
     except Exception as error:
@@ -297,7 +290,7 @@ class _Handle:
 
 
 def _entity_tag(native_file: Any) -> bytes | None:
-    """Of the metadata that came with the size; SFTP and HDFS have none."""
+    """Of the metadata that came with the size; HDFS has none."""
     metadata: Mapping[str, bytes] = native_file.metadata()
     return next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
 
@@ -325,10 +318,9 @@ def _open(remote: RemotePath) -> _Handle:
     if handle is not None and now_s < expiry_s:
         return handle
     _count(opens=1)
-    with _turn(remote.store):
-        start_s = time.perf_counter()
-        handle = _Handle(file_system.open_input_file(_base_path(remote)))
-        _add_time(remote, time.perf_counter() - start_s)
+    start_s = time.perf_counter()
+    handle = _Handle(file_system.open_input_file(_base_path(remote)))
+    _add_time(remote, time.perf_counter() - start_s)
     with _LOCK:
         _HANDLES[remote] = handle, now_s + HANDLE_S
         _HANDLES.move_to_end(remote)
@@ -364,11 +356,6 @@ def _add_time(remote: RemotePath, elapsed_s: float, read_bytes: int = 0) -> None
         _OBJECT_TIMES.move_to_end(remote)
         while len(_OBJECT_TIMES) > TIMED_OBJECTS:
             _OBJECT_TIMES.popitem(last=False)
-
-
-def _turn(store: Store) -> AbstractContextManager[Any]:
-    """Waits where a store's connection serves one thread at a time, as that of paramiko does."""
-    return _SFTP_TURN if store.scheme == "sftp" else nullcontext()
 
 
 def forget_object(remote: RemotePath) -> None:
@@ -437,7 +424,7 @@ def _refuse_outside(remote: RemotePath) -> None:
 
 def _base_path(remote: RemotePath) -> str:
     """The path as the store's file system takes it."""
-    if remote.store.scheme in ("hdfs", "sftp"):
+    if remote.store.scheme == "hdfs":
         return f"/{remote.key}"
     bucket = remote.store.authority.partition("@")[0]
     return f"{bucket}/{remote.key}" if remote.key else bucket
@@ -517,34 +504,12 @@ def _make_hdfs(store: Store) -> "FileSystem":
         ) from None
 
 
-def _make_sftp(store: Store) -> "FileSystem":
-    missing = [name for name in ("fsspec", "paramiko") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise CannotOpen(
-            str(store),
-            message("remote.needs_packages", names=tuple(missing)),
-            message("remote.install_packages", names=" ".join(missing)),
-        )
-    from pyarrow.fs import FSSpecHandler, PyFileSystem
-
-    user, _, address = store.authority.rpartition("@")
-    host, _, port = address.partition(":")
-    options: dict[str, Any] = {"timeout": CONNECT_S, "port": int(port or 22)}
-    options["skip_instance_cache"] = True  # a process that was forked needs its own
-    if user:
-        options["username"] = user
-    sftp = importlib.import_module("fsspec").filesystem("sftp", host=host, **options)
-    sftp.ftp.get_channel().settimeout(REQUEST_S)  # else an answer is waited for without end
-    return PyFileSystem(FSSpecHandler(sftp))
-
-
 _MAKERS = {
     "s3": _make_s3,
     "gs": _make_gs,
     "abfs": _make_abfs,
     "abfss": _make_abfs,
     "hdfs": _make_hdfs,
-    "sftp": _make_sftp,
 }
 
 

@@ -238,7 +238,7 @@ def test_an_object_that_changed_unseen_loses_its_blocks(stored, object_store, no
     assert [request.method for request in object_store.requests] == ["HEAD", "GET"]
     assert file.read(stored, 10 * MIB, 4) == other[10 * MIB : 10 * MIB + 4]
     assert file.read(stored, 0, 4) == other[:4]
-    monkeypatch.setattr(file_system, "entity_tag", lambda *_, **__: None)  # as of sftp and hdfs
+    monkeypatch.setattr(file_system, "entity_tag", lambda *_, **__: None)  # as of hdfs
     assert file.read(stored) == other
 
 

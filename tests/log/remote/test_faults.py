@@ -66,7 +66,8 @@ def test_bytes_that_do_not_come_are_missed(object_store):
         ("s3://no-such-bucket/x", "is not there"),
         ("ftp://host/x", "ftp is no store that is read"),
         ("s3://key:do-not-print-me@kafka/x", "an address with a password or a key in it"),
-        ("sftp://me:do-not-print-me@host/x", "an address with a password or a key in it"),
+        ("sftp://host/x", "sftp is no store that is read"),
+        ("hdfs://me:do-not-print-me@host/x", "an address with a password or a key in it"),
         ("s3://kafka/x?secret_key=do-not-print-me", "secret_key is no parameter"),
         ("s3://kafka/../x", "no file can have a name"),
     ],
@@ -77,14 +78,6 @@ def test_an_address_that_cannot_be_opened_is_one_line(url, words, object_store, 
     output, error = capsys.readouterr()
     assert (output, error.count("\n")) == ("", 1)
     assert words in error and "do-not-print-me" not in error
-
-
-def test_what_is_not_installed_is_said(object_store, monkeypatch, capsys):
-    """With the line that installs it."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    mirror.forget()
-    assert main(["check", "sftp://nobody@host/x"]) == 2
-    assert "needs fsspec and paramiko; run: pip install fsspec paramiko" in capsys.readouterr().err
 
 
 def test_hadoop_that_is_not_installed_is_said(object_store, monkeypatch, capsys):

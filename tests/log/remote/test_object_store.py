@@ -335,7 +335,7 @@ def test_a_worker_elsewhere_needs_no_more_than_the_path(object_store, stored_bro
 
 
 def test_a_store_of_plain_paths_is_read_alike(object_store, clean, monkeypatch):
-    """As hdfs and sftp are: a folder of this machine in their place."""
+    """As hdfs is: a folder of this machine in its place."""
     monkeypatch.setitem(file_system._MAKERS, "hdfs", lambda store: LocalFileSystem())
     url = f"hdfs://of-this-machine:8020{clean}"  # stores are kept by their names
     rows, local_rows = (read("kafka_records", place, topics="accounts") for place in (url, clean))
