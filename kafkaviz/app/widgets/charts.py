@@ -83,7 +83,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
     """Draws a Plotly figure without Streamlit's theme and mode bar.
 
     Args:
-        selects: the selection arguments of st.plotly_chart. With them, the selection is returned.
+        selects: the selection arguments of st.plotly_chart, whose selection is then returned.
     """
     plotly_figure = _drawn_once(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
@@ -92,10 +92,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
 
 
 def _drawn_once(plotly_figure: Any, selecting: dict[str, str]) -> "PlainFigure":
-    """Returns the figure with the layout that it would otherwise get only in a second drawing.
-
-    Plotly would reserve room for a missing title, and Streamlit would set the selection modes.
-    """
+    """Returns the figure with the layout that it would otherwise get in a second drawing."""
     from kafkaviz.figures.plain_figure import PlainFigure
 
     plain = plotly_figure.to_dict()

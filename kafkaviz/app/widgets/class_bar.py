@@ -38,8 +38,6 @@ _class_link = register_component("class_link")
 
 @dataclass(frozen=True)
 class ClassStep:
-    """A step of a lesson, and whether the class has something to answer in it."""
-
     key: StepKey
     has_question: bool
     has_task: bool
@@ -47,7 +45,6 @@ class ClassStep:
 
 @cache
 def stylesheet() -> str:
-    """Returns the CSS of the class strip and bars."""
     return CSS.read_text(encoding="utf-8")
 
 
@@ -81,7 +78,6 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def set_picker_lesson(name: str) -> None:
-    """Sets the lesson of the lesson picker."""
     st.session_state[page_state.CLASS_PICKER] = name
 
 
@@ -247,7 +243,6 @@ def _visitor(room: ClassRoom) -> None:
 
 
 def _say_status(title: str, text: str, help_text: str = "") -> None:
-    """Draws a title, a sentence and, if given, a warning about learners who may need help."""
     help_html = (
         f'<span class="kv-class-stuck" role="status">{elements.severity("warning")}'
         f"{elements.escape(help_text)}</span>"
@@ -291,7 +286,6 @@ def _toggle_hand() -> None:
 
 
 def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> None:
-    """Draws the seat number, and whether this page shows the step of the class."""
     room = attendance.room
     words = [
         say("class.your_seat", number=number),
@@ -357,7 +351,6 @@ def _end() -> None:
 
 @st.fragment(run_every=POLL_S)
 def _teacher_status(step: ClassStep) -> None:
-    """Draws how many learners are here and have answered, and who may need help."""
     attendance = class_seat.current()
     if attendance is None or attendance.room.position.revision != st.session_state.get(
         page_state.CLASS_REVISION
@@ -386,7 +379,6 @@ def _stuck_text(stuck: Sequence[StuckSeat]) -> str:
 
 
 def _code_dialog(code: str) -> None:
-    """Draws the code in large type, the addresses to join, and a QR code of the first address."""
     st.html(f'<div class="kv-class-code">{elements.escape(code)}</div>')
     addresses = join_addresses(code)
     if not addresses:

@@ -136,7 +136,6 @@ def _dashes(words: str) -> str:
 
 
 def heading(text: str, aside: str = "") -> None:
-    """Draws the heading of a section, and a note after it."""
     st.html(f'<h2 class="kv-h2">{escape(text)} <small>{escape(aside)}</small></h2>')
 
 

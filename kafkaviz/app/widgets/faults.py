@@ -33,7 +33,6 @@ def nothing_open() -> None:
 
 
 def cannot_open(fault: CannotOpen) -> None:
-    """Draws why a path cannot be opened as a broker directory."""
     is_of_store = fault.what.key.startswith(STORE_MESSAGES)
     (_unreadable if is_of_store else RENDERERS.get(fault.kind, _unreadable))(fault)
 
@@ -129,7 +128,6 @@ def _unreadable(fault: CannotOpen) -> None:
 
 
 def _render_refusal(name: str, mark: str, finding: str, reason: str) -> None:
-    """Draws why a path cannot be opened, with buttons to try again or to open a sample."""
     with elements.state(name, mark, finding, reason, level=1):
         _retry_button()
         _sample_button("tertiary")
@@ -237,5 +235,4 @@ def _sample_button(kind: Literal["secondary", "tertiary"]) -> None:
 
 
 def open_directory(directory: str) -> None:
-    """Opens another broker directory on the same page. A callback for buttons."""
     st.query_params.from_dict(page_state.address(directory))

@@ -67,14 +67,12 @@ def _render_term(
 
 
 def _lesson_head(lesson: str, title: str) -> None:
-    """Draws the title of a lesson above its terms, with a button that opens it."""
     with st.container(horizontal=True, vertical_alignment="center", gap=8):
         st.html(f'<h2 class="kv-h2">{escape(title)}</h2>', width="content")
         _lesson_button(f"kv_words_open_{lesson}", say("glossary.lesson"), lesson)
 
 
 def _row(term: GlossaryTerm, address: Mapping[str, str]) -> None:
-    """Draws a term, its meaning, its counterpart in Kafka, and a link to the page that shows it."""
     with st.container(key=f"kv_row_{term.key}", horizontal=True, vertical_alignment="top", gap=16):
         st.html(
             f'<dl class="kv-word"><dt>{escape(term.name)}</dt>'

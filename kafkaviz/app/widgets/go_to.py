@@ -36,7 +36,7 @@ PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "
 
 
 class GoToEntry(NamedTuple):
-    """One search result: a heading, its text, a note in grey, and the page and address it opens."""
+    """One result. `aside` is a note in grey."""
 
     heading: str
     words: str

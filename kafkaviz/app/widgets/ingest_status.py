@@ -39,7 +39,6 @@ def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> 
 
 
 def text(progress: "Progress") -> str:
-    """Returns what the ingest is doing now."""
     size = units.size(progress.total_bytes)
     if progress.state == "failed":
         return say(

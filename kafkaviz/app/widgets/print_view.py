@@ -7,7 +7,6 @@ import streamlit as st
 
 
 def apply_print_style() -> None:
-    """Adds the print style to the page."""
     st.html(f"<style>{_style()}</style>")
 
 

@@ -41,7 +41,6 @@ def _toggle() -> None:
 
 
 def apply() -> None:
-    """Applies the style and the keys of the projector view if it is on."""
     if is_on():
         st.html(f"<style>{_stylesheet()}</style>")
         _projector(key="kv_projector_keys", data={}, width="content", height="content")

@@ -19,7 +19,6 @@ SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
 
 def key_html() -> str:
-    """Returns the legend of the axis."""
     return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
@@ -37,7 +36,6 @@ def render_steps(walk: "TruncationWalk", step: int) -> None:
 
 
 def render_epochs(comparison: "PartitionComparison") -> None:
-    """Draws a table of the leader epochs and the start offset of each on either side."""
     entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
     epochs = sorted(entries[0].keys() | entries[1].keys())
     if not epochs:

@@ -93,7 +93,6 @@ def _batch(row: BatchRow) -> tuple[str, ...]:
 
 
 def index(rows: Iterable[IndexRow]) -> None:
-    """Draws the table of .index slots."""
     _table(INDEX, [(row.is_pinned, _index(row)) for row in rows])
 
 
@@ -106,7 +105,6 @@ def _index(row: IndexRow) -> tuple[str, ...]:
 
 
 def time_index(rows: Iterable[TimeRow]) -> None:
-    """Draws the table of .timeindex slots."""
     _table(TIME_INDEX, [(row.is_pinned, _time(row)) for row in rows])
 
 

@@ -86,5 +86,4 @@ def escape_formula(text: str) -> str:
 
 
 def report_name(broker: Broker) -> str:
-    """Returns the file name of the report, which is the same on every page."""
     return f"{units.escape_controls(broker.name)}-report.html"

@@ -59,7 +59,6 @@ class _Strip:
         self._line: DeltaGenerator  # set by _draw
 
     def update(self, bytes_read: int) -> None:
-        """Shows how many bytes have been read."""
         if self._slot is None:
             self._slot = st.empty()
             self._draw(self._slot)

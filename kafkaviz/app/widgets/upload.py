@@ -57,7 +57,6 @@ def _upload_form() -> None:
 
 
 def upload_hint() -> str:
-    """Returns which files can be uploaded, and how large they may be."""
     largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
     kinds = join_or(f".{kind}" for kind in SEGMENT_KINDS)
     formats = join_or(archive.SUFFIXES)

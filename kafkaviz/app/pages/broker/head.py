@@ -26,7 +26,6 @@ WRITTEN_KINDS = ("log", "index", "timeindex")  # files that Kafka creates with e
 
 
 def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """Draws the title, the chips and the numbers of a broker directory."""
     total = overview.total
     count = len(overview.partitions)
     values = {
@@ -110,7 +109,6 @@ def _describe_kinds(overview: BrokerOverview) -> str:
 
 
 def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """Draws how the broker was stopped, the problems, the Kafka release, and the ids."""
     broker, writer_traces = snapshot.broker, broker_cache.inferred_release(snapshot)
     chips, warning, unread_count = [], elements.icon("warning", small=True), len(overview.problems)
     if broker.is_simulated:
@@ -153,7 +151,6 @@ def _missing_kinds(broker: Broker) -> tuple[str, ...]:
 
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:
-    """Draws the three cards: learn, inspect, tune."""
     st.space(16)
     default_segment, largest_segment = (
         overview_table.default_segment(overview) or overview_table.largest_segment(overview),

@@ -101,9 +101,9 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Requests to open the typed path. The callback of the field and of the Open button.
+    """Requests to open the typed path, if the reader changed it or pressed Open.
 
-    The path opens only then, and not whenever the field and the address differ.
+    It is not opened whenever the field and the address differ.
     """
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))

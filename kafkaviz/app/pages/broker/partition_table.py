@@ -244,7 +244,11 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    """Returns the log start offset and the last offset, such as 9 037–11 999, or None if empty."""
+    """Returns the log start offset and the last offset, such as 9 037–11 999.
+
+    Returns:
+        None if one is unknown, or if the log is empty.
+    """
     if (
         row.last_offset is None
         or row.log_start_offset is None

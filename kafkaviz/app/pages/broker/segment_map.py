@@ -56,12 +56,10 @@ def render_segment_map(
 
 
 def _map_row(name: str) -> DeltaGenerator:
-    """Returns a horizontal container above or below the map."""
     return st.container(horizontal=True, key=f"kv_map_{name}")
 
 
 def _choose_order(head: DeltaGenerator) -> str:
-    """Draws the control for the order of the rows, and returns the chosen order."""
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     return choice.ask(
         head.segmented_control,

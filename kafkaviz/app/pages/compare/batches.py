@@ -132,7 +132,6 @@ def _row_html(row: PairRow) -> str:
 
 
 def _render_hex(view: HexPairView) -> None:
-    """Draws both batches byte by byte, and a table of the fields that differ."""
     with st.container(key="kv_fig_bytes_pair"):
         elements.figure_head(view.title, view.caption)
         head = "".join(
@@ -168,7 +167,6 @@ def _digits_html(digits: tuple[tuple[str, bool], ...]) -> str:
 
 
 def pairs_csv(view: BatchPairsView) -> str:
-    """Returns the table of batches as CSV."""
     heads = [f"{column}_{side}" for side in SIDES for column in batch_pairs.COLUMNS]
     missing = [""] * len(batch_pairs.COLUMNS)
     return tables.to_csv(

@@ -62,7 +62,6 @@ def second_snapshot() -> BrokerSnapshot | None:
 def render_head(
     location: Location, pair: SnapshotPair | None, comparison: "BrokerComparison | None"
 ) -> None:
-    """Draws the title, the downloads, the path of the second directory, and the counts."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         with st.container(width="stretch"):
             elements.title(say("common.page_compare"), _lead(comparison), gap=0)
@@ -84,7 +83,6 @@ def render_head(
 
 
 def render_command(pair: SnapshotPair) -> None:
-    """Draws the same comparison as a command line."""
     elements.heading(say("compare.command"))
     st.space(8)
     sources = (
@@ -123,7 +121,6 @@ def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
 
 
 def _render_path_form(location: Location) -> None:
-    """Draws the field for the second directory, a menu of known directories, and a swap button."""
     second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     with st.container(horizontal=True, key="kv_path", vertical_alignment="bottom"):
         count = st.session_state.get(page_state.COMPARED_COUNT, 0)
@@ -172,7 +169,6 @@ def _render_path_form(location: Location) -> None:
 
 
 def _request(key: str) -> None:
-    """Requests the second directory in the field. A callback."""
     _request_address("", page_location.clean_path(st.session_state.get(key, "")))
 
 
@@ -181,7 +177,6 @@ def _request_address(first: str, second: str) -> None:
 
 
 def _render_no_second() -> None:
-    """Draws a notice that the second directory is missing, or why it cannot be opened."""
     directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     if not directory:
         with elements.empty("compare", say("compare.no_second"), say("compare.no_second_why")):
@@ -196,7 +191,6 @@ def _render_no_second() -> None:
 
 
 def _render_downloads(comparison: "BrokerComparison") -> None:
-    """Draws a CSV button and a JSON button. The files are made on click."""
     tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
     options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(

@@ -39,7 +39,6 @@ def render_logs(location: Location, pair: SnapshotPair, comparison: "BrokerCompa
 
 
 def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
-    """Draws the control for the topic-partition with a heading, and returns the chosen one."""
     partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
@@ -58,7 +57,6 @@ def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
 
 
 def _render_relation(location: Location, comparison: "PartitionComparison") -> None:
-    """Draws the relation in a sentence, the facts behind it, and a link to each side's log."""
     facts = [render(fact) for fact in describe_facts(comparison)]
     severity = partition_map.severity(comparison.relation)
 
@@ -91,7 +89,6 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
 
 
 def _render_axis(comparison: "PartitionComparison") -> None:
-    """Draws both logs on one offset axis, with controls for the leader and the follower's step."""
     with st.container(key="kv_fig_logs"):
         titles = st.container(gap=None)
         controls = st.container(horizontal=True, key="kv_logs_head")

@@ -47,7 +47,6 @@ def render_page() -> None:
 
 
 def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerComparison") -> None:
-    """Draws the result of the comparison."""
     if not comparison.partitions:
         with elements.empty("compare", say("compare.of_nothing"), say("compare.of_nothing_why")):
             pass
@@ -86,7 +85,6 @@ def render_progress(pair: SnapshotPair) -> None:
 
 
 def _render_failure(pair: SnapshotPair, error: Exception) -> None:
-    """Draws why the comparison failed, and a button to repeat it."""
     reason = progress_strip.failure_text(error)
     with elements.state(
         "compare", "error", say("compare.not_ended"), say("common.nothing_changed", error=reason)

@@ -116,7 +116,6 @@ def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
 
 
 def _open(location: Location, partition: str) -> None:
-    """Opens another topic-partition of the same two directories."""
     parameters = page_state.address(location.directory, partition) | {
         page_state.COMPARED_DIRECTORY: st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     }

@@ -108,7 +108,6 @@ def _remember_column(key: str, default_column: str) -> None:
 
 
 def _render_rows(rows: pa.Table) -> None:
-    """Draws the rows as a table."""
     from kafkaviz.figures.explore import answer_chart as chart
 
     if rows.num_rows > SHORT_ROWS:
@@ -182,7 +181,6 @@ def file_name(answer: "QueryResult", broker: str, text: str) -> str:
 def _render_download(
     kind: str, answer: "QueryResult", name: str, mime: str, data: Callable[[], bytes]
 ) -> None:
-    """Draws a download button. The file is made on click."""
     label = (
         say_count("explore.take_first", answer.rows.num_rows, format=kind)
         if answer.is_cut

@@ -57,7 +57,6 @@ def _table_html(name: str, info: "CatalogInfo | None") -> str:
 
 @cache
 def _columns_html(name: str) -> str:
-    """Returns the columns of a table and their types, which are the same in every language."""
     from kafkaviz.pipeline.catalog.schema import TABLES
 
     return "".join(

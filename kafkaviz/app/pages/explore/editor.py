@@ -98,7 +98,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
 
 
 def _run(snapshot: BrokerSnapshot) -> None:
-    """Runs the typed query, even if it was run before. A callback of the editor."""
+    """Runs the typed query, even if it was run before."""
     text = sql_field.last_query()
     if text is not None:
         _set_query(text)

@@ -67,7 +67,6 @@ def render_page() -> None:
 
 
 def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Draws the questions and tables at the left, and the query with its answer at the right."""
     with st.container(key="kv_explore"):
         beside, column = st.columns(WIDTHS, gap=20)
     with beside:
@@ -89,7 +88,6 @@ def _render_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 
 def _render_result(snapshot: BrokerSnapshot, text: str, query: "Query") -> None:
-    """Draws the answer, the progress, or why the query failed."""
     at = query.state
     if at in ("waiting", "running"):
         render_query_progress(snapshot, text)
@@ -112,7 +110,6 @@ def _render_cancelled(snapshot: BrokerSnapshot, text: str) -> None:
 
 
 def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -> None:
-    """Draws the error in the query, or why it was ended."""
     from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong, WorkerLost
     from kafkaviz.pipeline.sql.sql import QueryError
 
@@ -137,7 +134,6 @@ def _render_run_again(snapshot: BrokerSnapshot, text: str) -> None:
 
 
 def _render_mistake(text: str, error: "QueryError") -> None:
-    """Draws the error in a query and the line it is in."""
     from kafkaviz.pipeline.sql.sql import locate_error
 
     error_location = locate_error(text, error)
@@ -161,7 +157,6 @@ def _render_mistake(text: str, error: "QueryError") -> None:
 
 
 def _render_line(error_location: "ErrorLocation") -> None:
-    """Draws the line of the query with the error marked."""
     before, mark, after = (
         error_location.text[: error_location.first],
         error_location.text[error_location.first : error_location.last],

@@ -116,7 +116,6 @@ def _key(snapshot: BrokerSnapshot, text: str) -> tuple:
 
 
 def _tab() -> str:
-    """Returns the session id of the current tab."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
 

@@ -88,7 +88,6 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    """Draws the buttons for the findings as JSON and for the report. Files are made on click."""
     name = units.escape_controls(snapshot.broker.name)
     widget_options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(

@@ -92,12 +92,10 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
 
 
 def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -> None:
-    """Draws the findings, what the next start does, and what retention keeps."""
     findings(_browser_payload(snapshot, release, messages.language(), health))
 
 
 def _render_compare_link(snapshot: BrokerSnapshot) -> None:
-    """Draws a link to the Compare page, and the command that compares with another replica."""
     directory = address.display(snapshot.broker.source)
     st.space(16)
     elements.heading(say("health.other_replica"), say("health.other_replica_below"))
@@ -122,7 +120,6 @@ def _browser_payload(
 
 
 def _render_failure(snapshot: BrokerSnapshot, error: Exception, release: str) -> None:
-    """Draws why the checkup failed, and a button to check again."""
     with elements.state(
         "checkup",
         "error",

@@ -130,7 +130,6 @@ def _render_indexes(
 
 
 def _render_table(rows: Sequence[IndexFileComparison]) -> None:
-    """Draws how many of the files differ, and a row per file."""
     changed_text, count_text = (
         units.group(number)
         for number in (sum(bool(comparison.difference) for comparison in rows), len(rows))

@@ -44,13 +44,7 @@ WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # the choices for a lesson
 
 @dataclass(frozen=True)
 class LookupQuery:
-    """The chosen controls, without the target.
-
-    Attributes:
-        target_kind: OFFSET or TIMESTAMP.
-        search_profile: how the chosen release searches.
-        isolation: the isolation level of the consumer.
-    """
+    """The chosen controls, without the target. `target_kind` is OFFSET or TIMESTAMP."""
 
     target_kind: str
     search_profile: SearchProfile
@@ -148,10 +142,7 @@ def _render_second_row(
 ) -> tuple[int, str]:
     """Draws the slider of the target, and the consumer's isolation level.
 
-    A lesson has a control for the number of warm entries instead of the isolation level.
-
-    Args:
-        is_warm: whether the release tries the warm section first.
+    For a lesson, a control for the number of warm entries replaces the isolation level.
 
     Returns:
         The number of warm entries, and the isolation level.
@@ -253,7 +244,6 @@ def _render_slider(
 
     Args:
         is_warm: whether the release tries the warm section first.
-        warm_entries: the size of the warm section.
     """
     span, target = source.span(target_kind), _typed_target(target_kind)
     if span:
@@ -364,7 +354,7 @@ def render_where_it_differs(
 
 
 def _set_index(name: str) -> None:
-    """Switches to another index and its default target. A callback."""
+    """Switches to another index and its default target."""
     st.session_state[page_state.SET] = name
     choice.count_move(_reset_target_and_warm)
 
@@ -387,7 +377,7 @@ def _set_random(span: tuple[int, int], target_kind: str) -> None:
 
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
-    """Makes the key of the clicked index slot the next target. A callback."""
+    """Makes the key of the clicked index slot the next target."""
     slot, segment = stepper_component.slot(key), context.searched_segment
     if slot is None or segment is None:
         return

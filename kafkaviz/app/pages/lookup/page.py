@@ -68,7 +68,6 @@ def _asks_for_location(location: Location) -> bool:
 
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
-    """Draws lookups in the open topic-partition."""
     location_of_segment = page_location.require_segment(location)
     if location_of_segment.segment.log is None:
         with elements.state(
@@ -171,7 +170,6 @@ def _render_context(
 
 
 def _render_title(source: LookupSource) -> None:
-    """Draws the title, the name of the index, and a help popover."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = say(
             "common.titled" if source.note else "lookup.alone",

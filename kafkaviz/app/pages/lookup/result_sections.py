@@ -38,7 +38,6 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 
 def render_segment_link(location: PartitionLocation, context: LookupContext) -> None:
-    """Draws a link from the found record to its batch on the Segment page."""
     record = cast(ConsumerRecord, context.result.record)
     offset, position = units.group(record.offset), units.group(record.batch_position)
     label = say(
@@ -67,7 +66,6 @@ def remote_cost(location: PartitionLocation, context: LookupContext) -> RemoteCo
 
 
 def render_remote_reads(cost: RemoteCost) -> None:
-    """Draws a table of the remote reads with the time of each."""
     st.space(12)
     with st.container(key="kv_remote"):
         heading = "lookup.remote_reads" if cost.is_tiered else "lookup.remote_objects"
@@ -272,11 +270,6 @@ def _phase_text(phase: str, cost: RemoteCost | None) -> str:
 def render_steps(
     view: stepper.StepperView, context: LookupContext, cost: RemoteCost | None = None
 ) -> None:
-    """Draws every step as a row, with downloads as CSV and JSON.
-
-    Args:
-        cost: the cost of its remote reads, if any.
-    """
     st.space(16)
     with st.expander(say_count("lookup.n_steps", len(view.steps))):
         rows = [

@@ -32,7 +32,6 @@ def open_source() -> LookupSource:
 
 
 def make_source(keys: Sequence[int]) -> LookupSource:
-    """Returns an index of these keys as a source for lookups."""
     low, high = (min(keys), max(keys)) if keys else (0, 0)
     log = practice.log_of_keys(keys)
     return LookupSource(

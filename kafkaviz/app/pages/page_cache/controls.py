@@ -230,12 +230,11 @@ def _render_slider(
     describe: Callable[[str], str] = str,
     **widget_options: object,
 ):
-    """Draws a slider with its value at the right of the label, and returns the value.
+    """Draws a slider with its value at the right of the label, and returns the chosen value.
 
     Args:
         name: the message key of the label.
-        values: the value of each name.
-        describe: returns the text of a name.
+        describe: returns the text of a key of `values`.
     """
     with column:
         value_slot = st.empty()

@@ -41,7 +41,6 @@ LONG_GROWTH = (20_000, 262_144)  # entries where counting starts, and where the 
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
-    """Draws the touched pages of both searches, and a table of all pages."""
     plain, warm = replay_cache.replays(settings, clock)
     st.space(16)
     for column, replay, search in zip(
@@ -222,7 +221,6 @@ def render_reader_faults(settings: ReplaySettings) -> None:
 
 @st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False)
 def _reader_fault_rates(settings: ReplaySettings) -> tuple[ReaderFaultRates, ...]:
-    """Returns the fault rates in a long growth, for each share in LAGGARDS."""
     return tuple(
         _rates_of_share(name, replace(settings.readers, laggard_share=share), settings)
         for name, share in LAGGARDS.items()

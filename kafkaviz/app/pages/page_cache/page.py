@@ -73,7 +73,6 @@ def _render_growth(location: Location) -> None:
 
 
 def _render_entries(_location: Location) -> None:
-    """Draws KAFKA-6432 entry by entry, and the published results for it."""
     with st.container():
         tail_lookups.render_example()
     st.space(32)
@@ -82,7 +81,6 @@ def _render_entries(_location: Location) -> None:
 
 
 def _render_experts(location: Location) -> None:
-    """Draws long growths: faults by turnover and by reader."""
     settings, _ = render_controls(location)
     st.space(16)
     growth.render_turnovers(settings)

@@ -1,7 +1,6 @@
 """Lookups of a reader at the tail, after KAFKA-6432.
 
-This is the first tab of the page: the cold pages such a lookup waits for when the index grows by a
-page. The others show the 13th and 14th page entry by entry, and the published results for them.
+They show which cold pages such a lookup waits for when its index grows by a page.
 """
 
 import streamlit as st

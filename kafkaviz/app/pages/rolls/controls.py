@@ -79,7 +79,6 @@ JITTER_SETTING = "segment.jitter.ms"
 
 
 def option_text(option: str) -> str:
-    """Returns the name of an option, or the title of a workload, in the reader's language."""
     return (
         say(f"rolls.option_{OPTION_KEYS[option]}")
         if option in OPTION_KEYS
@@ -159,7 +158,6 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
 
 
 def _choose_workload() -> str:
-    """Draws the control for the workload and returns its title."""
     st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     widget_options: dict[str, Any] = {
@@ -178,7 +176,6 @@ def _choose_workload() -> str:
 
 
 def _render_story(text: str) -> None:
-    """Draws the description of the workload."""
     story = elements.escape(text)
     st.html(
         f'<div class="kv-lab">{say("rolls.story")}</div>'
@@ -187,7 +184,6 @@ def _render_story(text: str) -> None:
 
 
 def _render_reset() -> None:
-    """Draws the button that resets all settings to those of the workload."""
     st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
     st.button(
         say("rolls.settings_anew"),
@@ -235,7 +231,6 @@ def _edit_own_workload() -> Workload | None:
 
 
 def _choose_value(column, workload: Workload, name: str) -> int:
-    """Draws the slider of a topic setting and returns its value."""
     values = _slider_values(workload, name)
     return values[
         _slider(

@@ -94,7 +94,6 @@ def _origin_text(rolls: RollsOnDisk, name: str) -> str:
 
 
 def render_settings(rolls: RollsOnDisk, count: int) -> None:
-    """Draws the settings that the partition ran with, and where each was found."""
     on_disk = say_count("rolls.segments_on_disk", count)
     cells = [
         (

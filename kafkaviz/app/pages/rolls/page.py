@@ -81,7 +81,6 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
 
 
 def _render_partition(location: Location) -> None:
-    """Draws the rolls of the open topic-partition."""
     location = page_location.require_partition(location)
     try:
         log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
@@ -106,7 +105,6 @@ def _render_partition(location: Location) -> None:
 def _render_figures(
     history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
 ) -> None:
-    """Draws the segments as they fill, the limits, and a table of every roll."""
     roll_figures.render_timeline(history, key, appended)
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
@@ -162,7 +160,6 @@ def _render_head(location: Location) -> str:
 
 
 def _label_text(label: str) -> str:
-    """Returns the text of a choice. A topic-partition has its name."""
     return say("rolls.simulated") if label == SIMULATED else elements.escape_markdown(label)
 
 
@@ -209,7 +206,6 @@ def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]
 
 
 def _disk_lead(location: PartitionLocation) -> str:
-    """Returns a sentence about the number of segments."""
     count = len(location.partition.live)
     return say_count(
         "rolls.lead_on_disk",

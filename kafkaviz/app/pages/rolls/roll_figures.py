@@ -76,7 +76,6 @@ def _pages(count: int) -> dict[str, int]:
 
 
 def _render_pager(names: list[str]) -> None:
-    """Draws the control that chooses a page of the timeline."""
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
         widget_options: dict[str, Any] = {
@@ -89,7 +88,6 @@ def _render_pager(names: list[str]) -> None:
 
 
 def _rows_text(name: str) -> str:
-    """Returns a name of `_pages` with grouped digits."""
     return "–".join(units.group(int(number)) for number in name.split("–"))
 
 

@@ -76,7 +76,6 @@ def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
 
 
 def render_comparison(workload: Workload, config: LogConfig, history: RollHistory) -> None:
-    """Draws this run compared with the previous run, or with the one that was kept."""
     current = roll_summary.summarize(history, _setting_texts(workload, config))
     previous = _previous_run(current)
     st.space(32)
@@ -111,7 +110,6 @@ def _previous_run(current: RunSummary) -> RunSummary | None:
 
 
 def _render_comparison_head() -> None:
-    """Draws the heading, and the button that keeps a run or stops keeping it."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_compare_head"):
         elements.heading(say("rolls.before_after"), say("rolls.before_after_how"))
         if st.session_state.get(page_state.KEEPS_PREVIOUS_RUN):
@@ -146,12 +144,10 @@ def _setting_texts(workload: Workload, config: LogConfig) -> dict[str, str]:
 
 
 def _setting_text(text: str) -> str:
-    """Returns a name or a value of `_setting_texts` in the reader's language."""
     return say(f"rolls.changed_{text}") if text in WORKLOAD_KEYS else option_text(text)
 
 
 def _pin() -> None:
-    """Keeps the current run to compare with."""
     st.session_state[page_state.PREVIOUS_RUN], st.session_state[page_state.KEEPS_PREVIOUS_RUN] = (
         st.session_state.get(page_state.RUN),
         True,
@@ -159,12 +155,10 @@ def _pin() -> None:
 
 
 def _unpin() -> None:
-    """Compares with the previous run again."""
     st.session_state[page_state.KEEPS_PREVIOUS_RUN] = False
 
 
 def render_download(workload: Workload, config: LogConfig, run: RollSimulation) -> None:
-    """Draws the buttons that download the simulated directory or open it in the app."""
     st.space(16)
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):

@@ -34,7 +34,6 @@ WIDTHS = (0.7207, 0.2793)
 
 
 def render_head(location: PartitionLocation, partition: Partition, anatomy: Anatomy) -> None:
-    """Draws the title, the control for the shading, and the button to the Lookup page."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         elements.title(
             _title_html(partition, anatomy.segment),
@@ -72,7 +71,6 @@ def render_title(partition: Partition | None, segment: Segment | None = None) ->
 
 
 def _title_html(partition: Partition | None, segment: Segment | None) -> str:
-    """Returns the topic-partition and the base offset of the segment as HTML."""
     name = units.escape_controls(partition.label) if partition else elements.page_name("Segment")
     base_text = (
         say("segment.from_offset", offset=units.group(segment.base_offset)) if segment else ""
@@ -141,7 +139,6 @@ def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
 
 
 def columns() -> Sequence[DeltaGenerator]:
-    """Returns the columns for the ruler and for the facts."""
     return st.columns(WIDTHS, gap=20)
 
 

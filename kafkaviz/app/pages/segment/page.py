@@ -139,7 +139,6 @@ def _render_no_segment(location: PartitionLocation, partition: Partition) -> Non
 
 
 def _render_no_log(location: SegmentLocation) -> None:
-    """Draws a segment whose .log is missing."""
     head.render_title(location.partition, location.segment)
     names = join_comma(file.path.name for file in location.segment.files)
     with elements.state(
@@ -150,7 +149,6 @@ def _render_no_log(location: SegmentLocation) -> None:
 
 
 def _render_unreadable(fault: CannotOpen) -> None:
-    """Draws why a file cannot be read: no permission, or it was removed meanwhile."""
     head.render_title(None)
     is_gone = fault.kind == "missing"
     reason = (
@@ -169,7 +167,6 @@ def _render_unreadable(fault: CannotOpen) -> None:
 
 
 def _render_grown(anatomy: Anatomy) -> None:
-    """Draws a warning that the .log grew while it was read."""
     before, after = (
         units.group(size_bytes) for size_bytes in cast(tuple[int, int], anatomy.grown_bytes)
     )

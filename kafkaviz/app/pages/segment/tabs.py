@@ -34,7 +34,6 @@ def tab_names() -> dict[str, str]:
 
 
 def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
-    """Draws the tabs around the pin."""
     pin = current_pin(anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     elements.tab_counts(page_state.TAB, counts)
@@ -59,14 +58,12 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
 
 
 def _render_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the .index entries around the slot of the pin."""
     if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
         segment_widgets.index(segment_tables.index_rows(anatomy, pin))
         _render_download(location, anatomy, "index", _entries_label(len(anatomy.index.entries)))
 
 
 def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
-    """Draws the .timeindex entries around the slot of the pin."""
     if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
         segment_widgets.time_index(
             segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
@@ -99,7 +96,6 @@ def _entries_label(count: int) -> str:
 
 
 def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:
-    """Draws the button that downloads the whole table. The file is made on click."""
     name = (
         f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
     )

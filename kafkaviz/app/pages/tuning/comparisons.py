@@ -103,7 +103,6 @@ def render_comparison(context: TuningContext) -> None:
 
 
 def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_after.ComparisonRow]:
-    """Returns the rows of the comparison."""
     current, measurement = context.today, context.case.measurement
     time_entries = current.time_entries, alternative.time_entries
     ends = tuple(
@@ -121,7 +120,6 @@ def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_afte
 
 
 def _render_downloads(context: TuningContext, rows: Sequence[before_after.ComparisonRow]) -> None:
-    """Draws the buttons for the table as CSV and for the whole result as JSON."""
     with st.container(horizontal=True, gap=12):
         download(
             say("common.csv"),
@@ -348,7 +346,6 @@ def render_writers(context: TuningContext) -> None:
 
 
 def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) -> list[tuple]:
-    """Returns the WRITER_COLUMNS of each writer."""
     return [
         (
             writer.name,
@@ -486,5 +483,4 @@ def remote_values(
 
 
 def _count_text(count: float) -> str:
-    """Returns a number of segments, or "all" for inf."""
     return say("tuning.all") if math.isinf(count) else units.group(round(count))

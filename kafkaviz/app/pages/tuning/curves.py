@@ -97,7 +97,6 @@ def choose_interval(context: TuningContext) -> int:
 
 
 def reset_interval(interval_bytes: int) -> None:
-    """Sets the slider to the given interval. A callback."""
     st.session_state[page_state.CONSIDERED_INTERVAL] = str(interval_bytes)
 
 
@@ -213,7 +212,7 @@ def _render_selectable(figure, key: str, alt: str) -> None:
 
 
 def _consider_clicked(key: str) -> None:
-    """Considers the interval of the clicked point. A callback."""
+    """Makes the interval of the clicked point the considered one."""
     event = st.session_state.get(key)
     points = [
         point for point in (event.selection.points if event else []) if point.get("customdata")

@@ -108,7 +108,6 @@ TOPIC_COLUMNS = (
 
 
 def render_headline(context: TuningContext) -> None:
-    """Draws the title and a summary of the log."""
     with st.container(width="stretch"):
         left_out_text = inactive_segment_text.left_out_text(
             context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
@@ -190,7 +189,6 @@ def report(snapshot: BrokerSnapshot) -> str:
 
 
 def render_verdict(context: TuningContext) -> None:
-    """Draws the recommendation, its reason, and the costs of today's and another interval."""
     view = verdict_view(context)
     st.html(
         '<div class="kv-verdict" role="status"><div class="v">'
@@ -204,7 +202,6 @@ def render_verdict(context: TuningContext) -> None:
 
 
 def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
-    """Returns a row for today's interval, and one for the considered interval if it differs."""
     current, alternative = context.today, context.alternative
     today_text = say("tuning.is_today", value=units.group(current.interval_bytes))
     rows = [(today_text, *_cost_cells(current))]
@@ -386,7 +383,6 @@ def _first_partition(broker: Broker, topic: str) -> str:
 
 
 def _render_left_out(context: TuningContext) -> None:
-    """Draws the files that could not be read."""
     problems = context.source.problems
     if problems:
         reason = join_semicolon(
@@ -448,7 +444,6 @@ def _render_body(location: Location) -> None:
 
 
 def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, controls) -> None:
-    """Draws the page for a measured log."""
     context = build_context(tuning_scope, key, source)
     with head:
         render_headline(context)
@@ -471,19 +466,16 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
 
 
 def _render_settings(context: TuningContext) -> None:
-    """Draws the log with other settings, and which limit ends its segments."""
     render_replay(context)
     st.space(32)
     render_limits(context)
 
 
 def _render_writers(context: TuningContext) -> None:
-    """Draws the effect of the index writer, and of remote reads."""
     _render_pair(render_writers, render_remote_reads, context)
 
 
 def _render_experts(context: TuningContext) -> None:
-    """Draws the budgets, the reasons and the assumptions."""
     elements.heading(say("tuning.more"))
     st.space(10)
     render_budgets(context)
@@ -492,7 +484,6 @@ def _render_experts(context: TuningContext) -> None:
 
 
 def _render_pair(left, right, context: TuningContext) -> None:
-    """Draws two sections, each in half of the width."""
     for column, section in zip(st.columns(HALF, gap=20), (left, right), strict=True):
         with column, st.container(gap=None):
             section(context)

@@ -115,7 +115,6 @@ def _rivals(broker: Broker, own_partition: Partition) -> list[Partition]:
 
 
 def option_text(option: str) -> str:
-    """Returns the text of a choice in the reader's language."""
     if option == BROKER:
         return say("tuning.option_broker")
     if option == WORKLOAD:
@@ -281,7 +280,6 @@ def _release() -> str | None:
 def directory_request(
     snapshot: BrokerSnapshot, kind: str, name: str, version: str | None
 ) -> MeasureRequest:
-    """Returns the request to measure a broker directory or a part of it."""
     broker = snapshot.broker
     partitions = [
         partition
@@ -318,7 +316,6 @@ def _is_in_scope(broker: Broker, partition: Partition, kind: str, name: str) -> 
 
 
 def _workload_request(name: str, text: str, version: str | None) -> MeasureRequest:
-    """Returns the request to measure a workload that is included, or one that was typed."""
     if name != workloads.OWN_TITLE:
         return MeasureRequest(
             key=f"workload|{name}|{version}",
@@ -386,7 +383,6 @@ def _speed(done: int, total: int, seconds: float) -> str:
 
 
 def _render_fault(job: MeasureJob, location: Location) -> None:
-    """Draws why the measurement failed, with a button or link to continue."""
     if isinstance(job.error, JobCancelled):
         with elements.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(

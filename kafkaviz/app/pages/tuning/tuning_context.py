@@ -63,11 +63,7 @@ OPTION_KEYS = {
 class TuningAnswer:
     """The result for a source under certain budgets and costs.
 
-    Attributes:
-        case: all of the source together.
-        recommendation: the recommendation for it, None if it has no batch.
-        recommendations: the recommendation for each topic by name.
-        interval_costs: the costs of each swept interval.
+    `recommendation` is for all of its topics together; it is None if there are no batches.
     """
 
     case: TuningCase
@@ -317,11 +313,6 @@ def _last_calibration() -> dict | None:
 def answer(
     key: str, budgets: Budgets, costs: LookupCosts, *, is_tiered: bool, _source: TuningSource
 ) -> TuningAnswer:
-    """Returns the result for a source.
-
-    Args:
-        key: the cache key of the source.
-    """
     source = _with_remote_storage(_source, is_tiered=is_tiered)
     case = source.total
     recommendations, recommendation = tuning.recommend_all(source.cases, case, budgets, costs)

@@ -36,7 +36,7 @@ CSS = Path(__file__).with_name("workshop.css")
 
 @in_turn
 def render_page() -> None:
-    """Draws one step, the glossary, the hand-out or a lab, or a notice if there are no lessons."""
+    """Draws one step, the glossary, the hand-out or a lab; without lessons, a notice."""
     lesson_state.restore_address()
     class_seat.follow()
     lessons, faults = lesson_files.lessons(session_language.language())
@@ -132,7 +132,7 @@ def _stylesheet() -> str:
 def _render_fold() -> None:
     """Draws the button that shows or hides the list of pages.
 
-    It is hidden by default, to leave more room for the figures.
+    The list is hidden by default, to leave more room for the figures.
     """
     is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
     st.button(

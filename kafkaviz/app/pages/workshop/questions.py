@@ -91,7 +91,6 @@ def _choice_verdict(*, is_right: bool) -> None:
 
 
 def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None:
-    """Draws an exercise, the field for its answer, and the verdict."""
     with st.container(key=f"kv_task_{number}", gap=8):
         st.html(f'<div class="kv-lab">{escape(say("workshop.exercise"))}</div>')
         with st.container(key="kv_prose_task"):
@@ -109,7 +108,6 @@ def _exercise(block: LessonBlock, position: LessonPosition, number: int) -> None
 
 
 def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
-    """Draws the hint, if there is one, and the solution."""
     with st.container(horizontal=True, gap=8, key="kv_helps"):
         if block["hint"]:
             with st.popover(say("workshop.hint"), type="tertiary", icon=":material/lightbulb:"):
@@ -168,7 +166,6 @@ def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
 
 
 def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosition) -> None:
-    """Draws whether the answer is right, and records it."""
     try:
         is_right = tasks.is_right(task, answer)
         explanation = "" if is_right else _explanation(task, answer)
@@ -230,7 +227,6 @@ def _misconception(block: LessonBlock, position: LessonPosition, number: int) ->
 
 
 def render_fault(fault: Exception, key: str) -> None:
-    """Draws why a figure or an exercise cannot be shown."""
     with elements.state(
         f"figure_{key}", "error", say("workshop.figure_fault"), error_text.describe_sentence(fault)
     ):

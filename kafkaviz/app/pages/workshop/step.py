@@ -94,7 +94,7 @@ def _lab_card(position: LessonPosition) -> None:
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the position of the step in the lessons, and its title."""
+    """Draws the position of the step, a note if it is in another language, and its title."""
     position_text = lesson_state.position_text(lessons, position)
     language_note = ""
     if position.lesson.language != messages.language():
@@ -210,11 +210,7 @@ def _progress(lessons: Sequence[Lesson]) -> None:
 
 
 def _reset(count: int) -> None:
-    """Draws the button that starts again. It asks first if there are answers to forget.
-
-    Args:
-        count: the number of answers.
-    """
+    """Draws the button that starts again. It asks first if there are answers to forget."""
     arguments: dict[str, Any] = {
         "icon": ":material/restart_alt:",
         "type": "tertiary",
@@ -269,7 +265,7 @@ def _figure_key(position: LessonPosition, number: int) -> str:
 
 
 def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
-    """Draws a figure. Before the answer, its base state and a hint at what it will show."""
+    """Draws a figure. Until the answer, only its base state and a hint."""
     kind = LIVE[block.kind]
     try:
         with st.spinner(say("stage.figure_comes")):

@@ -31,7 +31,6 @@ def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the title of the next step and its first question."""
     following = lesson_state.next_step(lessons, position)
     with st.container(key="kv_coming", gap=4):
         if following is None:
