@@ -41,6 +41,8 @@ measured_ms is null of what lay here already, and modelled.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
+RETRIES = 3  # of a lookup in a directory that changes meanwhile
+
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `lookup` to the command line."""
@@ -104,13 +106,23 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
     from kafkaviz.analysis.lookup import paths
+    from kafkaviz.errors import CannotOpen
+    from kafkaviz.log import file
 
     args.path = join_tiered(args.path, args.tiered)
     version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
     hint = _unit_hint(args.timestamp)
     if hint:
         output.note(f"kafkaviz: {hint}")
-    return (_search_index if paths.index_kind(args.path) else _search_log)(args, version)
+    search = _search_index if paths.index_kind(args.path) else _search_log
+    for _ in range(RETRIES):
+        try:
+            return search(args, version)
+        except CannotOpen as fault:
+            # a running broker deleted a segment after the directory was listed: list it again
+            if fault.kind != "missing" or fault.path == args.path or not file.is_there(args.path):
+                raise
+    return search(args, version)
 
 
 def _search_log(args: argparse.Namespace, version: str) -> int:

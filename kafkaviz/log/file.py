@@ -129,7 +129,8 @@ def list_files(directory: Path) -> list[FileInfo]:
     """
     files, may_be_mirrored = [], address.may_hold_mirrored(directory)
     with scan(directory) as entries:
-        for entry in entries:
+        # a broker appends to a .log first, so no other file is older than the .log it belongs to
+        for entry in sorted(entries, key=lambda entry: not entry.name.endswith(".log")):
             with suppress(FileNotFoundError):
                 stat = _stat(entry)
                 if not S_ISDIR(stat.st_mode):

@@ -236,13 +236,17 @@ class Segment:
     def txn_index(self) -> np.ndarray:
         """The entries of the .txnindex, as they are on disk; empty where there is no file.
 
-        The file is never preallocated: what its size leaves over after complete entries is a torn
-        one.
+        Without those of markers that were appended after the .log was listed. The file is never
+        preallocated: what its size leaves over after complete entries is a torn one.
 
         Returns:
             An array of format.txn_index.ENTRY.
         """
-        return txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
+        entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
+        if self.has_grown():
+            _, last_offset = self._listed_end(self.offset_slots.entries)
+            entries = _first_true(entries, entries["last_offset"] <= last_offset)
+        return entries
 
     def records(self, position: int) -> list[BatchRecord]:
         """The records of the batch that starts at this byte of the .log, of any magic.

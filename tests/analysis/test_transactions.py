@@ -10,11 +10,13 @@ from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.other_files import aborted_transactions
 from kafkaviz.analysis.checks.segment import check
 from kafkaviz.analysis.checks.transactions import TransactionTracker
+from kafkaviz.analysis.health import broker_health
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
+from tests.analysis.lab import Lab
 
 
 def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int | None]]:
@@ -83,3 +85,21 @@ def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
     markers = segment.batches()[:1].copy()
     markers["size_bytes"] = 70  # cut: no record can be read
     assert TransactionTracker(segment.log, ())._marker_kinds(markers) == [None]
+
+
+def test_a_transaction_whose_first_batches_retention_deleted(clean, tmp_path):
+    """The .txnindex has its first offset, which is below what is left of the log."""
+    lab = Lab(clean, tmp_path / "kafka", ["refunds-1"])
+    oldest = lab.files("refunds-1", ".log")[0]
+    for path in oldest.parent.glob(f"{oldest.stem}.*"):
+        path.unlink()
+    [segment] = open_broker(lab.path).partition("refunds-1").live
+    assert segment.txn_index["first_offset"].min() < segment.base_offset
+    codes = {finding.code for finding in broker_health.check(lab.path).findings}
+    assert "txnindex-mismatch" not in codes
+    slot = int(np.argmax(segment.txn_index["first_offset"] > segment.base_offset))
+    entries = segment.txn_index.copy()
+    entries["first_offset"][slot] = 3  # of a producer's second transaction here
+    lab.write(segment.txnindex.path, entries.tobytes())
+    codes = {finding.code for finding in broker_health.check(lab.path).findings}
+    assert "txnindex-mismatch" in codes

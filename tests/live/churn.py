@@ -36,7 +36,7 @@ records_per_s = 40
 records_per_batch = 4
 value_bytes = 60
 idempotent = true
-transactions = { batches = 3 }
+transactions = { batches = 3, abort_share = 0.4 }
 """
 PREALLOCATED_BYTES = 1200
 KEPT_SEGMENTS = 4  # segments, before the oldest is renamed

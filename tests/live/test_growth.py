@@ -1,25 +1,32 @@
-"""What a running broker appends after a directory was listed is left for the next time."""
+"""What a running broker does after a directory was listed is left for the next time."""
 
+import json
+import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kafkaviz import versions
+from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
-from kafkaviz.format import names, offset_index, time_index
+from kafkaviz.format import checkpoint, names, offset_index, time_index, txn_index
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import lookup
 from tests.live.churn import pool
+from tests.live.moments import Moments
 
 PREALLOCATED_BYTES = 4096
 
 
 class AppendingBroker:
-    """A broker that appends to one partition as Kafka does: the .log first, then the indexes."""
+    """A broker that appends to one partition as Kafka does: the .log first, then the indexes, and
+    the .txnindex with the first abort.
+    """
 
     def __init__(self, folder: Path) -> None:
         segments, own = pool()
@@ -34,6 +41,7 @@ class AppendingBroker:
         self.batches = walk(self._log)[0]
         self._offsets = offset_index.parse(contents[".index"])
         self._times = time_index.parse(contents[".timeindex"])
+        self._aborted = txn_index.parse(contents[".txnindex"])
         self.count = 0
         for suffix in (".log", ".index", ".timeindex"):
             size_bytes = 0 if suffix == ".log" else PREALLOCATED_BYTES
@@ -50,7 +58,15 @@ class AppendingBroker:
             last = self._offsets["relative_offset"][slot]
             for place in np.flatnonzero(self._times["relative_offset"] <= last).tolist():
                 self._write(".timeindex", place, self._times[place].tobytes())
+        for entry in self._aborted[self._aborted["last_offset"] == row["last_offset"]]:
+            with self._paths[".txnindex"].open("ab") as index:
+                index.write(entry.tobytes())
         self.count += 1
+
+    def append_until_first_abort(self) -> None:
+        """Appends up to the batch before the first marker of an abort."""
+        while self.batches["last_offset"][self.count] < self._aborted["last_offset"][0]:
+            self.append()
 
     def _write(self, suffix: str, slot: int, entry: bytes) -> None:
         with self._paths[suffix].open("r+b") as index:
@@ -59,14 +75,19 @@ class AppendingBroker:
 
 
 @pytest.fixture
-def broker(tmp_path):
-    """A broker directory in use, with the first batches of a log."""
+def new_broker(tmp_path):
+    """The same, with nothing appended yet."""
     folder = tmp_path / "broker"
     folder.mkdir()
-    appending = AppendingBroker(folder)
-    for _ in range(len(appending.batches) // 3):
-        appending.append()
-    return appending
+    return AppendingBroker(folder)
+
+
+@pytest.fixture
+def broker(new_broker):
+    """A broker directory in use, with the first batches of a log."""
+    for _ in range(len(new_broker.batches) // 3):
+        new_broker.append()
+    return new_broker
 
 
 def errors_of(broker_view) -> list[tuple[str, str]]:
@@ -126,3 +147,117 @@ def test_a_checkup_beside_a_broker_that_writes(broker):
     finally:
         writer.join()
     assert errors == [[]] * 5
+
+
+def test_a_txnindex_that_was_created_after_the_listing_is_not_missing(new_broker):
+    """Nor is an entry wrong whose marker came later."""
+    new_broker.append_until_first_abort()
+    before = open_broker(new_broker.partition.parent)
+    new_broker.append()
+    first = open_broker(new_broker.partition.parent)
+    assert len(first.partitions[0].active.txn_index) == 1
+    while new_broker.count < len(new_broker.batches):
+        new_broker.append()
+    assert before.partitions[0].active.txnindex is None
+    assert errors_of(before) == errors_of(first) == []
+    assert len(open_broker(new_broker.partition.parent).partitions[0].active.txn_index) > 1
+
+
+def test_a_txnindex_of_a_listed_log_that_is_created_meanwhile(new_broker, monkeypatch):
+    """The names of a directory are listed before the sizes of its files."""
+    new_broker.append_until_first_abort()
+    new_broker.append()
+    txnindex = next(new_broker.partition.glob("*.txnindex"))
+    entries = txnindex.read_bytes()
+    txnindex.unlink()
+    listed = open_broker(new_broker.partition.parent)
+    assert [code for code, _ in errors_of(listed)] == ["txnindex-mismatch"]
+    txnindex.write_bytes(entries)
+    assert errors_of(listed) == []
+
+
+@pytest.fixture
+def retaining(tmp_path):
+    """A broker directory in use, with three segments of a log, in two partitions."""
+    segments, own = pool()
+    folder = tmp_path / "broker"
+    for name in ("orders-0", "payments-0"):
+        (folder / name).mkdir(parents=True)
+        for segment in segments[1:4]:
+            for file, data in segment.items():
+                (folder / name / file).write_bytes(data)
+    (folder / "meta.properties").write_bytes(own["meta.properties"])
+    (folder / names.LOCK).touch()
+    return folder
+
+
+OLDEST = f"{108:020d}"
+
+
+def delete_oldest_segment(folder: Path) -> None:
+    """As retention does: first the names of the files change, and then they go."""
+    for path in sorted((folder / "orders-0").glob(f"{OLDEST}.*")):
+        path.rename(f"{path}.deleted").unlink()
+
+
+def delete_partition(folder: Path) -> None:
+    """As a broker does where its topic is deleted."""
+    renamed = folder / f"orders-0.{'0a' * 16}-delete"
+    shutil.rmtree((folder / "orders-0").rename(renamed))
+
+
+def create_partition(folder: Path) -> None:
+    """With records that a checkpoint tells of."""
+    shutil.copytree(folder / "orders-0", folder / "refunds-0")
+    offsets = checkpoint.build_offsets({("refunds", 0): 400})
+    (folder / names.RECOVERY_POINT_CHECKPOINT).write_bytes(offsets)
+
+
+CHANGES = {change.__name__: change for change in (delete_oldest_segment, delete_partition)}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_was_deleted_after_the_listing_is_no_error(retaining, change):
+    """One finding tells of all the files, for information."""
+    listed = open_broker(retaining)
+    before = {(finding.code, finding.severity) for finding in check(listed).findings}
+    change(retaining)
+    findings = check(listed).findings
+    [vanished] = [finding for finding in findings if finding.code == "unreadable-file"]
+    assert vanished.severity == "info" and vanished.partition == "orders-0"
+    assert vanished.message.key == "finding.vanished_files" and vanished.message["n"] >= 3
+    others = {(finding.code, finding.severity) for finding in findings if finding != vanished}
+    assert others <= before
+
+
+def test_a_partition_that_was_created_after_the_listing_is_not_missing(retaining):
+    """The checkpoints that are read later name it."""
+    listed = open_broker(retaining)
+    create_partition(retaining)
+    assert "partition-missing" not in {finding.code for finding in check(listed).findings}
+    shutil.rmtree(retaining / "refunds-0")
+    assert "partition-missing" in {finding.code for finding in check(listed).findings}
+
+
+def lookup_while(
+    folder: Path, capsys: pytest.CaptureFixture, change: Callable[[Path], None], at: int
+) -> tuple[dict, int]:
+    """The answer to an offset of the oldest segment, and how often the directory was touched."""
+    with Moments(folder, at, lambda: change(folder)) as moments:
+        assert main(["lookup", str(folder / "orders-0"), "--offset", "110", "--json"]) == 0
+    return json.loads(capsys.readouterr().out), moments.count
+
+
+def test_a_lookup_in_a_segment_that_is_deleted_meanwhile(retaining, capsys):
+    """The directory is listed again: the record is there, or its offset is out of range."""
+    _, count = lookup_while(retaining, capsys, delete_partition, -1)
+    saved = retaining.with_name("saved")
+    shutil.copytree(retaining, saved)
+    errors = []
+    for at in range(0, count, count // 6):
+        shutil.rmtree(retaining)
+        shutil.copytree(saved, retaining)
+        answer, _ = lookup_while(retaining, capsys, delete_oldest_segment, at)
+        assert (answer["answer"] is None) == ("error" in answer)
+        errors.append(answer.get("error", "").partition(":")[0])
+    assert set(errors) == {"", "org.apache.kafka.common.errors.OffsetOutOfRangeException"}

@@ -123,11 +123,8 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         """What each marker says, of a .log that is opened once for all of them."""
         if not len(markers):
             return []
-        try:
-            with file.reader(self._log.path) as read:
-                return [_marker_kind(read, marker) for marker in markers]
-        except KafkavizError:
-            return [None] * len(markers)
+        with file.reader(self._log.path) as read:
+            return [_marker_kind(read, marker) for marker in markers]
 
 
 def _marker_kind(read: ReadInto, marker: np.void) -> ControlType | None:

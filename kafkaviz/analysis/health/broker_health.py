@@ -224,6 +224,7 @@ def partition_findings(
         summaries, facts, partition.recovery_point, retained=local_summaries
     )
     findings += settings.check_partition(summaries, facts)
+    findings = unreadable_files.fold_vanished(findings)
     findings = [replace(finding, log_directory=facts.log_directory) for finding in findings]
     return as_info(findings) if partition.state == "delete" else findings
 

@@ -19,6 +19,7 @@ from kafkaviz.analysis.findings.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
+from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 
@@ -39,14 +40,19 @@ class _Abort:
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     """Each .txnindex beside what the markers of its .log say."""
-    transactions = OpenTransactions()
+    if not summaries:
+        return
+    transactions, begins = OpenTransactions(), _TransactionBegins(summaries)
     # what began or ended behind a hole is not known
     for summary in takewhile(lambda candidate: not candidate.read_fault, summaries):
         expected = list(aborts(summary, transactions))
         segment = summary.segment
         if segment.txnindex is None:
             known_aborts = [abort for abort in expected if abort.first_offset is not None]
-            if known_aborts and not facts.compacted and not summary.is_unsound:
+            is_judged = not facts.compacted and not summary.is_unsound
+            # a broker creates it with the first abort, which may come after the listing
+            is_created = file.is_there(segment.log.directory / segment.file_name("txnindex"))
+            if known_aborts and is_judged and not is_created:
                 yield _missing_finding(known_aborts, segment, facts)
             continue
         try:
@@ -59,12 +65,7 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
             yield _torn_finding(segment, entries, torn_bytes, facts)
         if not summary.is_unsound:
             yield from _compare_entries(
-                entries,
-                expected,
-                segment,
-                facts,
-                _TransactionBegins(summaries),
-                is_torn=bool(torn_bytes),
+                entries, expected, segment, facts, begins, is_torn=bool(torn_bytes)
             )
 
 
@@ -91,7 +92,7 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 
 
 class _TransactionBegins:
-    """Where transactions begin.
+    """Where transactions begin, as far as the log still has it.
 
     The last stable offset of an entry is one of these, if it is not the one behind the marker.
     """
@@ -103,9 +104,16 @@ class _TransactionBegins:
             summaries: of all segments; what was open before the first of them is not known unless
                 that is the log's very first.
         """
-        self._is_complete = summaries[0].segment.base_offset == 0 and not any(
+        self._log_start = summaries[0].segment.base_offset
+        self._is_complete = self._log_start == 0 and not any(
             summary.is_unsound for summary in summaries
         )
+        first_ends: dict[int, int] = {}
+        for summary in summaries:
+            for _, producer, step in summary.steps:
+                if not isinstance(step, TransactionBegin):
+                    first_ends.setdefault(producer, step.offset)
+        self._first_ends = frozenset(first_ends.values())
         self._offsets = {offset for summary in summaries for offset in summary.stable_begins}
         self._offsets |= {
             step.offset
@@ -113,6 +121,16 @@ class _TransactionBegins:
             for _, _, step in summary.steps
             if isinstance(step, TransactionBegin)
         }
+
+    def allow_first(self, first_offset: int, abort: _Abort) -> bool:
+        """Whether the entry of an abort can hold this first offset.
+
+        Retention deletes the first batches of a transaction with their segment; the next batch of
+        the producer, which then looks like the first one, is no reason to doubt the entry.
+        """
+        if abort.first_offset in (None, first_offset):
+            return True
+        return first_offset < self._log_start and abort.marker.offset in self._first_ends
 
     def allow(self, stable_offset: int, abort: _Abort) -> bool:
         """Whether the entry of an abort can hold this last stable offset.
@@ -232,9 +250,10 @@ def _agrees(
     """Whether an entry records an abort of the log."""
     if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
         return False
-    if abort.first_offset is not None and abort.first_offset != entry["first_offset"]:
-        return facts.compacted
-    return facts.compacted or begins.allow(int(entry["last_stable_offset"]), abort)
+    return facts.compacted or (
+        begins.allow_first(int(entry["first_offset"]), abort)
+        and begins.allow(int(entry["last_stable_offset"]), abort)
+    )
 
 
 def _entry_finding(

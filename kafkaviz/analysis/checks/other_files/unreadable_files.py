@@ -4,13 +4,16 @@ Whose fault it is, what a broker in our place would do, and who may read it.
 
     orders-0/00000000000000000000.index may not be read     unreadable-file, an error: a broker that
     may not either goes offline
+    orders-0/00000000000000000000.log is gone               unreadable-file, for information: it was
+    listed, and a running broker deleted or renamed it before it was read
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
+from kafkaviz.analysis.findings.finding import ERROR, INFO, Evidence, Finding, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import Message, message
@@ -21,6 +24,7 @@ OFFLINE = message("consequence.unread_offline")
 NO_START = message("consequence.unread_no_start")
 ONLY_THERE = message("consequence.unread_only_there")
 SNAPSHOT = message("consequence.unread_newest_snapshot")
+VANISHED = message("consequence.vanished")
 STEPS = {
     "permission": message("next_step.read_as_other_user"),
     "missing": message("next_step.check_again"),
@@ -56,13 +60,19 @@ def path_finding(
 ) -> Finding:
     """A file or directory, relative to the broker directory.
 
-    An error where a broker that cannot read it either is stopped by that.
+    An error where a broker that cannot read it either is stopped by that. No fault where it was
+    listed and has vanished since: a running broker deletes segments and partitions.
     """
+    is_vanished = problem.kind == "missing"
+    consequence = VANISHED if is_vanished else consequence
     shown_path, evidence = (
         replace_surrogates(file),
         Evidence(problem.what, message("evidence.readable_file")),
     )
-    text = message("finding.unreadable", file=shown_path.rpartition("/")[2], problem=problem.what)
+    name = shown_path.rpartition("/")[2]
+    text = message("finding.unreadable", file=name, problem=problem.what)
+    if is_vanished:
+        text = message("finding.vanished", file=name)
     next_step = STEPS.get(problem.kind, OTHERWISE)
     unreadable_finding = finding(
         "unreadable-file",
@@ -74,11 +84,26 @@ def path_finding(
         consequence=consequence,
         next_step=next_step,
     )
-    return (
-        replace(unreadable_finding, severity=ERROR)
-        if hides_start(unreadable_finding)
-        else unreadable_finding
-    )
+    if is_vanished:
+        return replace(unreadable_finding, severity=INFO)
+    if hides_start(unreadable_finding):
+        return replace(unreadable_finding, severity=ERROR)
+    return unreadable_finding
+
+
+def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings of a partition, with those of all vanished files as one.
+
+    A broker deletes a segment's files together, and a partition's.
+    """
+    vanished = [finding for finding in findings if finding.consequence == VANISHED]
+    if len(vanished) < 2:
+        return list(findings)
+    first = vanished[0]
+    name = str(first.file).rpartition("/")[2]
+    text = message("finding.vanished_files", file=name, n=len(vanished) - 1)
+    others = [finding for finding in findings if finding.consequence != VANISHED]
+    return [*others, replace(first, message=text)]
 
 
 def hides_start(unreadable_finding: Finding) -> bool:
