@@ -1,1 +1,1 @@
-"""What a page knows beyond one run: its address, its session, and the jobs of this server."""
+"""State that outlives one run of a page: the address, the session, and the jobs of this server."""
