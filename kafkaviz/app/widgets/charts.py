@@ -38,11 +38,7 @@ def mode() -> str:
 
 
 def view(view_key: Hashable, make: Callable[[], View]) -> View:
-    """Returns the result of `make`, cached between reruns.
-
-    Args:
-        view_key: the cache key; the language is added to it.
-    """
+    """Returns the result of `make`, cached between reruns per language."""
     return _view(view_key, language(), make)
 
 
@@ -52,9 +48,7 @@ def _view(view_key: Hashable, language_code: str, _make: Callable[[], View]) -> 
 
 
 def figure(view_key: Hashable, draw: Draw, figure_view: object) -> "PlainFigure":
-    """Returns the figure of a view in the current theme, cached.
-
-    Making a Plotly figure takes as long as the rest of a rerun.
+    """Returns the figure of a view, cached because making one takes as long as the rest of a rerun.
 
     Args:
         view_key: everything that the view depends on.
@@ -83,7 +77,7 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
     """Draws a Plotly figure without Streamlit's theme and mode bar.
 
     Args:
-        selects: the selection arguments of st.plotly_chart, whose selection is then returned.
+        selects: the selection arguments of st.plotly_chart.
     """
     plotly_figure = _drawn_once(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
@@ -112,7 +106,7 @@ def render_titled(view_key: Hashable, draw: Draw, figure_view, key: str) -> None
 
 
 def render_figure(view_key: Hashable, draw: Draw, figure_view, key: str) -> None:
-    """Draws the figure of a view without a title above it."""
+    """Draws the figure of a view, without a title above it."""
     plot(
         figure(view_key, draw, figure_view),
         key,

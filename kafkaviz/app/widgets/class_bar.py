@@ -54,8 +54,7 @@ def stylesheet() -> str:
 def render_part(key: str, render: Callable[[], None]) -> None:
     """Draws a part of the page. On a learner's page it is a fragment that can rerun alone.
 
-    The rest of the page takes two thirds of a rerun, and twenty pages that move on at once would
-    wait for each other.
+    The rest of the page takes two thirds of a rerun. Twenty learners would have to wait for it.
 
     Args:
         key: one of PARTS.
@@ -69,7 +68,7 @@ def render_part(key: str, render: Callable[[], None]) -> None:
 def _run_part(render: Callable[[], None]) -> None:
     """Draws a part when no other learner's part is being drawn.
 
-    Reruns the whole page if this session has left the class.
+    After the session has left the class, it reruns the whole page.
     """
     if class_seat.current() is None:
         st.rerun()
@@ -87,12 +86,7 @@ def set_picker_track(track: str) -> None:
 
 
 def keep_whole(lesson: str, track: str) -> None:
-    """Reruns the whole page if its PARTS alone cannot show where the learner went.
-
-    Args:
-        lesson: the lesson that is now shown.
-        track: its track.
-    """
+    """Reruns the whole page if its PARTS alone cannot show what the learner chose."""
     if class_seat.is_learner() and (
         st.session_state.get(page_state.CLASS_PICKER) != lesson
         or st.session_state.get(page_state.CLASS_PICKER_TRACK) != track
@@ -182,10 +176,7 @@ def render_link() -> None:
 
 
 def render_strip(step: ClassStep) -> None:
-    """Draws the strip of the class above a step, for a teacher, a learner or a visitor.
-
-    Draws nothing if the address has no class code.
-    """
+    """Draws the strip above a step for a teacher, learner or visitor of a class."""
     code = class_seat.code()
     if not code:
         return
@@ -203,7 +194,7 @@ def render_strip(step: ClassStep) -> None:
 
 
 def _link(code: str, attendance: Attendance | None) -> None:
-    """Stores the token in the browser, or restores it from there after a reload.
+    """Stores the token in the browser, or restores it after a reload.
 
     A learner's browser also reports when the class moves on.
     """
@@ -392,10 +383,7 @@ def _code_dialog(code: str) -> None:
 
 
 def join_addresses(code: str) -> list[str]:
-    """Returns the addresses that learners can open.
-
-    Empty if only this machine can reach the server.
-    """
+    """Returns the addresses that learners can open, if others can reach the server."""
     url = urlsplit(st.context.url or "")
     query = urlencode(class_seat.join_query(code, language()))
     if url.hostname and not access.is_own_machine(url.hostname):
@@ -413,10 +401,7 @@ def join_addresses(code: str) -> list[str]:
 
 
 def render_bars(step: StepKey, letters: Sequence[str]) -> None:
-    """Draws the share of each answer on the buttons of the choices.
-
-    Until the answers are revealed, only the teacher sees the shares.
-    """
+    """Draws the share of each answer, but only for the teacher until the answers are revealed."""
     attendance = class_seat.current()
     if attendance is None:
         return
@@ -454,7 +439,7 @@ def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
 
 
 def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:
-    """Returns the hint below an open question of a class, or None if this step is not one."""
+    """Returns the hint below an open question of a class, else None."""
     if class_seat.is_revealed(step) is None:
         return None
     if class_seat.is_teacher():

@@ -1,7 +1,7 @@
-"""Small static pieces of a page: titles, chips, metrics, figure heads, states, short tables.
+"""Small static pieces of a page, drawn with st.html or returned as HTML.
 
-Each writes HTML with st.html, or returns it. Arguments named html and the cells of `table` are HTML
-already. All other text is plain and is escaped here, so that text from a file never becomes markup.
+Arguments named html and the cells of `table` are HTML already. All other text is escaped here, so
+that text from a file never becomes markup.
 """
 
 import re
@@ -33,10 +33,7 @@ def escape_markdown(text: str) -> str:
 
 
 def cut_middle(text: str, length: int) -> str:
-    """Returns the text with its middle cut out, at most `length` characters long.
-
-    Two thirds of them are the end: the last part of a path matters most.
-    """
+    """Returns the text cut in the middle to `length` characters. Two thirds are from its end."""
     if len(text) <= length:
         return text
     tail = length * 2 // 3
@@ -58,9 +55,7 @@ def icon(name: str, *, small: bool = False) -> str:
 
 
 def severity(kind: str) -> str:
-    """Returns the mark of a severity as inline HTML.
-
-    Each severity has its own shape, so that it is not shown by colour alone.
+    """Returns the mark of a severity as inline HTML: a shape, not only a colour.
 
     Args:
         kind: one of SEVERITIES.
@@ -77,7 +72,7 @@ def mono(text: str) -> str:
 
 
 def label(name: str, value: str, about: str = "") -> str:
-    """Returns a name at the left and its value at the right, as HTML. It goes above a control.
+    """Returns a name and its value as HTML, for a line above a control.
 
     Args:
         about: the tooltip of the name.
@@ -98,7 +93,7 @@ def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
     """Draws a row of chips, and a note after them.
 
     Args:
-        items: (kind, HTML) of each chip. The kind is "" or one of SEVERITIES.
+        items: the severity (or "") and the HTML of each chip.
     """
     row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
     st.html(
@@ -112,7 +107,7 @@ def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) 
 
     Args:
         cells: (label, value with its unit, detail) of each number.
-        is_pending: some numbers are still being computed. A dash marks their place.
+        is_pending: some values are not known yet; a dash keeps their place.
     """
     st.html(
         f'<div class="kv-metrics{" owed" if is_pending else ""}">'
@@ -162,7 +157,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> str:
     """Returns the legend of a figure as HTML.
 
     Args:
-        swatches: the CSS class of each colour (see look.css) and its label.
+        swatches: (CSS class of the colour, label) of each entry; see look.css.
     """
     cells = "".join(
         f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches
@@ -171,11 +166,7 @@ def key(swatches: Iterable[tuple[str, str]]) -> str:
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
-    """Adds the number of rows to the label of each tab.
-
-    The numbers are CSS content: in the label itself they would become part of every link to the
-    tab.
-    """
+    """Adds the number of rows to each tab, as CSS so that it is not part of links to the tab."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
         f'{tab}[data-key="{index}"] p::after {{ content: "{group(count)}"; }}'
@@ -188,8 +179,7 @@ def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
     """Draws groups of facts.
 
     Args:
-        groups: (colour, heading, rows) of each group. A row is a label and a value; the value is
-            HTML.
+        groups: (colour, heading, rows) of each group; a row is (label, value as HTML).
     """
     st.html("".join(_facts(*group) for group in groups))
 
@@ -203,11 +193,11 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def table(head: str, rows: Iterable[str]) -> None:
-    """Draws a short table.
+    """Draws a short table from HTML.
 
     Args:
-        head: the header cells (<th>…</th>) as HTML.
-        rows: each row (<tr>…</tr>) as HTML.
+        head: the <th>…</th> cells.
+        rows: a <tr>…</tr> each.
     """
     rows = list(rows)
     # a box that scrolls must be reachable with the keyboard
@@ -221,7 +211,7 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 @contextmanager
 def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[None]:
-    """Draws a notice that something is missing, and why. The with block draws a button below it.
+    """Draws a notice that something is missing. The with block draws a button below it.
 
     Args:
         level: 1 if the page has no other title.
@@ -251,8 +241,8 @@ def state(
     """Draws a problem and its reason. The with block draws the buttons below.
 
     Args:
-        mark: one of SEVERITIES, or the name of an icon.
-        evidence: draws between the sentences and the buttons.
+        mark: one of SEVERITIES, or an icon name.
+        evidence: draws something above the buttons.
         level: 1 if the page has no other title.
     """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)

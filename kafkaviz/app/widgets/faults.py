@@ -27,7 +27,7 @@ MAX_PROBLEMS = 8  # problems that are listed
 
 
 def nothing_open() -> None:
-    """Draws the notice that no directory was given. If there is a sample, a button opens it."""
+    """Draws a notice that no directory was given."""
     with elements.empty("directory", say("faults.nothing_open"), say("faults.nothing_open_why")):
         _sample_button("secondary")
 
@@ -84,7 +84,7 @@ def _no_permission(fault: CannotOpen) -> None:
 
 
 def _owner(path: Path) -> str:
-    """Returns a text about the owner and the mode of a path, as far as they can be read."""
+    """Returns a text about the owner and mode of a path."""
     try:
         status = os.stat(path)
     except OSError:
@@ -143,11 +143,7 @@ RENDERERS = {
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """Draws a notice that the open directory lacks this topic-partition or segment.
-
-    Args:
-        fault: an error from app/state/page_location.py, which words it.
-    """
+    """Draws a notice that the open directory lacks this topic-partition or segment."""
     with elements.state("gone", "info", render(fault.what), say("faults.gone_why"), level=1):
         st.page_link(
             HOME,
@@ -158,7 +154,7 @@ def not_in_broker(fault: CannotOpen, directory: str) -> None:
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
-    """Draws a directory without readable topic-partitions: it has none, or none can be read."""
+    """Draws a directory that has no topic-partition, or none that can be read."""
     if not problems:
         with elements.empty(
             "partitions",

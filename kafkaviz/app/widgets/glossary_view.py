@@ -18,11 +18,11 @@ CHOICE = "kv_word"
 
 
 def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]) -> None:
-    """Draws the picker, the chosen term, and all terms grouped by the lesson that teaches them.
+    """Draws the picker, the chosen term, and all terms by the lesson that teaches them.
 
     Args:
-        lesson_titles: the title of each lesson by its name.
-        address: the address parameters that a link to another page keeps.
+        lesson_titles: the title of each lesson by name.
+        address: the parameters that links to other pages keep.
     """
     elements.title(escape(say("glossary.title")), say("glossary.lead", count=len(TERMS)))
     st.button(

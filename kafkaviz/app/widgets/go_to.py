@@ -49,7 +49,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
     """Draws the search field and its results.
 
     Args:
-        pages: each existing page by name, with the address parameters that a link to it keeps.
+        pages: each page and the address parameters that links to it keep, by name.
         current: the name of the open page.
     """
     arguments: dict[str, Any] = {
@@ -83,15 +83,15 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
 
 
 def directories(location: Location) -> list[str]:
-    """Returns recently opened directories, newest first, then the samples, without the open one."""
+    """Returns recent directories, newest first, then the samples, without the open one."""
     candidates = dict.fromkeys([*page_location.recent(), *map(str, access.samples())])
     return [directory for directory in candidates if directory != location.directory]
 
 
 def _entry(number: int, entry: GoToEntry, page: "Page", *, is_current: bool) -> None:
-    """Draws a result as a link, or as a button if it is on the current page.
+    """Draws a result as a link, or as a button if it stays on the current page.
 
-    Streamlit 1.67 informs the components of a page too late when a link changes only its address.
+    Streamlit 1.67 informs components too late when a link changes only the address.
     """
     label = elements.escape_markdown(entry.words) + (
         f" :gray[{elements.escape_markdown(entry.aside)}]" if entry.aside else ""
@@ -114,9 +114,8 @@ def find_entries(
     """Returns the results for a query, best first.
 
     Args:
-        pages: the address parameters that a link to each page keeps.
+        pages: the address parameters that links to each page keep.
         visits: recent places.
-        other_directories: known directories, without the open one.
     """
     words = query.lower().split()
     offset = page_state.number(words[-1]) if words else None
@@ -173,7 +172,6 @@ def _page_entry(page: str, address: dict[str, str]) -> GoToEntry:
 
 
 def _is_in_name(page: str, text: str) -> bool:
-    """Returns whether a page's name contains the text, in the reader's language or in English."""
     return text in page.lower() or text in elements.page_name(page).lower()
 
 
@@ -200,7 +198,6 @@ def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry
 
 
 def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    """The words of the glossary with that in their names."""
     for term in glossary.matching_terms(text)[:MAX_ENTRIES]:
         word_address = {**address, page_state.WORD: term.key}
         yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, word_address)
@@ -209,8 +206,7 @@ def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:
     """Returns the topic-partitions whose name contains `name`.
 
-    An exact match comes first, then names that start with it, then the others. Larger logs come
-    first.
+    Exact matches come first, then names that start with it; then larger logs.
     """
     matches = [partition for partition in broker.partitions if name in partition.directory.lower()]
     return sorted(

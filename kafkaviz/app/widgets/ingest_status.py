@@ -25,8 +25,7 @@ def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> 
     """Returns the strip of an ingest as HTML.
 
     Args:
-        pending_texts: the texts while the ingest runs and after it ended without a result; by
-            default those of the Broker page.
+        pending_texts: the texts while it runs, and after it ended without a result.
     """
     mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
@@ -61,7 +60,7 @@ def text(progress: "Progress") -> str:
 
 
 def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
-    """Returns the note of the strip: while reading, the rate and the remaining time if known."""
+    """Returns the note of the strip: the rate and the remaining time, or another text."""
     pending_text, failure_text = pending_texts or (
         say("progress.owed_broker"),
         say("progress.missed_broker"),
@@ -78,13 +77,7 @@ def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) ->
 
 
 def render_strip(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None = None) -> None:
-    """Draws the progress of the ingest and a button to cancel or restart it.
-
-    Draws nothing if the catalog is up to date.
-
-    Args:
-        pending_texts: see `html`.
-    """
+    """Draws the progress of an ingest, if there is one, and a button to cancel or restart it."""
     ingest = ingests.get_or_start(snapshot)
     if ingest is None:
         return

@@ -1,7 +1,7 @@
 """The parts of a page as tabs. The first one shows the main result.
 
-The open tab is in the address, and only that tab is drawn, so that the others cost nothing. A link
-that names no tab, but a parameter that only one tab has a control for, opens that tab.
+Only the open tab is drawn, so that the others cost nothing. A link that names no tab opens the one
+that has a control for one of its parameters.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ Controls = Mapping[str, Iterable[str]]  # address parameters by the part that ha
 
 
 def open_by_address(controls: Controls) -> None:
-    """Adds the tab to the address if the parameters in the address belong to one tab.
+    """Adds the tab to the address if one of its parameters belongs to a tab.
 
-    Call it before anything else reads the address or writes to it.
+    Call it before anything else uses the address.
     """
     part = next((part for part, names in controls.items() if _has_any(names)), None)
     if part and page_state.TAB not in st.query_params:
@@ -29,8 +29,8 @@ def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, Delt
 
     Args:
         parts: the label of each tab, by its word in the address.
-        controls: see `open_by_address`. If the address has one of these parameters, the tab is
-            always written to it, because without it they could open another tab.
+        controls: the address parameters of each tab. If the address has one, the open tab is always
+            written to it, because `open_by_address` would choose another.
 
     Returns:
         The word of the open tab, and its container.

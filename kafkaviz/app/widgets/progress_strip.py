@@ -14,11 +14,7 @@ from kafkaviz.messages import say
 
 
 def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
-    """Draws how much of the logs a job has read, and a button that cancels it.
-
-    Args:
-        text: a sentence about its current work.
-    """
+    """Draws how much of the logs a job has read, and a button that cancels it."""
     progress = job.progress()
     done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
     render_strip(
@@ -48,11 +44,7 @@ def render_strip(
     on_click: Callable[..., Any] | None = None,
     args: tuple[Any, ...] = (),
 ) -> None:
-    """Draws a strip, and its button if it has a label.
-
-    Args:
-        line: the HTML from `line_html`.
-    """
+    """Draws a line from `line_html`, and a button if it has a label."""
     with st.container(horizontal=True, key=key, vertical_alignment="center"):
         st.html(line)
         if button_label:
@@ -63,8 +55,6 @@ def line_html(text: str, aside: str, share: float | None = None, mark: str = "")
     """Returns the line as HTML: a sentence, a bar if the share is known, and a note.
 
     Args:
-        text: the sentence as plain text.
-        aside: the note as plain text.
         share: the finished part, from 0 to 1.
         mark: HTML that replaces the icon of a running job.
     """

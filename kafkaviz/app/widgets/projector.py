@@ -18,9 +18,9 @@ def is_on() -> bool:
 
 
 def render_button() -> None:
-    """Draws the button that turns the projector view on and off; its key is F.
+    """Draws the button that toggles the projector view, with F as its key.
 
-    In the projector view the bar shows only this button.
+    In the projector view the bar shows nothing else.
     """
     st.button(
         say("stage.projector"),

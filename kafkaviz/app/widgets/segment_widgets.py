@@ -137,7 +137,7 @@ def _table(
 
     Args:
         columns: names from BATCHES, INDEX or TIME_INDEX.
-        rows: (whether the row is selected, its cells as HTML) of each row.
+        rows: (whether it is selected, its cells as HTML) of each row.
         checksum: the heading of the CRC column.
     """
     names = [

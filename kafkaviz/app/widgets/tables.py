@@ -21,9 +21,9 @@ def table(
     """Draws a short table of plain text.
 
     Args:
-        kinds: one letter per column: l left, r right, m monospaced, w text that wraps, c monospaced
-            text that wraps.
-        marked_row: the index of the row that is highlighted.
+        kinds: one letter per column: l left, r right, m monospaced, w wrapped, c monospaced and
+            wrapped.
+        marked_row: the index of the highlighted row.
     """
     wraps = ' style="white-space:normal"'
     attributes = {
@@ -52,10 +52,7 @@ def table(
 
 
 def download(label: str, data, name: str, key: str) -> None:
-    """Draws a button that saves `data` as CSV.
-
-    If `data` is a function, it is called on click.
-    """
+    """Draws a button that saves `data` as CSV. A function is called on click."""
     st.download_button(
         label,
         data,
@@ -80,7 +77,7 @@ def to_csv(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
 def escape_formula(text: str) -> str:
     """Returns the text of a cell, after a ' if a spreadsheet would read it as a formula.
 
-    Numbers stay unchanged. See OWASP, CSV injection.
+    See OWASP, CSV injection.
     """
     return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 

@@ -15,13 +15,12 @@ from kafkaviz.messages import say
 
 
 def unpack(directory: str, key_end: str = "") -> None:
-    """Unpacks the archives that an address leads to, unless they are unpacked already.
+    """Unpacks the archives that an address leads to, unless that was done before.
 
-    Drawing the progress is also where Streamlit stops the script if the visitor presses Cancel,
-    goes to another page, or leaves.
+    Drawing the progress also lets Streamlit stop the script when the visitor cancels or leaves.
 
     Args:
-        key_end: a suffix for widget keys, different for a second call in the same run.
+        key_end: a suffix of widget keys, for a second call in the same run.
 
     Raises:
         CannotOpen: an archive cannot be read.

@@ -28,7 +28,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def dialog() -> None:
-    """Draws the dialog that takes an archive or segment files, and opens them after the upload."""
+    """Draws the dialog for uploads, and opens the uploaded files."""
     st.dialog(say("broker.upload"))(_upload_form)()
 
 
@@ -66,8 +66,7 @@ def upload_hint() -> str:
 def save(content: BufferedIOBase, name: str) -> Path:
     """Saves an uploaded archive in the cache folder and returns its path.
 
-    The path contains a hash of the content, so that an archive is kept only once. Nobody can guess
-    the path without having the archive or a link to it.
+    The path contains a hash of the content: only a visitor with the archive or a link can open it.
     """
     upload_expiry.sweep()
     digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
@@ -77,11 +76,7 @@ def save(content: BufferedIOBase, name: str) -> Path:
 
 
 def save_files(contents: Mapping[str, BufferedIOBase]) -> Path:
-    """Saves uploaded segment files in one folder, as a topic-partition, and returns its path.
-
-    Args:
-        contents: the files by the names that Kafka gives them.
-    """
+    """Saves segment files, by their Kafka names, as a topic-partition, and returns its path."""
     upload_expiry.sweep()
     digest = hashlib.sha256()
     for name, content in sorted(contents.items()):

@@ -37,7 +37,6 @@ def render_page() -> None:
 
 
 def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    """Draws everything below the path form."""
     render_head(snapshot, overview)
     render_page_links(location, overview)
     st.space(24)
@@ -59,11 +58,7 @@ def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerO
 
 
 def _render_path_form(location: Location) -> DeltaGenerator:
-    """Draws the path field and the upload button.
-
-    Returns:
-        The place for a note on how much of the directory was read.
-    """
+    """Draws the path field and the upload button. Returns the place for a note next to them."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # Each opening gets a new field, even for the same directory: in an old field the browser
         # would keep the typed text.
@@ -101,10 +96,7 @@ def _render_path_form(location: Location) -> DeltaGenerator:
 
 
 def _request_open(key: str, directory: str) -> None:
-    """Requests to open the typed path, if the reader changed it or pressed Open.
-
-    It is not opened whenever the field and the address differ.
-    """
+    """Requests to open the typed path, when it has changed or when Open is pressed."""
     text = st.session_state.get(key)
     is_same = text in (None, escape_controls(page_location.directory_text(directory)))
     st.session_state[page_state.TYPED_PATH] = page_location.clean_path(

@@ -85,10 +85,10 @@ def render_partition_table(location: Location, overview: BrokerOverview) -> None
 
 
 def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
-    """Draws the heading, the filter field and the CSV button.
+    """Draws the heading, the filter and the CSV button.
 
     Returns:
-        The filter text, and the rows that match it, largest log first.
+        The filter text, and the matching rows, largest log first.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
@@ -130,7 +130,6 @@ def _render_paper_table(rows: list[PartitionRow]) -> None:
 
 
 def _render_no_match(filter_text: str, count: int) -> None:
-    """Draws a notice that no row matches the filter, with a button that clears it."""
     reason = say_count("broker.filter_none_why", count)
     with elements.empty(
         "filter", say("broker.filter_none", text=units.escape_controls(filter_text)), reason
@@ -143,7 +142,7 @@ def _render_no_match(filter_text: str, count: int) -> None:
 
 
 def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
-    """Draws the table and returns the row that was selected in this run."""
+    """Draws the table and returns the row selected in this run."""
     event = st.dataframe(
         _displayed_table(tuple(rows), language()),
         hide_index=True,
@@ -165,8 +164,7 @@ def _select_row(rows: list[PartitionRow]) -> PartitionRow | None:
 def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
     """Returns the styled table, shared by all visitors who see the same rows.
 
-    Streamlit would format each cell again on every run. This Styler returns the result of the first
-    time.
+    Streamlit would format every cell again on each run; this Styler keeps the first result.
     """
     styler = style_table(frame(rows)).set_uuid("partitions")
     styler._compute()
@@ -187,7 +185,7 @@ def _sort_by_log_size(rows: Sequence[PartitionRow]) -> list[PartitionRow]:
 
 
 def _columns(rows: Sequence[PartitionRow]) -> list[str]:
-    """Returns the columns for these rows. The log directory is left out if there is only one."""
+    """Returns the columns of these rows, with the log directory only if there are several."""
     has_directories = any(row.log_directory for row in rows)
     return [column for column in FORMATTERS if has_directories or column != "log_directory"]
 
@@ -206,7 +204,6 @@ def frame(rows: Sequence[PartitionRow]) -> pd.DataFrame:
 
 
 def _cells(rows: Sequence[PartitionRow]) -> list[list[str]]:
-    """Returns the rows as formatted text."""
     columns = _columns(rows)
     return [
         [
@@ -244,11 +241,7 @@ def _name(row: PartitionRow) -> str:
 
 
 def _offsets(row: PartitionRow) -> str | None:
-    """Returns the log start offset and the last offset, such as 9 037–11 999.
-
-    Returns:
-        None if one is unknown, or if the log is empty.
-    """
+    """Returns the log start offset and the last offset, such as 9 037–11 999, None if unknown."""
     if (
         row.last_offset is None
         or row.log_start_offset is None
@@ -280,7 +273,7 @@ def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], st
 
 
 def csv(rows: Sequence[PartitionRow]) -> bytes:
-    """Returns the rows as CSV with exact numbers, sorted by name. Unknown values are empty."""
+    """Returns the rows as CSV with exact numbers, sorted by name."""
     text = io.StringIO()
     writer = csv_format.DictWriter(text, CSV_COLUMNS)
     writer.writeheader()

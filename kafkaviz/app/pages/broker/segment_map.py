@@ -73,7 +73,7 @@ def _choose_order(head: DeltaGenerator) -> str:
 
 
 def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
-    """Returns the legend of the map as HTML. Rare colours and badges are listed if they occur."""
+    """Returns the legend as HTML, rare colours and badges only if they occur."""
     kinds = [*USUAL_KINDS, *(kind for kind in RARE_KINDS if overview.count_kind(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds}
     if any(partition.remote_bases for partition in overview.partitions):
@@ -91,7 +91,7 @@ def _legend_html(overview: BrokerOverview, view: "BrokerMapView") -> str:
 
 
 def _choose_page(foot: DeltaGenerator, count: int) -> int:
-    """Draws the page control of the map if it has several pages, and returns the page, from 0."""
+    """Draws the page control, if there are several pages, and returns the page, from 0."""
     if map_rows.page_count(count) == 1:
         return 0
     page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1

@@ -28,7 +28,7 @@ MAX_OFFSETS = 40  # offsets that the control offers
 
 
 def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:
-    """Draws the batches around an offset. By default it is the offset where the logs diverge."""
+    """Draws the batches around an offset, by default the one where the logs diverge."""
     offsets = offsets_of_interest(comparison)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
         heading = st.container(width="stretch")
@@ -69,10 +69,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
 
 
 def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
-    """Returns the offsets where the logs diverge, where they differ and where each ends.
-
-    At most MAX_OFFSETS, and [0] if there are none.
-    """
+    """Returns up to MAX_OFFSETS offsets where the logs diverge, differ or end, at least one."""
     ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
     offsets = [
         replica_axis.parting_offset(comparison),

@@ -45,10 +45,7 @@ DIRECTORY_CHARACTERS = 60
 
 
 def second_snapshot() -> BrokerSnapshot | None:
-    """Returns the second directory of the address, or None if there is none or it cannot be opened.
-
-    The head then shows the reason.
-    """
+    """Returns the second directory of the address, None if it is missing or cannot be opened."""
     directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
     if not directory:
         return None
@@ -103,7 +100,7 @@ def _lead(comparison: "BrokerComparison | None") -> str:
 
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
-    """Returns how many topic-partitions have each relation, the worst relation first."""
+    """Returns how many topic-partitions have each relation, the worst first."""
     counts = sorted(comparison.counts.items(), key=lambda item: item[0].display_rank)
     return [
         (
@@ -211,7 +208,7 @@ def comparison_json(comparison: "BrokerComparison") -> str:
 
 
 def partitions_csv(comparison: "BrokerComparison") -> str:
-    """Returns one row per topic-partition with exact numbers. An unknown value is an empty cell."""
+    """Returns one row per topic-partition with exact numbers."""
     return tables.to_csv(CSV_COLUMNS, map(_csv_row, comparison.partitions))
 
 

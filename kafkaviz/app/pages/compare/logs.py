@@ -119,13 +119,13 @@ def _render_axis(comparison: "PartitionComparison") -> None:
 
 
 def _fact_sentence(text: str) -> str:
-    """Returns the text as a sentence. A side at its start keeps its small letter."""
+    """Returns the text as a sentence; the name of a side at its start stays lowercase."""
     is_named = text.startswith(tuple(f"{side} " for side in SIDES))
     return end_sentence(text) if is_named else to_sentence(text)
 
 
 def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
-    """Draws the leader control. Returns the side that leads, 0 or 1, or None if neither does."""
+    """Draws the leader control and returns the leading side, 0 or 1, or None."""
     if comparison.truncations is None:
         return None
     widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
@@ -144,9 +144,9 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
 
 
 def _choose_step(head: Any, count: int) -> int:
-    """Draws the step control, and returns after which step the follower's log is shown.
+    """Draws the step control and returns after which step the follower's log is shown.
 
-    0 is its log before the first step. The last step is the default.
+    0 is the log before the first step; the last is the default.
     """
     if count < 2:
         return count
@@ -167,7 +167,7 @@ def _choose_step(head: Any, count: int) -> int:
 
 
 def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
-    """Draws the zoom control, and returns whether only the part around the divergence is drawn."""
+    """Draws the zoom control and returns whether only the divergence is drawn."""
     if not replica_axis.can_zoom(comparison):
         return False
     offset = units.group(replica_axis.parting_offset(comparison))

@@ -27,7 +27,7 @@ SHORT_ROWS = 100
 
 
 def describe_answer(answer: "QueryResult") -> str:
-    """Returns how many rows there are, the time the query took, and whether texts were cut."""
+    """Returns the number of rows, the time taken, and whether texts were cut."""
     row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
     return (
         say_count("explore.texts_cut", answer.cut_at, took=row_text) if answer.cut_at else row_text
@@ -75,10 +75,7 @@ def _render_figure(result: "QueryResult", question: Question | None) -> None:
 
 
 def _choose_column(columns: list[str]) -> str:
-    """Draws the column control and returns the chosen column, which the address may name.
-
-    Another answer or another address gets a new control.
-    """
+    """Draws the column control and returns the column, by default that of the address."""
     address_column = st.query_params.get(page_state.DRAWN_COLUMN, "")
     key = f"kv_draw {address_column} {columns}"
     widget_options: dict[str, Any] = {
@@ -154,7 +151,7 @@ def _digits(value: float) -> str:
 
 
 def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str) -> None:
-    """Draws one download button per format, for the rows that are shown.
+    """Draws a download button per format for the rows shown.
 
     If there are more rows, the label and the file name say how many these are.
     """
@@ -170,7 +167,6 @@ def render_downloads(answer: "QueryResult", snapshot: BrokerSnapshot, text: str)
 
 
 def file_name(answer: "QueryResult", broker: str, text: str) -> str:
-    """Returns the file name for the rows, without a suffix."""
     question = find_question(text)
     first_rows = f"-first-{answer.rows.num_rows}" if answer.is_cut else ""
     return (
@@ -200,10 +196,7 @@ def _render_download(
 
 
 def csv(rows: pa.Table) -> bytes:
-    """Returns the rows as CSV with a header.
-
-    NULL is an empty field. Text is quoted, and formulas are escaped.
-    """
+    """Returns the rows as CSV with a header: NULL empty, text quoted, formulas escaped."""
     from pyarrow import csv as csv_format
 
     columns = [

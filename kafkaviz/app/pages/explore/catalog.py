@@ -29,10 +29,7 @@ SHORT_TYPES = {
 
 
 def tables_html(info: "CatalogInfo | None") -> str:
-    """Returns the tables, their row counts and their columns as HTML.
-
-    A click on a column name inserts it into the query.
-    """
+    """Returns the tables and their columns. A click on a column inserts it into the query."""
     from kafkaviz.pipeline.catalog.schema import OWN_TABLES, TABLES
 
     details = "".join(_table_html(name, info) for name in TABLES if name not in OWN_TABLES)

@@ -41,7 +41,6 @@ def _set_query(text: str) -> None:
 
 
 def render_questions(current: Question | None) -> None:
-    """Draws a button for each question, and highlights the current one."""
     with st.container(key="kv_questions"):
         st.html(f'<div class="kv-lab">{say("explore.questions")}</div>')
         for question in QUESTIONS:
@@ -59,9 +58,9 @@ def render_questions(current: Question | None) -> None:
 
 
 def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
-    """Returns the query, after waiting up to QUICK_S for its answer, or None without a catalog.
+    """Returns the query after waiting up to QUICK_S, or None without a catalog.
 
-    Ends the previous query of this session on the same directory.
+    Ends this session's previous query on the same directory.
     """
     previous = st.session_state.get(page_state.LAST_QUERY)
     if previous and previous != (snapshot.directory, text) and previous[0] == snapshot.directory:
@@ -76,7 +75,6 @@ def start_query(snapshot: BrokerSnapshot, text: str) -> "Query | None":
 
 
 def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") -> None:
-    """Draws the query with its error underlined, and below it a summary and the downloads."""
     from kafkaviz.pipeline.sql.sql import LONGEST, QueryError
 
     error = query.error if query else None

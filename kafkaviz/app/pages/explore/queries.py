@@ -28,7 +28,7 @@ WATCH_INTERVAL_S = 1.0
 class Queries:
     """The queries of this server, by catalog and text.
 
-    - All tabs share them, so that a shared link or going back does not run a query again.
+    - Tabs share them, so that a link or going back does not run a query again.
     - A query is cancelled once no open tab waits for it.
     """
 
@@ -42,10 +42,7 @@ class Queries:
         self._is_watched = False
 
     def get_or_start(self, snapshot: BrokerSnapshot, text: str) -> "Query":
-        """Returns the query on the current catalog of a directory.
-
-        Starts it at the first call, and again if another tab cancelled it.
-        """
+        """Returns the query, started if it is new or was cancelled by another tab."""
         return self._join(
             snapshot,
             text,

@@ -26,10 +26,7 @@ TRACES = "traces"  # instead of a release: the directory's own traces decide
 
 
 def address_release() -> str:
-    """Returns the release in the address, normalised.
-
-    "" if there is none, or if it cannot be parsed. The traces in the directory then decide.
-    """
+    """Returns the release in the address, "" if it has no valid one."""
     release_text = st.query_params.get(page_state.RELEASE, "")
     with suppress(KafkavizError):
         return release_text and ".".join(map(str, versions.parse(release_text)))
@@ -37,10 +34,7 @@ def address_release() -> str:
 
 
 def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str) -> None:
-    """Draws the title, how the broker was stopped, and the release control.
-
-    With a result also a button to check again, and the downloads.
-    """
+    """Draws the title, how the broker was stopped, the release control and the downloads."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         elements.title(
             say("common.page_health"), say(f"health.left_{snapshot.broker.shutdown_state}"), gap=0
@@ -63,10 +57,7 @@ def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str)
 
 
 def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
-    """Draws a notice if the directory is too large to be checked as the chosen release.
-
-    It names the command that checks it as that release.
-    """
+    """Draws a notice if the directory is too large to be checked as this release."""
     if not (release and is_large(snapshot)):
         return
     source = units.escape_controls(address.display(snapshot.broker.source))
@@ -110,10 +101,7 @@ def _render_downloads(snapshot: BrokerSnapshot, health: "Health", release: str) 
 
 
 def _choose_release(health: "Health | None", release: str) -> None:
-    """Draws the menu for the release whose behaviour is assumed.
-
-    By default it is the release that the directory's own traces indicate.
-    """
+    """Draws the menu of the assumed release, by default that of the directory's traces."""
     text_key = "by_traces" if health and health.assumed_release.is_decided else "newest_known"
     traces_text = (
         say(f"health.{text_key}", release=health.assumed_release.version)
@@ -153,10 +141,7 @@ def _health_json(health: "Health") -> str:
 
 
 def _report_html(snapshot: BrokerSnapshot, health: "Health", release: str) -> str:
-    """Returns the output of `kafkaviz report`.
-
-    The directory is read again for its inventory and its tuning.
-    """
+    """Returns the output of `kafkaviz report`, for which the directory is read again."""
     from kafkaviz.report import report
 
     return report(snapshot.broker, int(time.time() * 1000), release or None, checkup=health)

@@ -50,8 +50,7 @@ def render_checkup_progress(snapshot: BrokerSnapshot, release: str) -> None:
 def render_page() -> None:
     """Draws the page.
 
-    A directory too large to be checked here waits for the pipeline, which assumes the release that
-    the directory's own traces indicate.
+    A very large directory waits for the pipeline, which assumes the release of its own traces.
     """
     location = frame("Health")
     apply_print_style()
@@ -65,11 +64,11 @@ def render_page() -> None:
 
 
 def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_release: str) -> None:
-    """Draws the progress of the checkup, why it failed, or its findings and the rebuilt indexes.
+    """Draws the progress of the checkup, why it failed, or its result.
 
     Args:
         checked_release: the release that the checkup assumes.
-        chosen_release: the release in the address; "" means the directory's own traces decide.
+        chosen_release: the release in the address.
     """
     error_count = checkups.error_count(snapshot)
     checkup = checkups.get_or_start(snapshot, checked_release)

@@ -1,7 +1,6 @@
 """The indexes that recovery would rebuild for a topic-partition, compared with those on disk.
 
-Nothing is written to the broker's directory: the rebuilt files stay in memory until they are
-downloaded.
+Nothing is written to the broker's directory; the files stay in memory until the download.
 """
 
 import io
@@ -35,8 +34,8 @@ class IndexFileComparison:
     """A rebuilt index file and the file on disk.
 
     Attributes:
-        on_disk_bytes: the size on disk, None if the file is missing.
-        difference: the first difference in words, "" if the bytes are equal.
+        on_disk_bytes: None if the file is missing.
+        difference: the first difference in words, "" if there is none.
     """
 
     name: str
@@ -49,10 +48,7 @@ class IndexFileComparison:
 def render_rebuilt_indexes(
     snapshot: BrokerSnapshot, findings: Sequence[Finding], version: str
 ) -> None:
-    """Draws a topic-partition to choose, and on request its rebuilt indexes and a download.
-
-    Topic-partitions with a finding about an index come first.
-    """
+    """Draws the choice of a topic-partition, and its rebuilt indexes on request."""
     names = offer_partitions(snapshot, findings)
     if not names:
         return
@@ -75,12 +71,10 @@ def render_rebuilt_indexes(
 
 
 def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
-    """Draws the Build button and returns whether these indexes were requested, now or before.
+    """Draws the Build button, unless the log is too large.
 
-    Logs over MAX_LOG_BYTES get a notice instead of the button.
-
-    Args:
-        request: the listing, the directory and the release.
+    Returns:
+        Whether these indexes were requested, now or before.
     """
     if partition.live_log_bytes > MAX_LOG_BYTES:
         size = units.size(partition.live_log_bytes)
@@ -166,10 +160,7 @@ def _row_html(comparison: IndexFileComparison) -> str:
 
 
 def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> list[str]:
-    """Returns the topic-partitions with a .log.
-
-    Those with a finding about an index file come first, unless its severity is "info".
-    """
+    """Returns the topic-partitions with a .log, those with a finding about an index first."""
     live = [partition.directory for partition in snapshot.broker.partitions if partition.live]
     damaged_directories = {
         finding.partition
@@ -214,12 +205,11 @@ def _compare_file(name: str, data: bytes, partition: Partition) -> IndexFileComp
 
 
 def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
-    """Returns the first difference in words, "" if the bytes are equal.
+    """Returns the first difference in words, "" if there is none.
 
     Args:
         disk_data: the start of the file on disk, at most as long as `data`.
         disk_bytes: the size of the file on disk.
-        data: the rebuilt file.
     """
     same_bytes = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
@@ -235,7 +225,7 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
 
 
 def pack(rebuilt_files: Mapping[str, bytes], partition: Partition) -> bytes:
-    """Returns the files as a .tar.gz with one folder, named after the topic-partition."""
+    """Returns the files as a .tar.gz with one folder per topic-partition."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for name, data in rebuilt_files.items():

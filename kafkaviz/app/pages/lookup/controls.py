@@ -57,7 +57,7 @@ def render_controls(
     """Draws the two rows of controls and returns the query they describe.
 
     Args:
-        sets: the label of each index or log that can be searched, by its word in the address.
+        sets: the label of each index, by its word in the address.
         default_version: the release that searches unless another is chosen.
     """
     kinds, own_version = (
@@ -140,9 +140,7 @@ def _reset_target_and_warm() -> None:
 def _render_second_row(
     source: LookupSource, target_kind: str, name: str, *, is_warm: bool
 ) -> tuple[int, str]:
-    """Draws the slider of the target, and the consumer's isolation level.
-
-    For a lesson, a control for the number of warm entries replaces the isolation level.
+    """Draws the slider, and the isolation level or, for a lesson, the number of warm entries.
 
     Returns:
         The number of warm entries, and the isolation level.
@@ -166,7 +164,6 @@ def _render_second_row(
 
 
 def _choose_warm_entries(name: str) -> int:
-    """Draws the control for the warm entries of a lesson's index, and returns their number."""
     default = str(FEW_WARM.get(name, KAFKAS_WARM))
     return int(
         choice.ask(
@@ -181,11 +178,6 @@ def _choose_warm_entries(name: str) -> int:
 
 
 def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
-    """Draws the field for the target.
-
-    Args:
-        name: the index or log that is searched.
-    """
     _reset_stale_target(source, target_kind, name)
     st.text_input(
         _target_label(source, target_kind), key=page_state.TARGET, bind="query-params", width=172
@@ -193,7 +185,6 @@ def _render_field(source: LookupSource, target_kind: str, name: str) -> None:
 
 
 def _target_label(source: LookupSource, target_kind: str) -> str:
-    """Returns the label of the field: the range of offsets, or the typed time in words."""
     if target_kind == OFFSET:
         return say(
             "lookup.target_offset",
@@ -240,11 +231,7 @@ def _typed_target(target_kind: str) -> int | None:
 def _render_slider(
     source: LookupSource, target_kind: str, *, is_warm: bool, warm_entries: int
 ) -> None:
-    """Draws the slider, and buttons for warm section targets, a random target and named times.
-
-    Args:
-        is_warm: whether the release tries the warm section first.
-    """
+    """Draws the slider, and buttons for instructive, random and named targets."""
     span, target = source.span(target_kind), _typed_target(target_kind)
     if span:
         # an offset outside the log has no place on the slider
@@ -310,7 +297,6 @@ def _band_html(ranges: list[tuple[int, int]], span: tuple[int, int], target_kind
 
 
 def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: int) -> None:
-    """Draws a button for a target found in the warm section, and one for a target before it."""
     targets = lookup_source.choose_targets(source, target_kind, warm_entries)
     labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
@@ -334,11 +320,10 @@ def _warm_entries(source: LookupSource, name: str) -> int:
 def render_where_it_differs(
     source: LookupSource, target_kind: str, warm_entries: int, *, has_target: bool
 ) -> None:
-    """Draws a button to a target, or else an index, for which the two searches differ.
+    """Draws a button to a target, or else an index, for which the searches differ.
 
     Args:
-        warm_entries: the warm entries of the index that is searched first.
-        has_target: whether to offer a target first. False offers an index with cold pages.
+        has_target: whether to offer a target first; if not, an index with cold pages.
     """
     target = lookup_source.choose_targets(source, target_kind, warm_entries).default
     with st.container(horizontal=True, gap=12, key="kv_differs"):
@@ -360,7 +345,6 @@ def _set_index(name: str) -> None:
 
 
 def _describe_target(target: int, target_kind: str) -> str:
-    """Returns a target as text for a button."""
     return units.group(target) if target_kind == OFFSET else format_target(target, target_kind)
 
 
@@ -392,10 +376,7 @@ def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
 
 
 def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRange) -> None:
-    """Draws the broker's error for an offset outside the log, and what a consumer does then.
-
-    Two buttons lead to the first and the last offset, the nearer one first.
-    """
+    """Draws the error for an offset outside the log, with buttons to its first and last offset."""
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
         "lookup.past_end" if offset > nearest else "lookup.before_start",
@@ -462,8 +443,8 @@ def _render_other_unit(target: int) -> None:
 def parse_target(text: str, target_kind: str) -> int:
     """Returns a typed target: an offset such as 2 247 or 2_247, or a timestamp in milliseconds.
 
-    A timestamp can also be a UTC date such as 2026-11-21 09:29:44.123, or one of earliest, latest
-    and max, for which Kafka uses negative numbers.
+    A timestamp can also be a UTC date such as 2026-11-21 09:29:44.123, or earliest, latest or max,
+    for which Kafka uses negative numbers.
 
     Raises:
         ValueError: the text is anything else, or out of range.

@@ -92,11 +92,11 @@ def _render_partition(location: Location, sets: dict[str, str]) -> None:
 def _render_lookup(
     source: LookupSource, sets: dict[str, str], assumed: str, location: Location | None = None
 ) -> None:
-    """Draws the controls and the lookup that they describe.
+    """Draws the controls and the lookup.
 
     Args:
         assumed: the release that searches unless another is chosen.
-        location: the open topic-partition, None for a practice log or typed keys.
+        location: None for a practice log or typed keys.
     """
     _render_title(source)
     query, is_projected = controls.render_controls(source, sets, assumed), projector.is_on()
@@ -128,12 +128,10 @@ def _render_context(
     *,
     is_projected: bool,
 ) -> None:
-    """Draws the lookup step by step, and the sections around it.
-
-    A projector shows only the steps and the race. An offset outside the log has no steps.
+    """Draws the lookup step by step and, except on a projector, the sections around it.
 
     Args:
-        key: the source, the target and the query, as one cache key.
+        key: the cache key of the source, target and query.
     """
     if isinstance(context.result.error, OffsetOutOfRange):
         return controls.render_out_of_range(

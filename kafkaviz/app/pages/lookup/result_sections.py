@@ -90,7 +90,7 @@ def render_remote_reads(cost: RemoteCost) -> None:
 
 
 def _remote_total(cost: RemoteCost) -> str:
-    """Returns a sentence about all remote reads. It says which times are measured or modelled."""
+    """Returns a sentence about all remote reads, and which times are measured."""
     if cost.measured_ms is not None:
         key, total_ms = "lookup.remote_objects_total", cost.measured_ms
     elif not cost.is_tiered:
@@ -115,7 +115,7 @@ def render_race(
     search_profile: SearchProfile,
     key: str,
 ) -> None:
-    """Draws the race of both searches. If they do the same, a button leads to where they differ."""
+    """Draws the race of both searches, and if they do the same, a button to where they differ."""
     race, payload = charts.view(
         ("race", key), lambda: _race(context, search_profile.warm_bytes, key)
     )

@@ -60,8 +60,7 @@ def parse_keys(text: str) -> list[int]:
     """Returns the whole numbers in a text.
 
     Raises:
-        ValueError: a part is not a number, is too large for an index, or there are over MAX_KEYS.
-            The text of the error says which.
+        ValueError: says which part is not a number or too large, or that there are too many.
     """
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:

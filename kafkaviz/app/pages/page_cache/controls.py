@@ -166,7 +166,6 @@ def _chosen_index(location: Location) -> str:
 
 
 def _render_more(location: Location) -> tuple:
-    """Draws the controls that are rarely changed, and returns their values."""
     names = _index_names(location)
     with st.expander(say("page_cache.more")):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
@@ -258,10 +257,7 @@ def _render_slider(
 def _open_index(
     location: Location, index_name: str
 ) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-    """Returns the key, offsets and positions of a real index, or "", None and None.
-
-    If the index cannot be read, it also draws why.
-    """
+    """Returns the key, offsets and positions of a real index, or "", None and None."""
     segment = _offset_indexes(location.broker).get(index_name)
     if segment is None or not isinstance(location, BrokerLocation):
         return "", None, None
@@ -281,10 +277,7 @@ def _open_index(
 
 
 def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
-    """Returns the largest segment of each topic-partition, by the name of the topic-partition.
-
-    Segments without two entries in the offset index are left out.
-    """
+    """Returns the largest segment of each topic-partition by name, if its index has two entries."""
     segments_by_name = {}
     for partition in broker.partitions if broker else ():
         with suppress(CannotOpen):
@@ -298,8 +291,8 @@ def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
 def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
     """Returns the offsets and the positions of the index entries, in rising order.
 
-    If the index is damaged, entries whose offset does not rise are left out, and a position that
-    falls is replaced by the one before.
+    In a damaged index, entries whose offset falls are left out, and a falling position keeps the
+    value before it.
     """
     entries = segment.offset_index
     offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)
@@ -318,12 +311,10 @@ def size_text(name: str) -> str:
 
 
 def _pages_text(name: str) -> str:
-    """Returns a name of GROW in words."""
     return say("common.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
 
 
 def _lookup_interval_text(name: str) -> str:
-    """Returns a name of LOOKUP_INTERVALS in words."""
     return (
         say("page_cache.each_append")
         if LOOKUP_INTERVALS[name] == 1
@@ -332,17 +323,14 @@ def _lookup_interval_text(name: str) -> str:
 
 
 def _lag_text(name: str) -> str:
-    """Returns a name of LAG in words."""
     kind, entries = LAG[name]
     return say(f"page_cache.lag_{kind}", n=entries)
 
 
 def _index_kind_text(name: str) -> str:
-    """Returns a name of ENTRY_SIZE in words."""
     size = ENTRY_SIZE[name]
     return say(f"page_cache.kind_{'offset' if size == ENTRY_BYTES[OFFSET] else 'time'}", bytes=size)
 
 
 def _index_text(name: str) -> str:
-    """Returns the name of an index: the practice log or a topic-partition."""
     return say("page_cache.practice") if name == PRACTICE else name

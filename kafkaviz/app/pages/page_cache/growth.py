@@ -83,11 +83,7 @@ def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
 
 
 def _faults_csv(replay: Replay) -> str:
-    """Returns one row per fault.
-
-    The columns are the entries in the index, the page, the bytes of log since the page was last
-    used, and the reader.
-    """
+    """Returns one row per fault: entries in the index, page, bytes it was idle, and reader."""
     faults = replay.first_faults.tolist()
     return to_csv(
         ("entries", "page", "idle_bytes", "reader"),
@@ -163,13 +159,7 @@ def _turnover_faults(
 
 @dataclass(frozen=True)
 class ReaderFaultRates:
-    """Faults per 1000 lookups with a certain share of laggards.
-
-    Attributes:
-        name: the share of laggards, a key of LAGGARDS.
-        plain_tail, warm_tail: readers at the tail, None if there are none.
-        plain_laggard, warm_laggard: laggards, None if there are none.
-    """
+    """Faults per 1000 lookups at one share of laggards, None without readers of that kind."""
 
     name: str
     plain_tail: float | None

@@ -30,7 +30,6 @@ SIZE_HEADS = (
 
 
 def render_sizes() -> None:
-    """Draws both searches at each size of the index, and a table of all sizes."""
     render_tail_growth(_browser_payload(language()))
     st.space(12)
     rows = tail_growth_figure.rows(_lookups())
@@ -57,7 +56,6 @@ def _browser_payload(language_code: str) -> dict:
 
 
 def render_example() -> None:
-    """Draws the 13th and 14th page of KAFKA-6432, entry by entry."""
     with st.container(key="kv_fig_example"):
         head, control = st.columns((0.66, 0.34), gap=24, vertical_alignment="bottom")
         count = _slider_default(page_state.ENTRIES, FIRST_N, LAST_N)

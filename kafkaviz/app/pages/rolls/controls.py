@@ -87,11 +87,11 @@ def option_text(option: str) -> str:
 
 
 def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
-    """Returns the workload with its rate multiplied, and with another batch size.
+    """Returns the workload at another speed and batch size.
 
     Args:
         speed: a key of SPEEDS.
-        batch: a key of BATCHES, or AS_IT_IS.
+        batch: one of BATCH_ORDER.
     """
     return replace(
         workload,
@@ -113,7 +113,6 @@ def _scale_phase(phase, speed: float, batch_bytes: int | None):
 
 
 def _default_value(workload: Workload, name: str) -> int:
-    """Returns the value of a setting in the workload, or Kafka's default."""
     default = config_def.TOPIC_SETTINGS[name].default(workload.release)
     return cast(int, dict(workload.settings).get(name, default))
 

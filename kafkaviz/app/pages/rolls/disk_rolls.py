@@ -31,9 +31,7 @@ class RollsOnDisk:
 
     Attributes:
         load: the mean size of its batches.
-        key: a cache key.
-        origins: the source of each setting by name. history.inferred_limits has the settings that
-            were inferred from the rolls.
+        origins: the source of each setting; history.inferred_limits has those inferred from rolls.
     """
 
     history: RollHistory
@@ -67,10 +65,7 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
 
 
 def _load_on_disk(partition: Partition) -> WriteLoad:
-    """Returns the mean batch size, from the first batch headers of the last non-empty segment.
-
-    That is exact enough for curves on log axes.
-    """
+    """Returns the mean batch size at the start of the last segment, for curves on log axes."""
     last_segment = next(
         (segment for segment in reversed(partition.live) if segment.log.size_bytes),
         None,

@@ -54,11 +54,7 @@ def _render_body(location: Location, subject: str) -> None:
 
 
 def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
-    """Draws the controls, the figures, the comparison and the download of a simulated log.
-
-    Returns:
-        The workload and the settings, or None if no log could be made.
-    """
+    """Draws a simulated log. Returns its workload and settings, or None if it cannot be made."""
     chosen = render_controls()
     if chosen is None:
         return None
@@ -166,8 +162,8 @@ def _label_text(label: str) -> str:
 def _current_label(labels: list[str]) -> str:
     """Returns the choice that the address names, else the one from before, else SIMULATED.
 
-    The control is not bound to the address, because it can only change together with the
-    topic-partition, which belongs to the frame.
+    The control is not bound to the address, because it changes only together with the
+    topic-partition.
     """
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:

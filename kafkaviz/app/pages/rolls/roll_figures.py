@@ -48,8 +48,8 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
     """Draws every segment until its roll.
 
     Args:
-        key: the cache key of the simulation or of the partition.
-        appended_batches: rows of roll_history.APPEND for a simulated log, else None.
+        key: the cache key.
+        appended_batches: rows of roll_history.APPEND for a simulated log.
     """
     pages = _pages(len(history.segments))
     first = pages[choice.settle(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
@@ -171,11 +171,7 @@ def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> s
 
 
 def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
-    """Draws how a log grows append by append.
-
-    Args:
-        simulated_log: the workload and the settings of the simulated log, if one is shown.
-    """
+    """Draws how a log grows by append: the stories, and the simulated log if one is shown."""
     names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         elements.heading(say("rolls.by_append"), say("rolls.by_append_keys"))

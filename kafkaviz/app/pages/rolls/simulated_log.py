@@ -65,11 +65,7 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
-    """Draws a note.
-
-    Args:
-        name: part of the widget key. It differs for each note, because two can have the same mark.
-    """
+    """Draws a note. `name` differs for each note, because two can have the same mark."""
     with elements.state(f"note_{name}", mark, finding, reason):
         pass
     st.space(16)

@@ -60,18 +60,14 @@ def render_pin_bytes(location: PartitionLocation, anatomy: Anatomy, pin: PinnedR
 
 
 def render_file_bytes(location: PartitionLocation) -> None:
-    """Draws the bytes of a file without a pin. The segment may have no batch, or may be missing."""
+    """Draws the bytes of a file if the segment is missing or has no batch to pin."""
     segment_files = segment_bytes.find_files(location.segment) if location.segment else {}
     if segment_files or _other_files(location):
         _render_file(*_render_file_choice(location, segment_files))
 
 
 def opening_byte(segment_key: str) -> tuple[str, int] | None:
-    """Returns the file and the byte that the address named when this segment was opened.
-
-    Returns:
-        (kind of file, byte), or None if the address named no byte.
-    """
+    """Returns the kind of file and the byte that the address named when this segment was opened."""
     if st.session_state.get(page_state.LINK_TARGET, ("",))[0] != segment_key:
         kind = segment_bytes.FILES.get(st.query_params.get(page_state.FILE, ".log"), "")
         st.session_state[page_state.LINK_TARGET] = segment_key, kind, _address_byte()
@@ -187,20 +183,15 @@ def _render_bytes_view(
 
 
 def _is_time_pin(segment_key: str) -> bool:
-    """Returns whether the pin was chosen by a time entry that has no offset entry.
-
-    The view then opens at the timestamp.
-    """
+    """Returns whether the pin was chosen by a time entry that has no offset entry."""
     pin = ruler.state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 
 def _other_files(location: PartitionLocation) -> dict[str, FileInfo]:
-    """Returns all other files by their label.
+    """Returns the other files of the topic-partition, then the broker directory's own, by label.
 
-    These are snapshots, checkpoints and renamed files of the topic-partition, then the files of the
-    broker directory itself. A name from an address is only looked up here, and never joined to a
-    path.
+    A name from an address is only looked up here, never joined to a path.
     """
     files: dict[str, FileInfo] = {}
     for file_info in [*_files_beside(location.partition), *broker.own_files(location.broker.path)]:

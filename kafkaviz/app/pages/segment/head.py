@@ -102,10 +102,7 @@ def current_pin(anatomy: Anatomy) -> PinnedRow:
 
 
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
-    """Returns the batch with this offset.
-
-    Without an offset it is the batch with the byte in the address, else an instructive one.
-    """
+    """Returns the batch with this offset, else with the byte of the address, else an example."""
     byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
     return (
         selection.select_byte(anatomy, *byte) if byte else selection.select_offset(anatomy, offset)

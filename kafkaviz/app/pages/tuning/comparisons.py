@@ -54,9 +54,9 @@ _COLUMNS = np.dtype(
 
 
 def render_comparison(context: TuningContext) -> None:
-    """Draws the costs of today's and the considered interval, and the command that changes it.
+    """Draws today's and the considered interval with their costs, and the command that changes it.
 
-    If both are equal, it compares the existing index with one that is built batch by batch.
+    If both are equal, it compares the existing index with one built batch by batch.
     """
     current, alternative = context.today, context.alternative
     is_same = current is alternative or current.interval_bytes == alternative.interval_bytes
@@ -174,13 +174,7 @@ def _render_commands(
     name: str = "interval",
     nothing: str = "",
 ) -> None:
-    """Draws the commands to run, and which segments they affect.
-
-    Args:
-        settings: the new value of each setting; empty if no command is needed.
-        text: a sentence above the commands.
-        nothing: the text to show if `settings` is empty.
-    """
+    """Draws the commands that change the settings, or the text `nothing` without settings."""
     topic = None if context.kind == "broker" else context.case.today.topic
     with st.container(key=f"kv_tune_cmd_{name}", gap=8):
         if not settings:
@@ -306,8 +300,8 @@ def _render_footprint(context: TuningContext) -> None:
 def render_writers(context: TuningContext) -> None:
     """Draws how the writer of an index affects its lookups.
 
-    Up to Kafka 3.9.0 and in 4.0.0, followers and the cleaner wrote at most one entry per append,
-    however many batches it held (KAFKA-806).
+    Up to Kafka 3.9.0 and in 4.0.0, followers and the cleaner wrote at most one entry per append
+    (KAFKA-806).
     """
     elements.heading(
         say("tuning.writers"),
@@ -360,11 +354,10 @@ def writer_values(index_writers: Sequence["IndexWriter"], costs: LookupCosts) ->
 
 @dataclass(frozen=True, kw_only=True)
 class IndexWriter:
-    """A writer of an index, and the cost of a lookup in that index.
+    """An index writer, and the cost of a lookup in its index.
 
     Attributes:
-        name: a key of WRITERS.
-        append_bytes: the largest append, None for one batch.
+        append_bytes: the size of its appends, None for one batch each.
     """
 
     name: str

@@ -71,7 +71,7 @@ SIZE_HEADS = (
 
 
 def choose_interval(context: TuningContext) -> int:
-    """Draws the slider of the swept intervals and returns the chosen one.
+    """Draws the slider of the intervals and returns the chosen one.
 
     The default is the interval that the recommendation considers.
     """
@@ -129,7 +129,6 @@ def _choices(context: TuningContext, name: str) -> dict[str, int]:
 
 
 def own_value(context: TuningContext, name: str) -> int:
-    """Returns the value of a setting in the log."""
     return getattr(context.config, name.replace(".", "_"))
 
 
@@ -181,7 +180,6 @@ def render_curves(context: TuningContext) -> None:
 
 
 def _curve_view(context: TuningContext) -> tuning_curve.TuningCurveView:
-    """Returns the view of these figures, cached between reruns."""
     return charts.view(("curve", *context.figure_key), lambda: _view(context))
 
 
@@ -199,7 +197,6 @@ def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
 
 
 def _render_selectable(figure, key: str, alt: str) -> None:
-    """Draws a figure whose points can be selected."""
     widget_options: dict[str, Any] = {
         "theme": None,
         "config": {"displayModeBar": False},
@@ -222,7 +219,6 @@ def _consider_clicked(key: str) -> None:
 
 
 def _render_intervals(context: TuningContext) -> None:
-    """Draws a table of the swept intervals, with today's marked."""
     rows = tuning_curve.rows(context.answer.interval_costs)
     heads = (
         say("tuning.head_interval"),
@@ -252,7 +248,6 @@ def _render_intervals(context: TuningContext) -> None:
 
 
 def _cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
-    """Returns a row of tuning_curve.rows as text."""
     interval, entries, p50, p99, maximum = map(
         units.group, (row[0], row[1], row[5], row[7], row[8])
     )
@@ -269,10 +264,7 @@ def _cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
 
 
 def render_index_size(context: TuningContext) -> None:
-    """Draws the effect of another segment.index.bytes, alone and together with the interval.
-
-    It appends the batches again, and needs the logs for that.
-    """
+    """Draws the effect of another segment.index.bytes. It needs the logs to append them again."""
     if context.case.logs is None:
         with elements.empty("size", say("index_size.no_log"), say("index_size.no_log_below")):
             pass
@@ -329,7 +321,6 @@ def _size_costs(context: TuningContext) -> LookupCosts:
 def _render_size_curve(
     context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
 ) -> None:
-    """Draws what a search reads and when segments roll, over the index size."""
     today = context.config.index_interval_bytes
     considered_bytes = considered_config(context).segment_index_bytes
     figure_key = ("index_size", *context.figure_key, considered_bytes)
@@ -348,7 +339,6 @@ def _render_size_curve(
 def _render_size_map(
     context: TuningContext, outcomes: Mapping[int, Sequence[IndexSizeOutcome]]
 ) -> None:
-    """Draws the cost of a lookup over the interval and the index size."""
     today = context.config.index_interval_bytes, context.config.segment_index_bytes
     considered = context.alternative_bytes, considered_config(context).segment_index_bytes
     figure_key = ("index_size_map", *context.figure_key, considered)
@@ -362,7 +352,6 @@ def _render_size_map(
 
 
 def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
-    """Draws the slider of the index size, and the time of a lookup if everything is in memory."""
     slider, words = st.columns((1, 1), gap=20)
     with slider, st.container(key="kv_set"):
         render_setting(context, INDEX_SIZE)
@@ -375,13 +364,11 @@ def _render_size_choice(context: TuningContext, outcomes: Sequence[IndexSizeOutc
 def _current_outcome(
     context: TuningContext, outcomes: Sequence[IndexSizeOutcome]
 ) -> IndexSizeOutcome:
-    """Returns the outcome of today's index size."""
     index_bytes = context.config.segment_index_bytes
     return next(outcome for outcome in outcomes if outcome.index_bytes == index_bytes)
 
 
 def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutcome]) -> None:
-    """Draws a table of the index sizes, with today's marked."""
     with st.expander(say("index_size.table")):
         rows = index_size_curve.rows(outcomes, _size_costs(context))
         heads = [say(name) for name in SIZE_HEADS]
@@ -397,7 +384,6 @@ def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutco
 
 
 def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
-    """Returns a row of index_size_curve.rows as text."""
     values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
     return (
         units.size(outcome.index_bytes),
@@ -475,7 +461,6 @@ def render_assumptions(context: TuningContext) -> None:
 def _assumptions(
     key: str, budgets: Budgets, costs: LookupCosts, *, is_tiered: bool, _case: TuningCase
 ) -> tuple[Recommendation, tuple[Assumption, ...]]:
-    """Returns the recommendation for all batches together, and the effect of each assumption."""
     recommendation = cast(
         Recommendation, tuning.recommend(_case.measurement, _case.today, budgets, costs)
     )
@@ -483,11 +468,6 @@ def _assumptions(
 
 
 def _render_figure(figure_key: tuple, draw: charts.Draw, view, below: str, key: str) -> None:
-    """Draws a view and its figure.
-
-    Args:
-        figure_key: everything that they depend on.
-    """
     with st.container(key=f"kv_fig_{key}"):
         elements.figure_head(view.title, below)
         charts.plot(

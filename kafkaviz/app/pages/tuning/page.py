@@ -175,10 +175,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
 
 
 def report(snapshot: BrokerSnapshot) -> str:
-    """Returns the report of a broker directory, dated now.
-
-    The checkup in it is from the catalog, if that is up to date.
-    """
+    """Returns the report, dated now, with the checkup of the catalog if that is up to date."""
     from kafkaviz import (
         report as html_report,  # imported late: it loads Plotly's JavaScript
     )

@@ -1,7 +1,4 @@
-"""The scope of tuning: a topic-partition, a topic, a broker directory or a workload.
-
-The control for it, the request to measure it, and the progress until the result is there.
-"""
+"""The scope of tuning: the control for it, the request to measure it, and the progress."""
 
 import hashlib
 import math
@@ -42,7 +39,7 @@ class Scope:
     Attributes:
         choices: (kind, name) by label.
         kind: "partition", "topic", "broker" or "workload".
-        name: the topic-partition, the topic or the title of the workload; "" for a broker.
+        name: the topic-partition, topic or title; "" for a broker.
     """
 
     location: Location
@@ -70,9 +67,9 @@ def current_scope(location: Location) -> Scope:
 def _scope_choices(
     broker: Broker | None, own_partition: Partition | None
 ) -> dict[str, tuple[str, str]]:
-    """Returns the scopes to choose from as (kind, name) by label.
+    """Returns (kind, name) of each scope by label.
 
-    These are the open topic-partition, the largest others, its whole topic if that has several
+    These are the open topic-partition, the largest others, its topic if that has several
     partitions, the broker, and a workload.
     """
     choices = {}
@@ -171,10 +168,7 @@ def render_choice(tuning_scope: Scope) -> None:
 
 
 def go_to(location: Location, topic_partition: str, label: str = "") -> None:
-    """Opens another scope with the same budgets.
-
-    The considered settings are dropped, because each scope has its own recommendation.
-    """
+    """Opens another scope with the same budgets, but its own recommendation."""
     excluded = (
         page_state.CONSIDERED_INTERVAL,
         page_state.TUNING_SUBJECT,
@@ -250,7 +244,7 @@ def reset_for_source(key: str) -> None:
 
 
 def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
-    """Returns the request to measure the scope, or None if the typed workload is not valid."""
+    """Returns the request to measure the scope, None if the typed workload is not valid."""
     if tuning_scope.kind != "workload":
         return directory_request(
             page_location.snapshot(tuning_scope.location),

@@ -63,7 +63,7 @@ OPTION_KEYS = {
 class TuningAnswer:
     """The result for a source under certain budgets and costs.
 
-    `recommendation` is for all of its topics together; it is None if there are no batches.
+    `recommendation` is for all of its topics together, and None for a source without batches.
     """
 
     case: TuningCase
@@ -74,12 +74,10 @@ class TuningAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningContext:
-    """Everything that one run of the page is about.
+    """The scope, the measured source, the budgets and costs, and the answer of one run.
 
     Attributes:
         kind: "partition", "topic", "broker" or "workload".
-        label: the label of the scope.
-        key: the cache key of the measurement.
         alternative_bytes: the interval compared with today's.
     """
 
@@ -128,7 +126,6 @@ class TuningContext:
 
     @property
     def figure_key(self) -> tuple:
-        """Everything that the figures depend on."""
         return self.key, self.budgets, self.costs, self.is_tiered, self.alternative_bytes
 
 
@@ -171,7 +168,6 @@ def subject_text(context: TuningContext) -> str:
 
 
 def render_p99() -> None:
-    """Draws the control for the budget of a lookup's p99."""
     with st.container(width=124, gap=4):
         st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
         widget_options: dict[str, Any] = {
@@ -189,7 +185,6 @@ def render_p99() -> None:
 
 
 def render_budgets(context: TuningContext) -> None:
-    """Draws the rarely used budgets, the storage of cold reads, and how the log is read."""
     controls = _controls(context.source)
     with st.container(key="kv_set"):
         for keys in (
@@ -204,12 +199,11 @@ def render_budgets(context: TuningContext) -> None:
 
 @dataclass(frozen=True)
 class BudgetControl:
-    """A selectbox over names. The first one is the default.
+    """A selectbox over the keys of `values`. The first one is the default.
 
     Attributes:
-        label: the message key of the label.
+        label: a message key.
         key: the parameter in the address.
-        values: the value of each name.
     """
 
     label: str
@@ -262,7 +256,6 @@ def _controls(source: TuningSource) -> dict[str, BudgetControl]:
 
 
 def _option_text(option: str) -> str:
-    """Returns the text of an option in the reader's language."""
     if option in OPTION_KEYS:
         return say(f"tuning.option_{OPTION_KEYS[option]}")
     if option.isdigit():
@@ -273,10 +266,7 @@ def _option_text(option: str) -> str:
 
 
 def _storages() -> list[str]:
-    """Returns the storages that cold reads can be priced with.
-
-    The calibration of this machine comes first if there is one, then the default.
-    """
+    """Returns the storages to price cold reads with, the calibration of this machine first."""
     measurements, default = _last_calibration(), cost_model.DEFAULT_STORAGE
     return [
         *([CALIBRATED] if measurements and measurements.get("random_read_us") else []),
@@ -289,7 +279,7 @@ def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
     """Returns the costs of a lookup by the release that wrote the log.
 
     Args:
-        storage: a key of cost_model.STORAGES, or CALIBRATED for the calibration of this machine.
+        storage: a key of cost_model.STORAGES, or CALIBRATED.
     """
     return cost_model.lookup_costs(
         by_base_offset=source.by_base_offset,
@@ -299,10 +289,7 @@ def lookup_costs(source: TuningSource, storage: str) -> LookupCosts:
 
 
 def _last_calibration() -> dict | None:
-    """Returns the last calibration, None if there is none or its file is damaged.
-
-    The page then uses presets.
-    """
+    """Returns the last calibration, None if it is missing or damaged."""
     try:
         return calibration.load_calibration()
     except KafkavizError:
@@ -356,7 +343,6 @@ def tuning_json(
 
 
 def verdict_view(context: TuningContext) -> tuning_verdict.VerdictView:
-    """Returns the recommendation in words."""
     return tuning_verdict.view(
         context.recommendation,
         context.case.measurement,

@@ -1,7 +1,4 @@
-"""The Workshop page: lessons on how the three files work.
-
-Each step has a live figure, a question to answer first, and exercises that are checked.
-"""
+"""The Workshop page: lessons on how the three files work."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -73,10 +70,7 @@ def render_page() -> None:
 
 
 def _render_body(lessons: Sequence[Lesson]) -> None:
-    """Draws the class, the navigation, and the step in the address.
-
-    The address is read again, because this part can rerun without the rest of the page.
-    """
+    """Draws the class, the navigation and the step, after reading the address again."""
     class_seat.follow()
     position = lesson_state.current_position(lessons)
     with st.container(key="kv_body", gap=None):  # a fragment has gaps of its own
@@ -102,7 +96,6 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _render_class(position: LessonPosition) -> None:
-    """Draws the strip of the class that this session teaches or attends."""
     step_key, step = (position.lesson.name, position.part), position.step
     class_seat.lead(step_key)
     class_bar.render_strip(
@@ -117,8 +110,7 @@ def _render_class(position: LessonPosition) -> None:
 def _follow(position: LessonPosition) -> None:
     """Opens the step that the teacher's other window shows.
 
-    In a class both windows follow the class instead: a late message from the other window would
-    lead the class back.
+    In a class both windows follow the class instead, because a late message would lead it back.
     """
     if not class_seat.is_teacher():
         teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
@@ -130,10 +122,7 @@ def _stylesheet() -> str:
 
 
 def _render_fold() -> None:
-    """Draws the button that shows or hides the list of pages.
-
-    The list is hidden by default, to leave more room for the figures.
-    """
+    """Draws the button for the list of pages, which is hidden to leave more room for figures."""
     is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
     st.button(
         say("stage.pages"),
@@ -153,7 +142,6 @@ def _toggle_pages() -> None:
 
 
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
-    """Draws the path at the top: Workshop, the track picker and the lesson picker."""
     _render_fold()
     st.html(f'<span style="padding:0 8px">{escape(say("workshop.title"))}</span>', width="content")
     if position is None:
@@ -219,7 +207,6 @@ def _numbered_title(number: int, lesson: Lesson) -> str:
 
 
 def _render_tools(position: LessonPosition | None) -> None:
-    """Draws the buttons for class, projector, teacher's notes and hand-out."""
     if position is not None:
         is_paper = bool(st.query_params.get(page_state.PAPER))
         has_notes = bool(st.query_params.get(page_state.NOTES))
@@ -260,7 +247,6 @@ def _render_faults(faults: Sequence[LessonFault]) -> None:
 
 
 def _render_navigation(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the Back button, the lessons, and the Next button."""
     with st.container(key="kv_steps", horizontal=True, gap=12, vertical_alignment="center"):
         render_back(lessons, position)
         _render_lesson_strip(lessons, position)
@@ -268,7 +254,6 @@ def _render_navigation(lessons: Sequence[Lesson], position: LessonPosition) -> N
 
 
 def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws a button for each lesson. Finished lessons are marked."""
     with st.container(horizontal=True, gap=6, key="kv_lessons"):
         for number, lesson in enumerate(lessons):
             parts = lesson_state.parts(lesson)

@@ -18,10 +18,7 @@ ANSWER_PX = 340  # a text field for a number
 
 
 def render_questions(position: LessonPosition) -> None:
-    """Draws the multiple choice, then the exercises and the misconceptions.
-
-    The last two wait until the multiple choice is answered.
-    """
+    """Draws the multiple choice and, once that is answered, exercises and misconceptions."""
     blocks = [
         block
         for kinds in (("predict",), ("exercise",), ("misleads",))
@@ -119,10 +116,7 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
-    """Draws the field for the answer and returns the answer, which is also put in the address.
-
-    A choice is returned as its word in the address, which is the same in every language.
-    """
+    """Draws the field for the answer and returns it. A choice is its word in the address."""
     key, address_answer = (
         f"kv_given_{position.lesson.name}_{position.part}",
         st.query_params.get(page_state.TYPED_ANSWER, ""),

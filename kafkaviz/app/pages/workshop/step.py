@@ -94,7 +94,7 @@ def _lab_card(position: LessonPosition) -> None:
 
 
 def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the position of the step, a note if it is in another language, and its title."""
+    """Draws the position and the title of the step, and a note if it is in another language."""
     position_text = lesson_state.position_text(lessons, position)
     language_note = ""
     if position.lesson.language != messages.language():
@@ -126,7 +126,6 @@ def _word_help(taught: Collection[str], text: str) -> str | None:
 
 
 def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the reader's progress, and the buttons for the glossary and the downloads."""
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(lessons)
         _to_keep(lessons, position)
@@ -135,7 +134,7 @@ def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     """Draws the glossary button and the downloads.
 
-    The downloads take a fifth of the time of a step, so learners in a class do not get them.
+    Learners in a class get no downloads, which would take a fifth of the time of a step.
     """
     st.button(
         say("glossary.title"),
@@ -149,7 +148,6 @@ def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the button to the previous step."""
     previous = lesson_state.previous_step(lessons, position)
     arguments: dict[str, Any] = {
         "icon": ":material/arrow_back:",
@@ -166,9 +164,9 @@ def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
-    """Draws the button to the next step, or to the hand-out after the last step.
+    """Draws the button to the next step or, at the end, to the hand-out.
 
-    It is disabled until the question is answered, but not for a teacher.
+    It is disabled until the question is answered, except for a teacher.
     """
     next_step = lesson_state.next_step(lessons, position)
     arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
@@ -195,7 +193,6 @@ def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _progress(lessons: Sequence[Lesson]) -> None:
-    """Draws how many questions are answered, and the button that starts again."""
     question_keys = [
         question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
     ]
@@ -257,10 +254,7 @@ def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
 
 
 def _figure_key(position: LessonPosition, number: int) -> str:
-    """Returns the key of a figure: its lesson, its step and its number there.
-
-    It also names a stepper in the address.
-    """
+    """Returns the key of a figure, which also names a stepper in the address."""
     return f"{position.lesson.name}_{position.part}_{number}"
 
 
@@ -281,10 +275,7 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
 
 
 def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
-    """Draws a link to the page that shows more of the first figure.
-
-    A stepper opens there at its current step.
-    """
+    """Draws a link to the page that shows more of the first figure, at its current step."""
     for number, block in enumerate(figures):
         try:
             name, query = LIVE[block.kind].destination(block)
