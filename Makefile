@@ -28,8 +28,8 @@ test: $(INSTALLED_DEV) $(COMPILED) ## run the quick tests in WORKERS=2 processes
 	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder \
 	    -m "$(if $(NIGHTLY),,not nightly$(if $(SLOW),, and not slow and not browser and not spark))"
 
-journeys: $(INSTALLED_DEV) $(COMPILED) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
-	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
+journeys: $(INSTALLED_DEV) $(COMPILED) ## walk through the five journeys in Chromium, and put a picture of each step into build/journeys
+	@JOURNEYS=build/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
 
 nightly: $(INSTALLED_DEV) ## all that is long or random: every test, an hour of damaged input, a server for long, 200 configurations
 	@$(MAKE) test NIGHTLY=1
@@ -69,7 +69,7 @@ docs: $(INSTALLED) ## write the pages of docs/ that are made from the code anew
 screenshots: $(INSTALLED_DEV) ## take the pictures of docs/tour.md, which needs Chromium; SHOTS="lookup rolls" takes two
 	@$(PYTHON_OF_VENV) -m docs.screenshots $(SHOTS)
 
-contact-sheet: $(INSTALLED_DEV) ## take every page, light and dark, English and Chinese, into docs/contact-sheet; PAGES="lookup rolls" takes two
+contact-sheet: $(INSTALLED_DEV) ## take every page, light and dark, English and Chinese, into build/contact-sheet; PAGES="lookup rolls" takes two
 	@LOOK="$(LOOK)" $(PYTHON_OF_VENV) -m docs.contact_sheet $(PAGES)
 
 fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1; CASE=n shows one again

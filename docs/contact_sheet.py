@@ -1,11 +1,12 @@
-"""python -m docs.contact_sheet: every page in light and dark, in English and Chinese, into
-docs/contact-sheet/; one picture a page.
+"""python -m docs.contact_sheet: one picture per page, in light and dark, in English and Chinese.
+
+The pictures go to build/contact-sheet/, which is not part of the repository.
 
     LOOK=folder python -m docs.contact_sheet lookup rolls
 
-takes two of them, and puts the drawings that the pages were made after in front: lookup-light.png
-and lookup-dark.png in that folder. It needs playwright (requirements-dev.txt), Chromium, and a font
-with Chinese characters. An error in the browser's console ends it.
+takes two pages and puts their drawings next to them, lookup-light.png and lookup-dark.png in that
+folder. It needs playwright (requirements-dev.txt), Chromium, and a font with Chinese characters.
+The exit status is 1 if a page reports an error in the browser's console.
 """
 
 import io
@@ -39,7 +40,7 @@ from docs.screenshots import (
     taught,
 )
 
-OUT = Path(__file__).parent / "contact-sheet"
+OUT = Path(__file__).parents[1] / "build" / "contact-sheet"
 # of a page, px: HEIGHT where neither a drawing nor its line says another
 WIDTH, HEIGHT, SCREEN_HEIGHT = 1440, 1400, 810
 CELL, GAP, QUALITY = 640, 16, 80  # on the sheet
@@ -101,7 +102,7 @@ PAGES = {
 
 def main(names: list[str]) -> int:
     """Makes the sheets of these names, all without any; 1 if a page had an error."""
-    OUT.mkdir(exist_ok=True)
+    OUT.mkdir(parents=True, exist_ok=True)
     faults = []
     with (
         samples() as folder,
