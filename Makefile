@@ -14,7 +14,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away handouts docs screenshots contact-sheet fuzz soak classroom visitors audit wheels bench bench-kafka
+.PHONY: help run test journeys nightly test-kafka lint bundles lessons take-away docs screenshots contact-sheet fuzz soak classroom visitors audit wheels bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,9 +59,6 @@ lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS
 
 take-away: $(INSTALLED) ## write each lesson, the hand-outs and the notebook as files into OUT=folder; in LANGUAGE=en or zh
 	@$(PYTHON_OF_VENV) -m kafkaviz.app.takeaway "$(or $(OUT),take-away)" --language "$(or $(LANGUAGE),en)"
-
-handouts: $(INSTALLED_DEV) ## print the hand-outs of all lessons into the PDFs that come along, which needs Chromium
-	@$(PYTHON_OF_VENV) -m docs.handouts
 
 docs: $(INSTALLED) ## write the pages of docs/ that are made from the code anew
 	@$(PYTHON_OF_VENV) -m docs.reference

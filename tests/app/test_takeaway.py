@@ -29,7 +29,6 @@ from kafkaviz.app.takeaway.page_file import PageFile
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 
 ROOT = Path(__file__).parents[2]
-MAX_PDF_BYTES = 2_500_000
 MAX_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
 
 
@@ -240,27 +239,6 @@ def test_an_edition_of_the_hand_outs_has_what_it_says(edition, has_answers, has_
     assert ("Rounded down, lo = mid would loop forever" in page) == has_notes
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_pdf_of_the_hand_outs_holds_every_lesson_and_its_answers(language):
-    """Of these very lessons: `make handouts` prints it anew; else the app does not offer it."""
-    with speaking(language):
-        printed = handouts.printed_handouts()
-    assert printed is not None
-    assert printed.path.name == f"kafkaviz-handouts.{language}.pdf"
-    data = printed.path.read_bytes()
-    assert 0 < len(data) < MAX_PDF_BYTES
-    assert {int(number) for number in re.findall(rb"/lesson-(\d)", data)} == set(range(1, 10))
-    assert b"/answers-1" in data
-    assert 8 < printed.question_pages < data.count(b"/Type /Page\n")
-
-
-def test_a_server_with_other_lessons_has_no_pdf(tmp_path, monkeypatch):
-    """What is printed is not what is taught there."""
-    (tmp_path / "own.en.md").write_text("---\ntitle: Own\n---\n")
-    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
-    assert handouts.printed_handouts() is None
-
-
 # ---- the notebook, and all of it
 
 
@@ -294,14 +272,13 @@ def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
 
 
 def test_every_file_has_a_name():
-    """The lessons, the hand-outs in each edition, their PDF, the notebook."""
+    """The lessons, the hand-outs in each edition, the notebook."""
     names = list(files(lessons.lessons("en")[0][:1]))
     assert names == [
         "kafkaviz-three-files.en.html",
         "kafkaviz-handouts.en.html",
         "kafkaviz-handouts-questions.en.html",
         "kafkaviz-handouts-notes.en.html",
-        "kafkaviz-handouts.en.pdf",
         "kafkaviz-three-lessons.ipynb",
     ]
 

@@ -35,19 +35,16 @@ class HandoutEdition(Enum):
         return self is HandoutEdition.NOTES
 
 
-def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str | bytes]]:
+def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
     """Returns for each file name a function that makes the file, in the reader's language."""
     from kafkaviz.app.takeaway import notebook
-    from kafkaviz.app.takeaway.handouts import printed_handouts
 
-    makers: dict[str, Callable[[], str | bytes]] = {
+    makers = {
         lesson_file_name(lesson): lesson_maker(lessons, number)
         for number, lesson in enumerate(lessons)
     }
     for edition in HandoutEdition:
         makers[handouts_file_name(edition)] = handouts_maker(lessons, edition)
-    if (printed := printed_handouts()) is not None:
-        makers[printed.path.name] = printed.path.read_bytes
     return makers | {notebook.FILE_NAME: notebook.notebook}
 
 
@@ -56,9 +53,9 @@ def lesson_file_name(lesson: Lesson) -> str:
     return f"kafkaviz-{lesson.name}.{lesson.language}.html"
 
 
-def handouts_file_name(edition: HandoutEdition, suffix: str = "html") -> str:
+def handouts_file_name(edition: HandoutEdition) -> str:
     """Returns a name such as kafkaviz-handouts-notes.en.html."""
-    return f"kafkaviz-handouts{edition.value}.{language()}.{suffix}"
+    return f"kafkaviz-handouts{edition.value}.{language()}.html"
 
 
 def lesson_maker(lessons: Sequence[Lesson], number: int) -> Callable[[], str]:

@@ -1,8 +1,7 @@
 """python -m kafkaviz.app.takeaway FOLDER [--language zh].
 
 Writes all files of the Workshop's downloads into a folder: each lesson as an HTML file, the
-hand-outs with answers, without answers and with notes, and the notebook. The PDF of the hand-outs
-is a copy of the packaged one, and is left out if it does not match the lessons.
+hand-outs with answers, without answers and with notes, and the notebook.
 """
 
 import argparse
@@ -25,8 +24,7 @@ if __name__ == "__main__":
         try:
             arguments.folder.mkdir(parents=True, exist_ok=True)
             for name, make in takeaway.files(lessons.lessons(arguments.language)[0]).items():
-                content = make()
-                data = content.encode() if isinstance(content, str) else content
+                data = make().encode()
                 (arguments.folder / name).write_bytes(data)
                 print(f"{arguments.folder / name}: {units.size(len(data))}", flush=True)
         except OSError as fault:

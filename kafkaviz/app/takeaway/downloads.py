@@ -10,14 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from kafkaviz import units
 from kafkaviz.app import takeaway
 from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.state import session_language
-from kafkaviz.app.takeaway import HandoutEdition, handouts, notebook
+from kafkaviz.app.takeaway import HandoutEdition, notebook
 from kafkaviz.messages import say
 
-HTML, PDF, NOTEBOOK = "text/html", "application/pdf", "application/x-ipynb+json"
+HTML = "text/html"
+NOTEBOOK = "application/x-ipynb+json"
 
 
 def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
@@ -46,15 +46,9 @@ def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
 
 
 def _handouts(lessons: Sequence[Lesson]) -> None:
-    """Draws the PDF, if it matches these lessons, and the HTML files."""
+    """Draws one button per edition of the hand-outs."""
     _heading("handouts")
     with st.container(horizontal=True, gap=4):
-        if (printed := handouts.printed_handouts()) is not None:
-            values = {
-                "size": units.size(printed.path.stat().st_size),
-                "page": str(printed.question_pages + 1),
-            }
-            _button("pdf", printed.path.read_bytes, printed.path.name, PDF, **values)
         for edition in HandoutEdition:
             _button(
                 f"html_{edition.name.lower()}",
@@ -69,10 +63,13 @@ def _heading(name: str) -> None:
     st.html(f'<div class="kv-take"><b>{title}</b><span>{about}</span></div>')
 
 
-def _button(
-    name: str, make: Callable[[], str | bytes], file_name: str, kind: str, **values: str
-) -> None:
-    arguments: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
-    label = say(f"takeaway.{name}", **values)
-    make_later = session_language.keep_language(make)
-    st.download_button(label, make_later, file_name, kind, key=f"kv_take_{name}", **arguments)
+def _button(name: str, make: Callable[[], str], file_name: str, kind: str) -> None:
+    st.download_button(
+        say(f"takeaway.{name}"),
+        session_language.keep_language(make),
+        file_name,
+        kind,
+        key=f"kv_take_{name}",
+        on_click="ignore",
+        icon=":material/download:",
+    )

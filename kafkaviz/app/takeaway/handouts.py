@@ -1,33 +1,21 @@
-"""The hand-outs of all lessons as one HTML file for printing, and the same as a PDF.
+"""The hand-outs of all lessons as one HTML file for printing.
 
 All questions come first, then all answers, so that one file serves learners and teacher.
-
-The PDF is part of the package. `make handouts` prints it with a browser when the lessons change,
-because no small Python library typesets Chinese well, and the app should not need a browser.
-printed.json records the lessons it was made from. A server with other lessons offers the HTML file
-only.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.lessons.grammar import Lesson
 from kafkaviz.app.lessons.handout import render_handout
 from kafkaviz.app.state.lesson_state import LessonPosition
-from kafkaviz.app.takeaway import HandoutEdition, handouts_file_name
+from kafkaviz.app.takeaway import HandoutEdition
 from kafkaviz.app.takeaway.capture import Group, capture
 from kafkaviz.app.takeaway.page_file import PageFile
-from kafkaviz.messages import language, say
+from kafkaviz.messages import say
 from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, tag
 
-PRINTED_FOLDER = Path(__file__).with_name("handouts")
-PRINTED_FILE = PRINTED_FOLDER / "printed.json"
 QUESTIONS, ANSWERS = "kv_sheet", "kv_sheet_answers"  # container keys of a hand-out
 STYLE = Path(__file__).with_name("handouts.css")
 
@@ -99,43 +87,3 @@ def _cover(lessons: Sequence[Lesson], edition: HandoutEdition) -> Html:
         tag("ol", *rows, class_="contents"),
         tag("p", answers, class_="contents"),
     )
-
-
-# ---- the PDF
-
-
-@dataclass(frozen=True)
-class PrintedHandouts:
-    """The PDF of the hand-outs with answers.
-
-    Attributes:
-        question_pages: the number of pages before the answers.
-    """
-
-    path: Path
-    question_pages: int
-
-
-def printed_handouts() -> PrintedHandouts | None:
-    """Returns the PDF in the reader's language, or None if it is missing or has other lessons."""
-    path = PRINTED_FOLDER / handouts_file_name(HandoutEdition.ANSWERS, "pdf")
-    if not path.exists() or not PRINTED_FILE.exists():
-        return None
-    printed = json.loads(PRINTED_FILE.read_text(encoding="utf-8"))
-    if printed["lessons"] != digest():
-        return None
-    return PrintedHandouts(path, printed["question_pages"][language()])
-
-
-def digest() -> str:
-    """Returns a hash of the names and contents of all lesson files."""
-    paths = lesson_files.files(lesson_files.folders())
-    return _digest(tuple((path, path.stat().st_mtime_ns) for path in paths))
-
-
-@lru_cache(maxsize=4)
-def _digest(files: tuple[tuple[Path, int], ...]) -> str:
-    contents = hashlib.sha256()
-    for path, _ in files:
-        contents.update(f"{path.name}\0".encode() + path.read_bytes())
-    return contents.hexdigest()
