@@ -1,6 +1,6 @@
-"""The command line.
+"""The command line: one file per command, each with add_parser(subparsers) and run(args).
 
-One file a command, each with add_parser(subparsers) and run(args) -> exit status.
+run returns the exit status.
 """
 
-INTERRUPTED = 130  # the status of a command that Ctrl-C ended, as a shell has it
+INTERRUPTED = 130  # the status that a shell reports after Ctrl-C

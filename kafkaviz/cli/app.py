@@ -17,7 +17,7 @@ from kafkaviz.messages import language, message, say
 from kafkaviz.units import escape_controls
 
 OWN_ADDRESS, ALL_ADDRESSES = "127.0.0.1", "0.0.0.0"
-# what Streamlit's own command takes from the environment too
+# environment variables that Streamlit's own command also reads
 STREAMLIT_ADDRESS = "STREAMLIT_SERVER_ADDRESS"
 STREAMLIT_UPLOAD_SIZE = "STREAMLIT_SERVER_MAX_UPLOAD_SIZE"
 
@@ -34,13 +34,12 @@ Example: kafkaviz app /var/lib/kafka/data --port 8600"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `app` to the command line."""
     parser = subparsers.add_parser(
         "app",
         help="open the web app",
         description=(
-            "Opens the web app on a broker directory, or on the sample one. Nothing in the "
-            "directory is changed."
+            "Opens the web app on a broker directory, or on the sample one. The directory is "
+            "never changed."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -50,21 +49,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         nargs="*",
         type=Path,
-        help="a broker directory, a .tar, .tar.gz or .zip of one, or a file of a segment; several "
-        "are the log directories of one broker",
+        help="a broker directory, a .tar, .tar.gz or .zip of one, or a segment file; several "
+        "directories are the log directories of one broker",
     )
     add_tiered_option(parser)
     parser.add_argument(
         "--class",
         dest="opens_class",
         action="store_true",
-        help="open a class of the Workshop, and let this machine's network in",
+        help="open a class of the Workshop, reachable from this machine's network",
     )
     parser.add_argument(
         "--host",
         metavar="ADDRESS",
         type=_parse_address,
-        help="the address to listen on (default: 127.0.0.1; with --class 0.0.0.0, which is all)",
+        help="the address to listen on (default: 127.0.0.1; with --class 0.0.0.0: all addresses)",
     )
     parser.add_argument(
         "--port",
@@ -83,14 +82,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         type=Path,
         action="append",
-        help="open nothing outside it, which may be an address, s3://bucket; may be repeated",
+        help="open only what is in DIR, which may be an address: s3://bucket; may be repeated",
     )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
         type=_parse_host,
         action="append",
-        help="may be asked for by this name; may be repeated",
+        help="a host name under which the server may be requested; may be repeated",
     )
     parser.add_argument(
         "--lessons",
@@ -103,7 +102,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Becomes the Streamlit server of app.py; comes back only where that cannot start."""
+    """Replaces this process with the Streamlit server of app.py; raises if it cannot start."""
     extras.require("app")
     environment = os.environ | _settings(args)
     size = environment.get(STREAMLIT_UPLOAD_SIZE) or "0"
@@ -118,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    """What the pages read from their environment.
+    """Returns the environment variables that the pages read.
 
     kafkaviz.app and kafkaviz.cli do not import each other.
     """
@@ -151,10 +150,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _paths(directories: list[Path]) -> str:
-    """Directories as PATH holds them.
-
-    As a JSON list where one of them has PATH's colon in its name.
-    """
+    """Returns directories in the form of PATH, or as a JSON list if a name contains a colon."""
     paths = [_readable(path) for path in directories]
     return (
         json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
@@ -162,7 +158,7 @@ def _paths(directories: list[Path]) -> str:
 
 
 def _server(port: int | None) -> list[str]:
-    """The command of the server. -P: the current directory may hold a streamlit.py."""
+    """Returns the command of the server. -P: the current directory may hold a streamlit.py."""
     return [
         sys.executable,
         "-P",
@@ -173,20 +169,20 @@ def _server(port: int | None) -> list[str]:
 
 
 def _refuse_unusable(address: str, port: int | None) -> None:
-    """Refuses an address that is not this machine's, or a port on which something listens already.
+    """Refuses an address of another machine, and a port that is in use.
 
-    Streamlit's own words come with a date and no advice.
+    Streamlit's own message has a date and no advice.
 
     Args:
-        port: None where the server takes the next free one.
+        port: None if the server takes the next free one.
 
     Raises:
-        KafkavizError: nothing can listen there.
+        KafkavizError: the server cannot listen there.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family) as probe:
-            # else one that was served a minute ago would count
+            # otherwise a port that was closed a minute ago would count as in use
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((address, port or 0))
     except PermissionError:
@@ -198,12 +194,12 @@ def _refuse_unusable(address: str, port: int | None) -> None:
 
 
 def _readable(path: Path) -> str:
-    """The absolute path, if it exists and may be read; the address of a remote one.
+    """Returns the absolute path if it may be read; for a remote path its address.
 
-    What is in it the pages will say, with all they know.
+    The pages report other faults of its content, because they know more.
 
     Raises:
-        CannotOpen: of kind "missing" or "permission", in the words of every other command.
+        CannotOpen: the kind is "missing" or "permission".
     """
     if remote := address.parse(str(path)):
         return str(remote)
@@ -215,7 +211,7 @@ def _readable(path: Path) -> str:
 
 
 def _parse_address(text: str) -> str:
-    """An address to listen on; localhost is one too."""
+    """Parses an IP address to listen on, or localhost."""
     if text == "localhost":
         return OWN_ADDRESS
     try:
@@ -227,7 +223,7 @@ def _parse_address(text: str) -> str:
 
 
 def _parse_host(text: str) -> str:
-    """A name of this server, as a Host header has it, without a port."""
+    """Parses a name of this server as in a Host header, without the port."""
     if not text or not all(
         part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")
     ):
@@ -236,7 +232,6 @@ def _parse_host(text: str) -> str:
 
 
 def _parse_port(text: str) -> int:
-    """A port from 1 to 65535."""
     if not text.isdecimal() or not 1 <= int(text) <= 65_535:
         raise argparse.ArgumentTypeError(say("cli_app.no_port", text=text))
     return int(text)

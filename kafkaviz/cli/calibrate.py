@@ -1,4 +1,4 @@
-"""kafkaviz calibrate: what this machine takes for the steps of a lookup, for kafkaviz tune."""
+"""kafkaviz calibrate: measures the steps of a lookup on this machine, for kafkaviz tune."""
 
 import argparse
 from collections.abc import Iterator
@@ -26,13 +26,12 @@ Example: kafkaviz calibrate /var/lib/kafka-scratch"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `calibrate` to the command line."""
     parser = subparsers.add_parser(
         "calibrate",
         help="measure this machine for tune",
         description=(
-            "Measures what this machine takes for the steps that a lookup is made of, in some "
-            "seconds."
+            "Measures how long each step of a lookup takes on this machine. The measurement takes "
+            "some seconds."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -42,14 +41,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         nargs="?",
         type=Path,
-        help="a folder on the disk that is meant (default: the cache)",
+        help="a folder on the disk to measure (default: the cache)",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measures, keeps, and says where."""
     from kafkaviz.analysis.cost import calibration
 
     measurement = calibration.measure(args.directory)

@@ -1,7 +1,4 @@
-"""kafkaviz check.
-
-What is wrong in a broker directory or a partition, and what the next start will do to it.
-"""
+"""kafkaviz check: the faults in a broker or partition directory, and the next start's changes."""
 
 import argparse
 from pathlib import Path
@@ -50,13 +47,12 @@ Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `check` to the command line."""
     parser = subparsers.add_parser(
         "check",
-        help="find what is wrong, and foretell the next start",
+        help="find faults, and predict the next start",
         description="Reads every batch, record and index entry of a broker directory or of one "
-        "partition, and says what is wrong, what Kafka does with it, what to do, and what the next "
-        "start of the broker will change. Nothing in the directory is changed.",
+        "partition. Reports each fault, what Kafka does about it, what to do, and what the next "
+        "start of the broker will change. The directory is never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -69,7 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--kafka-version",
         metavar="V",
-        help="the release that reads the directory, such as 4.3.1 (default: by its traces)",
+        help="the release that reads the directory, such as 4.3.1 (default: inferred)",
     )
     add_setting_option(
         parser,
@@ -79,7 +75,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--fail-on",
         choices=list(FAIL_ON),
         default="error",
-        help="the least severity of exit status 1 (default: error)",
+        help="the lowest severity that gives exit status 1 (default: error)",
     )
     add_tiered_option(parser)
     add_json_option(parser)
@@ -87,7 +83,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Checks the directory and prints what was found."""
     from kafkaviz.analysis.health.broker_health import check
     from kafkaviz.analysis.health.health_object import as_object
     from kafkaviz.analysis.inference.version import assume_release

@@ -1,7 +1,4 @@
-"""kafkaviz compare.
-
-How two replicas of each partition relate, and what each would lose to the other.
-"""
+"""kafkaviz compare: how two replicas of each partition relate, and what each would lose."""
 
 import argparse
 from pathlib import Path
@@ -68,13 +65,13 @@ Example: kafkaviz compare broker-1.tar.gz broker-2.tar.gz"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `compare` to the command line."""
     parser = subparsers.add_parser(
         "compare",
-        help="where two replicas differ, and what each would lose",
-        description="Compares the logs of two directories record by record: which are the same, "
-        "from which offset on they part, what only one has, and what a follower would drop by the "
-        "rule of leader epochs, whichever of the two leads. Nothing in them is changed.",
+        help="show where two replicas differ, and what each would lose",
+        description="Compares the logs of two directories record by record: whether they are the "
+        "same, the offset from which they differ, the records that only one has, and the records "
+        "that a follower would drop by its leader epochs, for each of the two as leader. The "
+        "directories are never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -88,14 +85,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "b",
         metavar="B",
         type=Path,
-        help="what it is compared with, or it later; of a catalog a catalog",
+        help="the other directory, or the same one later; for a catalog another catalog",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compares the two and prints what differs."""
     if all((path / CATALOG_FILE).is_file() for path in (args.a, args.b)):
         return _compare_catalogs(args)
     from kafkaviz.analysis.comparison.comparator import compare
@@ -119,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _compare_catalogs(args: argparse.Namespace) -> int:
-    """By the batches in two catalogs."""
+    """Compares two catalogs by the batches they hold."""
     from collections import Counter
 
     from kafkaviz.log.remote import address

@@ -1,4 +1,4 @@
-"""kafkaviz dump: what Kafka's own dump tool prints of a file, or the same content as JSON lines."""
+"""kafkaviz dump: prints a file as Kafka's own dump tool does, or its content as JSON lines."""
 
 import argparse
 import os
@@ -51,11 +51,11 @@ FLAGS = {
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `dump` to the command line, with the options of Kafka's tool.
 
-    As there, none may be shortened, and one dash does as well as two.
+    As in Kafka's tool, options cannot be abbreviated and one dash works as well as two.
     """
     parser = subparsers.add_parser(
         "dump",
-        help="print a file as kafka-dump-log prints it",
+        help="print a file as kafka-dump-log does",
         description=(
             "Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and .checkpoint "
             "files."
@@ -70,7 +70,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "files",
         metavar="A,B",
         default="",
-        help="more files, before the others, as Kafka's tool takes them",
+        help="files to print before the others, as for Kafka's tool",
     )
     for name, help_text in FLAGS.items():
         _add(parser, name, action="store_true", help=help_text)
@@ -80,7 +80,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="CLASS",
         nargs="?",
         const="",
-        help="a decoder that Kafka ships; the default reads text",
+        help="a decoder that Kafka ships (default: text)",
     )
     _add(
         parser,
@@ -101,12 +101,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     _add(
         parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help=batch_help
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run, refuse=parser.error)
 
 
 def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
-    """An option of Kafka's tool, with two dashes or, as its parser allows, with one."""
+    """Adds an option of Kafka's tool, with two dashes and, hidden, with one."""
     target = name.replace("-", "_")
     hidden: dict[str, Any] = settings | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
     parser.add_argument(f"--{name}", dest=target, **settings)
@@ -114,7 +114,7 @@ def _add(parser: argparse.ArgumentParser, name: str, **settings: Any) -> None:
 
 
 def _integer(name: str) -> Callable[[str], int]:
-    """What an option of Kafka's takes for a number: an int of Java's."""
+    """Returns a parser for a number in Java's int range."""
 
     def parse(text: str) -> int:
         number = int(text) if re.fullmatch("[+-]?[0-9]{1,99}", text) else None
@@ -126,7 +126,7 @@ def _integer(name: str) -> Callable[[str], int]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the files; 0, or what Kafka's tool ends with."""
+    """Prints the files and returns the exit status of Kafka's tool."""
     import importlib
 
     from kafkaviz.cli.dumping.console import Console, ReaderGone
@@ -138,14 +138,14 @@ def run(args: argparse.Namespace) -> int:
         )
         status = output_format.dump(options(args), console)
         console.flush()
-    except ReaderGone:  # who reads has seen enough
+    except ReaderGone:  # the reader closed the output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
 
 
 def _local_path(name: str) -> str:
-    """The path of a file; of a remote one that of its mirror, or in a view of its store."""
+    """Returns the path of a file; for a remote file, the path of its mirror."""
     from kafkaviz.log.archives import archive
     from kafkaviz.log.file import absolute_path
     from kafkaviz.log.remote import address
@@ -156,9 +156,9 @@ def _local_path(name: str) -> str:
 
 
 def options(args: argparse.Namespace) -> "DumpOptions":
-    """The options as values, what one implies included.
+    """Returns the options as values, including those that others imply.
 
-    Ends with the usage where no file was named.
+    Exits with the usage if no file is named.
     """
     from kafkaviz.cli.dumping.java import split_list
     from kafkaviz.cli.dumping.options import (

@@ -1,4 +1,4 @@
-"""kafkaviz ingest: reads entire broker directories on Spark into a catalog of Parquet tables."""
+"""kafkaviz ingest: reads complete broker directories on Spark into a catalog of Parquet tables."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.run import IngestResult
 
 SETTLED_WITHIN_S = 10.0
-LEVELS = ("headers", "crc", "records")  # of format.deep_scan.CheckLevel, which takes long to import
+LEVELS = ("headers", "crc", "records")  # those of format.deep_scan.CheckLevel, slow to import
 EPILOG = """\
 --json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id,
 log_directories: a list of {path, directory_id, has_metadata_log}};
@@ -38,13 +38,12 @@ Example: kafkaviz ingest /var/lib/kafka/data --catalog catalog"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `ingest` to the command line."""
     parser = subparsers.add_parser(
         "ingest",
         help="read broker directories into a catalog",
         description="Reads every segment of the directories on Spark and writes OUT, a catalog of "
-        "Parquet tables that holds these directories and no others, with what `check` finds in "
-        "them. Run again, it reads only what has changed. Nothing in the directories is changed.",
+        "Parquet tables. It holds these directories and no others, with the findings of `check`. A "
+        "second run reads only what has changed. The directories are never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -54,14 +53,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         nargs="+",
         type=Path,
         help="a log directory of a broker, a folder with all of them, or a .tar, .tar.gz or .zip "
-        "of either; several of one broker, by node.id and cluster.id, belong together",
+        "of either; directories with the same node.id and cluster.id are one broker",
     )
     parser.add_argument(
         "--catalog",
         metavar="OUT",
         required=True,
         type=Path,
-        help="the folder of the catalog; made if it is not there",
+        help="the folder of the catalog; created if it does not exist",
     )
     parser.add_argument(
         "--master",
@@ -69,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the Spark master to run on (default: that of spark-submit, else local[*])",
     )
     parser.add_argument(
-        "--full", action="store_true", help="read everything again, also what has not changed"
+        "--full", action="store_true", help="read everything again, also unchanged segments"
     )
     checks = parser.add_mutually_exclusive_group()
     checks.add_argument(
@@ -77,14 +76,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="LEVEL",
         choices=LEVELS,
         default=LEVELS[-1],
-        help="how much of each batch to check: headers (no checksum and no record), crc (checksums "
-        "too; nothing is decompressed) or records (every record; the default)",
+        help="how much of each batch to check: headers (neither checksums nor records), crc "
+        "(headers and checksums, without decompressing) or records (everything; the default)",
     )
     checks.add_argument(
         "--no-findings",
         dest="findings",
         action="store_false",
-        help="check nothing: read the batches and indexes alone",
+        help="check nothing: read only the batches and indexes",
     )
     add_tiered_option(parser)
     add_json_option(parser)
@@ -92,7 +91,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
+    """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog unchanged."""
     extras.require("spark")
     from kafkaviz.format.deep_scan import CheckLevel
     from kafkaviz.pipeline.ingest.job import start_ingest
@@ -110,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         info = _watch(ingest)
     except KeyboardInterrupt as interrupt:
         ingest.cancel()
-        # of a signal that ends a command as Ctrl-C does, see __main__
+        # SIGTERM and SIGHUP arrive as a KeyboardInterrupt with a status, see __main__
         _leave(ingest, getattr(interrupt, "status", INTERRUPTED))
     _say_newer(info)
     result = _result(args.catalog, info, ingest, findings=args.findings)
@@ -122,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say_newer(info: "CatalogInfo") -> None:
-    """On stderr, which of the directories are newer than any release that is known."""
+    """Warns on stderr about directories that are newer than all known releases."""
     from contextlib import suppress
 
     from kafkaviz.analysis.inference.version import assume_release
@@ -140,7 +139,7 @@ def _say_newer(info: "CatalogInfo") -> None:
 
 
 def _leave(ingest: "Ingest", status: int) -> NoReturn:
-    """Ends the process once the run has cleared up, without waiting for Spark's own farewell.
+    """Ends the process after the run has cleaned up, without waiting for Spark to shut down.
 
     The JVM ends with this process.
     """
@@ -150,9 +149,9 @@ def _leave(ingest: "Ingest", status: int) -> NoReturn:
 
 
 def _watch(ingest: "Ingest") -> "CatalogInfo":
-    """Shows the progress on stderr.
+    """Shows the progress on stderr until the ingest ends.
 
-    One line that changes on a terminal, else a line now and then where there is something new.
+    On a terminal it is one changing line, otherwise a new line at intervals.
     """
     progress = ProgressLine()
     interval_s = LINE_EVERY_S if progress.is_terminal else PLAIN_EVERY_S
@@ -222,7 +221,7 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", *, findings: b
 
 
 def _check(info: "CatalogInfo") -> dict | None:
-    """How much was looked at, and what was not."""
+    """Returns the level of the check, and the finding codes that it skips."""
     from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
 
     levels = [source.checked.level for source in info.sources if source.checked]

@@ -1,4 +1,4 @@
-"""kafkaviz lookup: how Kafka finds an offset or a timestamp in real files, every step of it."""
+"""kafkaviz lookup: shows every step by which Kafka finds an offset or a timestamp in real files."""
 
 import argparse
 from collections.abc import Sequence
@@ -45,13 +45,12 @@ RETRIES = 3  # of a lookup in a directory that changes meanwhile
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `lookup` to the command line."""
     parser = subparsers.add_parser(
         "lookup",
         help="find an offset or a timestamp, step by step",
         description="Finds an offset or a timestamp as Kafka does, and prints each step: the "
-        "segment, every slot of the indexes that is read, every batch header, the record. Nothing "
-        "in the directory is changed.",
+        "segment, every index slot that is read, every batch header, the record. The directory is "
+        "never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -73,38 +72,38 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--kafka-version",
         metavar="V",
-        help="the release that searches (default: by the directory's traces)",
+        help="the release that searches (default: inferred from the directory)",
     )
     parser.add_argument(
         "--search",
         choices=["warm", "plain"],
-        help="how an index is searched (default: as the release does it)",
+        help="how an index is searched (default: as in the release)",
     )
     parser.add_argument(
         "--isolation",
         choices=["read_uncommitted", "read_committed"],
         default="read_uncommitted",
-        help="of the consumer",
+        help="the consumer's isolation level",
     )
     parser.add_argument(
         "--as-is",
         action="store_true",
-        help="read the bytes as they lie there, whatever a start would do to them",
+        help="read the files in their current state, without a recovery",
     )
     add_tiered_option(parser)
     parser.add_argument(
         "--remote-request-ms",
         metavar="MS",
         type=_parse_latency,
-        help="the latency of a request to the store, which its reads are priced with (default: the "
-        "mean of those that were made, or 50)",
+        help="the latency of a request to the store, for the cost of reads (default: the mean of "
+        "the measured requests, or 50)",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Looks up and prints the way; 0 whether Kafka has an answer or not."""
+    """Looks up and prints the steps; returns 0 even if Kafka has no answer."""
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.errors import CannotOpen
     from kafkaviz.log import file
@@ -195,9 +194,9 @@ def _search_index(args: argparse.Namespace, version: str) -> int:
 
 
 def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> None:
-    """Says on stderr which files are shown as recovery would leave them.
+    """Says on stderr which files are shown in their state after a recovery.
 
-    And that the next start fails, where it does.
+    Also says if the next start fails.
     """
     from kafkaviz.analysis.lookup.lookups import (
         describe_failed_start,
@@ -214,7 +213,7 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
 
 
 def _parse_latency(text: str) -> float:
-    """Milliseconds, not below 0."""
+    """Parses milliseconds, at least 0."""
     try:
         latency_ms = float(text)
     except ValueError:
@@ -225,29 +224,29 @@ def _parse_latency(text: str) -> float:
 
 
 def _parse_offset(text: str) -> int:
-    """A number that is an int64, as every offset is."""
+    """Parses an offset, which is an int64."""
     return _parse_long(text, "offset", say("cli_lookup.no_offset", text=text))
 
 
 def _parse_long(text: str, what: str, refusal: str) -> int:
-    """A number of 64 bits, or argparse's error.
+    """Parses a 64-bit number.
 
     Args:
         what: "offset" or "timestamp".
-        refusal: of a text that is no whole number in digits.
+        refusal: the error for a text that is not a whole number.
     """
     import re
 
     if not re.fullmatch("[+-]?[0-9]+", text):
         raise argparse.ArgumentTypeError(refusal)
-    number = int(text) if len(text) < 40 else 1 << 63  # Python refuses to read thousands of digits
+    number = int(text) if len(text) < 40 else 1 << 63  # Python refuses to parse thousands of digits
     if not -(1 << 63) <= number < 1 << 63:
         raise argparse.ArgumentTypeError(say(f"cli_lookup.large_{what}"))
     return number
 
 
 def _parse_timestamp(text: str) -> int | str:
-    """A number of milliseconds, a time as it is printed, or a name."""
+    """Parses milliseconds, a time in the printed form, or a name."""
     from contextlib import suppress
 
     from kafkaviz import units
@@ -255,13 +254,13 @@ def _parse_timestamp(text: str) -> int | str:
     if text in ("earliest", "latest", "max"):
         return text
     with suppress(ValueError):
-        if not text.isdecimal():  # 20260921 would be a date too
+        if not text.isdecimal():  # 20260921 is also a date
             return units.timestamp_ms(text)
     return _parse_long(text, "timestamp", say("cli_lookup.no_timestamp", text=text))
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:
-    """What a number may have been meant as."""
+    """Returns a hint if the timestamp may be in another unit."""
     from kafkaviz import units
 
     unit_guess = units.other_unit(timestamp) if isinstance(timestamp, int) else None

@@ -1,7 +1,4 @@
-"""kafkaviz rebuild.
-
-The indexes that Kafka's recovery would build from a .log alone, written somewhere else.
-"""
+"""kafkaviz rebuild: writes the indexes that Kafka's recovery would build from a .log to OUT."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -43,12 +40,11 @@ Example: kafkaviz rebuild /var/lib/kafka/data/orders-0 --out rebuilt"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `rebuild` to the command line."""
     parser = subparsers.add_parser(
         "rebuild",
-        help="build the indexes anew, somewhere else",
+        help="rebuild the indexes in another folder",
         description="Builds the indexes of a .log, or of each .log of a partition directory, as "
-        "the recovery of a broker would. Nothing in the directory is changed.",
+        "the recovery of a broker would. The directory is never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -63,20 +59,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="OUT",
         required=True,
         type=parse_folder,
-        help="the folder to write into; made if it is not there",
+        help="the folder to write into; created if it does not exist",
     )
     add_setting_option(parser)
     parser.add_argument(
         "--kafka-version",
         metavar="V",
-        help="the release that recovers (default: by the directory's traces)",
+        help="the release that recovers (default: inferred from the directory)",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Builds, writes, and says what was built."""
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
@@ -100,9 +95,10 @@ def run(args: argparse.Namespace) -> int:
 def _write_indexes(
     source: "RebuildSource", release: "Release", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
-    """The segments, and of each the names and checksums of its files.
+    """Builds and writes the indexes; they are moved into OUT after all are built.
 
-    They are put into OUT once all are built.
+    Returns:
+        The segments, and for each the checksums of its files by name.
     """
     from kafkaviz.simulate.directory.folder import new_files
     from kafkaviz.units import file_stem
@@ -125,7 +121,7 @@ def _write_indexes(
 
 
 def _write_files(segment: "RebuiltSegment", folder: Path) -> dict[str, str]:
-    """Writes the files of a segment; their names and checksums."""
+    """Writes the files of a segment and returns their checksums by name."""
     import hashlib
 
     files = segment.files()
@@ -161,7 +157,7 @@ def _as_object(
 
 
 def _events(segment: "RebuiltSegment") -> Iterator[dict]:
-    """What recovery does to the .log."""
+    """Yields the truncation of the .log by recovery, if there is one."""
     from kafkaviz.simulate.startup import way_outs
     from kafkaviz.units import file_stem
 
@@ -210,7 +206,7 @@ def _render(
 
 
 def _describe_settings(source: "RebuildSource") -> str:
-    """The settings, and where each came from."""
+    """Returns the settings with their sources."""
     return say(
         "cli_rebuild.settings",
         settings=tuple(

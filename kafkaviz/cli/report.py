@@ -1,7 +1,4 @@
-"""kafkaviz report.
-
-One HTML file to hand on: what a broker directory holds, what is wrong, what to set.
-"""
+"""kafkaviz report: writes one HTML file with the inventory, findings and tuning of a broker."""
 
 import argparse
 from collections.abc import Iterator
@@ -38,13 +35,12 @@ Example: kafkaviz report /var/lib/kafka/data -o broker.html"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `report` to the command line."""
     parser = subparsers.add_parser(
         "report",
-        help="write all of it into one HTML file",
-        description="Reads a broker directory or one partition, and writes what it holds, what is "
-        "wrong, what the next start will do and what another index interval would cost into one "
-        "HTML file. Nothing in the directory is changed.",
+        help="write a report as one HTML file",
+        description="Reads a broker directory or one partition and writes one HTML file: the "
+        "inventory, the faults, the predicted next start, and the cost of other index intervals. "
+        "The directory is never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -53,8 +49,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         type=Path,
         nargs="+",
-        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one; of a broker with "
-        "several log directories all of them, or the folder that holds them",
+        help="a broker or partition directory, or a .tar, .tar.gz or .zip of one; for a broker "
+        "with several log directories, all of them or the folder that holds them",
     )
     parser.add_argument(
         "-o",
@@ -71,20 +67,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--kafka-version",
         metavar="V",
-        help="the release that reads the directory (default: by its traces)",
+        help="the release that reads the directory (default: inferred)",
     )
     add_setting_option(
         parser,
         "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print what was written as one JSON object"
-    )
+    parser.add_argument("--json", action="store_true", help="print a summary as one JSON object")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Gathers, writes the file, and says what is in it."""
     extras.require("app", "plotly")
     import time
 
@@ -116,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(progress: ProgressLine, what: Message) -> None:
-    """What is being done; where no terminal is, its kind alone."""
+    """Shows the current step; without a terminal only its kind."""
     kind = what.key.removeprefix("report_progress.")
     progress.show(what, f"kafkaviz: {say(f'report_progress.{kind}_alone')}")
 
@@ -125,17 +118,17 @@ def _show(progress: ProgressLine, what: Message) -> None:
 
 
 def _parse_page(text: str) -> Path:
-    """A file that is a page by its name: no other is replaced by mistake."""
+    """Parses the name of an HTML file, so that no other file is replaced by mistake."""
     if not text.lower().endswith((".html", ".htm")) or Path(text).name.lower() in (".html", ".htm"):
         raise argparse.ArgumentTypeError(say("cli_report.no_html_name", text=text))
     return Path(text)
 
 
 def _check_destination(out: Path, broker: "Broker") -> Path:
-    """The complete path of the file to write.
+    """Returns the complete path of the file to write.
 
     Raises:
-        CannotOpen: it lies in an input, or in any directory of Kafka's.
+        CannotOpen: it is in an input, or in any directory of Kafka's.
     """
     from kafkaviz.analysis.checks.plan import is_lone
     from kafkaviz.errors import CannotOpen, translate_os_errors
@@ -192,7 +185,7 @@ def _check_destination(out: Path, broker: "Broker") -> Path:
 
 
 def _write(out: Path, data: bytes) -> None:
-    """All of it or nothing: under another name first."""
+    """Writes the complete file or nothing, through a temporary file."""
     import os
 
     from kafkaviz.errors import translate_os_errors
@@ -207,7 +200,7 @@ def _write(out: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
 
 
-# ---- what was written
+# ---- the summary
 
 
 def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:

@@ -1,7 +1,4 @@
-"""kafkaviz simulate.
-
-Real segments without a broker, of a workload or of a log that was there before.
-"""
+"""kafkaviz simulate: writes real segments without a broker, from a workload or a copied log."""
 
 import argparse
 from collections.abc import Generator
@@ -53,13 +50,12 @@ Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=102
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `simulate` to the command line."""
     parser = subparsers.add_parser(
         "simulate",
         help="write real segments without a broker",
         description=(
-            "Writes the segments that Kafka would write of a workload, or of the batches of a "
-            "copied partition once more."
+            "Writes the segments that Kafka would write for a workload, or for the batches of a "
+            "copied partition."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -69,49 +65,48 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "workload",
         metavar="WORKLOAD",
         nargs="?",
-        help="a TOML file, or the name of a workload that comes along",
+        help="a TOML file, or the name of an included workload",
     )
     what.add_argument(
         "--replay",
         metavar="TP_DIR",
         type=Path,
-        help="append the batches of this partition directory, or archive of one",
+        help="append the batches of this partition directory or archive",
     )
-    what.add_argument("--list", action="store_true", help="tell of the workloads that come along")
+    what.add_argument("--list", action="store_true", help="list the included workloads")
     parser.add_argument(
         "--out",
         metavar="OUT",
         type=parse_folder,
-        help="the folder to write into; made if it is not there",
+        help="the folder to write into; created if it does not exist",
     )
     add_setting_option(parser)
     parser.add_argument(
         "--seed",
         metavar="N",
         type=int,
-        help="of all that comes by chance (default: the workload's own)",
+        help="the seed of the random numbers (default: the workload's own)",
     )
     parser.add_argument(
         "--kafka-version",
         metavar="V",
-        help="the release that writes (default: the workload's, or by TP_DIR's traces)",
+        help="the release that writes (default: the workload's, or inferred from TP_DIR)",
     )
     parser.add_argument(
         "--crash",
         action="store_true",
-        help="end as a kill does: no clean stop, indexes as long as they may grow",
+        help="end like a kill: no clean stop, indexes at their preallocated size",
     )
     parser.add_argument(
         "--live",
         action="store_true",
-        help="append as time passes, until the workload or Ctrl-C ends it",
+        help="append in real time, until the workload ends or Ctrl-C is pressed",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes, and says what was written."""
     if args.list:
         _say_presets(as_json=args.json)
         return 0
@@ -134,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
                 settings=_describe_settings(plan, source),
             )
         )
-    # its files are read where they were written
+    # the files are only in the staging folder until the block ends
     with (_live if args.live else _write_files)(
         plan, out, inputs, clean=not args.crash
     ) as simulated:
@@ -155,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
-    """The plan of a workload; in --live it starts now."""
+    """Returns the plan of a workload; with --live it starts now."""
     import time
     from dataclasses import replace
 
@@ -169,7 +164,7 @@ def _plan_workload(args: argparse.Namespace) -> "SimulationPlan":
 
 
 def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySource]":
-    """The plan of a partition that is to be written once more, and that partition."""
+    """Returns the plan for rewriting a partition, and that partition."""
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.analysis.rebuild.replay_source import open_replay_source
@@ -187,9 +182,9 @@ def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySourc
 def _write_files(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """Carries out a plan.
+    """Carries out a plan and yields the result.
 
-    The files appear in OUT when the block that looks at the result is through.
+    The files appear in OUT after the with block.
     """
     from kafkaviz.simulate.directory.folder import DiskLogs, new_files, write
     from kafkaviz.simulate.directory.simulation import Run
@@ -208,14 +203,14 @@ def _write_files(
 def _live(
     plan: "SimulationPlan", out: Path, inputs: tuple[Path, ...], *, clean: bool
 ) -> "Generator[Simulated]":
-    """The same at the speed of the clock."""
+    """Carries out a plan in real time and yields the result."""
     from kafkaviz.cli.common.live_simulation import live
 
     yield live(plan, out, inputs, clean=clean)
 
 
 def _say_presets(*, as_json: bool) -> None:
-    """Name, title and story of each."""
+    """Prints the name, title and story of each included workload."""
     from kafkaviz.simulate.producers.workload import presets
 
     workloads = presets()
@@ -240,7 +235,7 @@ def _version(plan: "SimulationPlan") -> str:
 
 
 def _describe_settings(plan: "SimulationPlan", source: "ReplaySource | None") -> str:
-    """The settings that are not the release's defaults, and which of them nobody set."""
+    """Returns the settings that differ from the release's defaults, with inferred ones marked."""
     inferred = source.inferred_settings if source else {}
     settings = tuple(
         message(

@@ -1,4 +1,4 @@
-"""kafkaviz tiered: which segments lie in the local directory, in tiered storage, in neither."""
+"""kafkaviz tiered: lists which segments are in the local directory, in tiered storage, or lost."""
 
 import argparse
 from collections.abc import Iterable, Iterator
@@ -37,12 +37,11 @@ Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `tiered` to the command line."""
     parser = subparsers.add_parser(
         "tiered",
-        help="where the segments of tiered storage are",
-        description="Lists the segments of each topic-partition of a tiered storage with the place "
-        "that each is in, and what its metadata says of it. Nothing is changed in either place.",
+        help="show where the segments of tiered storage are",
+        description="Lists the segments of each topic-partition in tiered storage, with the place "
+        "and the metadata of each. Neither place is ever changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -50,14 +49,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "path", metavar="PATH", type=Path, help="a store of remote segments, or a broker directory"
     )
     parser.add_argument(
-        "--tiered", metavar="STORE", type=Path, help="the store of PATH, a broker directory"
+        "--tiered", metavar="STORE", type=Path, help="the store, if PATH is a broker directory"
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Lists the segments; 1 where one is lost."""
+    """Lists the segments; returns 1 if one is lost."""
     from kafkaviz.log.broker import read_tiered_state
     from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 

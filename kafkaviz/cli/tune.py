@@ -1,4 +1,4 @@
-"""kafkaviz tune: what another index interval would have cost a log, and whether to change it."""
+"""kafkaviz tune: the cost of a log with other index intervals, and whether to change it."""
 
 import argparse
 import math
@@ -76,13 +76,12 @@ Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `tune` to the command line."""
     parser = subparsers.add_parser(
         "tune",
-        help="price another index interval, and mostly keep this one",
+        help="compare the costs of other index intervals",
         description=(
-            "Sweeps index.interval.bytes over the batches of a log, prices lookups, and says "
-            "whether to change it and why."
+            "Computes the cost of lookups in a log for several values of index.interval.bytes, and "
+            "says whether to change it and why."
         ),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -91,8 +90,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "sources",
         metavar="PATH_OR_WORKLOAD",
         nargs="+",
-        help="a directory, an archive, a .log, a TOML file or a workload's name; of a broker with "
-        "several log directories all of them, or the folder that holds them",
+        help="a directory, an archive, a .log, a TOML file or a workload's name; for a broker with "
+        "several log directories, all of them or the folder that holds them",
     )
     parser.add_argument(
         "--budget",
@@ -101,18 +100,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="append",
         default=[],
         type=_parse_budget,
-        help="what is allowed: p99=50us, cold-p99=5ms, cores=0.5, index=1%%; may be repeated",
+        help="the most a lookup may cost: p99=50us, cold-p99=5ms, cores=0.5, index=1%%; may be "
+        "repeated",
     )
     parser.add_argument(
         "--fetches",
         metavar="N",
         type=_parse_rate,
-        help="fetches a second that return data, for the processor's share",
+        help="fetches per second that return data, for the budget of cores",
     )
     parser.add_argument(
         "--storage",
         choices=STORAGES,
-        help="where cold reads go (default: as calibrated, else nvme)",
+        help="the storage that cold reads go to (default: as calibrated, else nvme)",
     )
     add_setting_option(parser)
     parser.add_argument(
@@ -122,19 +122,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="append",
         default=[],
         type=parse_setting,
-        help="write the log once more with this setting; may be repeated",
+        help="rewrite the log with this setting and compare; may be repeated",
     )
     parser.add_argument(
         "--kafka-version",
         metavar="V",
-        help="the release (default: by the directory's traces, or the workload's)",
+        help="the release (default: the workload's, or inferred from the directory)",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measures, prices, and prints the answer."""
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.cost import calibration, cost_model
     from kafkaviz.analysis.tuning.json_object import tuning_object, what_if_object
@@ -186,7 +185,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parse_budget(text: str) -> tuple[str, float | None]:
-    """p99=50us as ("p99_us", 50.0); 50us alone is that of p99."""
+    """Parses p99=50us to ("p99_us", 50.0); 50us alone is a budget for p99."""
     name, equals, value = text.partition("=")
     name, value = (name, value) if equals else ("p99", text)
     if name not in BUDGETS:
@@ -231,7 +230,10 @@ def _budgets(args: argparse.Namespace) -> "Budgets":
 
 
 def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatIf, WhatIf]":
-    """The log once more, with its settings and with others; the sum over a topic's partitions."""
+    """Rewrites the log with its own settings and with others.
+
+    For a topic, the results are sums over its partitions.
+    """
     from kafkaviz import config_def, versions
     from kafkaviz.analysis.rebuild import what_if
     from kafkaviz.errors import KafkavizError, RefusedSetting

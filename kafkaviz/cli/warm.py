@@ -1,6 +1,6 @@
-"""kafkaviz warm: does once what would make the first page slow.
+"""kafkaviz warm: does the slow one-time work that would delay the first page.
 
-`make` calls it after installing, and no help lists it.
+`make` calls it after the installation; no help lists it.
 """
 
 import argparse
@@ -11,33 +11,30 @@ from kafkaviz import extras, resources
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
 
-PARTITION = "nulls-0"  # of the first sample: small, and with every kind of record
+PARTITION = "nulls-0"  # in the first sample; it is small and has every kind of record
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Adds `warm` to the command line. Without `help` argparse leaves it out of the list."""
+    """Adds `warm` to the command line; without `help`, argparse does not list it."""
     parser = subparsers.add_parser(
         "warm",
-        description="Unpacks the first sample broker into the cache, and reads, checks, dumps, "
-        "tunes, simulates and replays a little of everything, which compiles the loops that pages "
-        "and commands call first; starts Spark once, and keeps the classes that it loads.",
+        description="Unpacks the first sample broker into the cache. Reads, checks, dumps, tunes, "
+        "simulates and replays small inputs, which compiles the loops that pages and commands call "
+        "first. Starts Spark once and stores the classes that it loads.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
 
 
 def run(_args: argparse.Namespace) -> int:
-    """Calls what runs the compiled loops, on small input.
-
-    Numba keeps what it compiles beside the modules.
-    """
+    """Runs the compiled loops on small input; numba stores the compiled code in its cache."""
     from kafkaviz.binary.decoders import runs
     from kafkaviz.log.archives.archive import cache_folder
     from kafkaviz.log.broker import open_broker
     from kafkaviz.pipeline.spark import class_archive
     from kafkaviz.simulate.directory.simulation import simulate
 
-    # on another core
+    # a process of its own, on another core
     archive_process = class_archive.start_making(cache_folder()) if extras.has("spark") else None
     for archive in sorted(resources.SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
@@ -54,7 +51,7 @@ def run(_args: argparse.Namespace) -> int:
 
 
 def _read(broker: "Broker") -> None:
-    """One batch of every segment; a check of all, and a recommendation for one log."""
+    """Reads one batch per segment, checks the broker, and tunes one log."""
     from kafkaviz.analysis import tuning
     from kafkaviz.analysis.cost import cost_model
     from kafkaviz.analysis.health.broker_health import check
@@ -71,7 +68,7 @@ def _read(broker: "Broker") -> None:
 
 
 def _dump(broker: "Broker") -> None:
-    """A segment's records, as text and as JSON."""
+    """Dumps a segment's records as text and as JSON."""
     from io import BytesIO
 
     from kafkaviz.cli.dumping import json_lines, text
@@ -88,7 +85,7 @@ def _dump(broker: "Broker") -> None:
 
 
 def _roll() -> None:
-    """A log of a segment a batch."""
+    """Writes a log with one batch per segment."""
     import numpy as np
 
     from kafkaviz.simulate.append_batches import INCOMING
@@ -105,7 +102,7 @@ def _roll() -> None:
 
 
 def _look_up() -> None:
-    """Every target of a small log, by both indexes."""
+    """Looks up every target in a small log, with both indexes."""
     from kafkaviz.analysis.cost import lookup_cost
     from kafkaviz.search.log_view import table_of_rows
     from kafkaviz.simulate.lessons import practice
@@ -117,7 +114,7 @@ def _look_up() -> None:
 
 
 def _replay() -> None:
-    """An index of one page as it grows, and every layout of its keys."""
+    """Grows an index of one page, and compares all layouts of its keys."""
     import numpy as np
 
     from kafkaviz.analysis.page_cache import index_layouts, tail_growth

@@ -1,1 +1,1 @@
-"""What several commands share: options, what they print with, and `simulate --live`."""
+"""Code that several commands share: options, output and `simulate --live`."""

@@ -1,7 +1,4 @@
-"""kafkaviz simulate --live.
-
-A plan at the speed of the clock on the wall, into a directory that can be looked at meanwhile.
-"""
+"""kafkaviz simulate --live: writes a plan in real time into a directory that others may read."""
 
 import signal
 import time
@@ -22,14 +19,14 @@ from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.directory.folder import DiskLogs, refuse_taken, resolve_output, write
 from kafkaviz.simulate.directory.simulation import Run, Simulated, SimulationPlan
 
-TICK_S = 0.25  # between two looks at the clock
+TICK_S = 0.25  # between two checks of the clock
 MS = 1000
 
 
 def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bool) -> Simulated:
-    """Writes until the plan or Ctrl-C ends it; each roll is reported on stderr.
+    """Writes until the plan ends or Ctrl-C is pressed; reports each roll on stderr.
 
-    The directory is a running broker's until then.
+    Until then the directory looks like a running broker's.
     """
     out = resolve_output(out, inputs)
     refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
@@ -60,10 +57,10 @@ def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bo
 def pace(
     chunks: Iterable[AppendChunk], now_ms: Callable[[], float], wait: Callable[[float], bool]
 ) -> Iterator[AppendChunk]:
-    """The same appends, each when its time has come; none is cut in two.
+    """Yields the appends when they are due; none is cut in two.
 
     Args:
-        wait: called with seconds; returns True where it is to end.
+        wait: called with seconds; returns True to stop.
     """
     for chunk in chunks:
         rows, position = chunk.rows, 0
@@ -83,14 +80,13 @@ def pace(
 
 
 class _LiveDirectory:
-    """A run whose directory is kept up to date beside it."""
+    """A simulation run, and the directory that is kept up to date with it."""
 
     def __init__(self, run: Run, logs: DiskLogs, out: Path) -> None:
         self._run, self._logs, self._out = run, logs, out
         self._event_count = self._last_base_offset = 0
 
     def bring_up_to_date(self) -> None:
-        """Writes what has changed, and reports new rolls."""
         simulated = self._run.result()
         self._write(file for file in simulated.files if self._is_new(file))
         segments = {segment.base_offset: segment for segment in simulated.segments}
@@ -101,7 +97,7 @@ class _LiveDirectory:
         self._last_base_offset = simulated.segments[-1].base_offset
 
     def end(self, *, clean: bool) -> Simulated:
-        """What the broker leaves."""
+        """Ends the run and writes the files that the broker leaves."""
         simulated = self._run.end(clean=clean)
         self._write(simulated.files)
         if names.LOCK not in {file.name for file in simulated.files}:
@@ -113,9 +109,9 @@ class _LiveDirectory:
         write(files, self._out, {f"{directory}/{name}" for name in self._logs.names()})
 
     def _is_new(self, file: FileView) -> bool:
-        """Whether a file may differ from what was written before.
+        """Returns whether a file may have changed since the last write.
 
-        A segment's before the last one then does not.
+        Files of segments before the last one cannot change.
         """
         name = names.parse_file(file.name.rpartition("/")[2])
         return name is None or name.base_offset >= self._last_base_offset
@@ -123,9 +119,9 @@ class _LiveDirectory:
 
 @contextmanager
 def _stop_signal() -> Generator[Callable[[float], bool]]:
-    """wait(seconds), which returns whether Ctrl-C was pressed or somebody asked to end.
+    """Yields wait(seconds), which returns True after SIGINT or SIGTERM.
 
-    An append is never left half done.
+    The signals raise nothing, so that no append is left half written.
     """
     signals, handlers = [], {}
 

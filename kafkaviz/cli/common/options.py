@@ -1,4 +1,4 @@
-"""What commands take of their options: settings, and folders to write into."""
+"""Options that several commands share, and the parsers of their values."""
 
 import argparse
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help='print the result as one JSON object; its "schema" names its form',
+        help='print the result as one JSON object; its "schema" names the form',
     )
 
 
 def add_setting_option(
     parser: argparse.ArgumentParser, help_text: str = "a setting; may be repeated"
 ) -> None:
-    """Adds --set; `overrides` of the arguments is then a list of (name, value)."""
+    """Adds --set; args.overrides is then a list of (name, value)."""
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -32,18 +32,18 @@ def add_setting_option(
 
 
 def add_tiered_option(parser: argparse.ArgumentParser) -> None:
-    """Adds --tiered; join_tiered takes it."""
+    """Adds --tiered; pass its value to join_tiered."""
     parser.add_argument(
         "--tiered",
         metavar="STORE",
         type=Path,
-        help="the store of its remote segments, read before those that are still there: a folder "
-        "of LocalTieredStorage or of Aiven's plugin",
+        help="the store of the remote segments: a folder of LocalTieredStorage or of Aiven's "
+        "plugin; its segments are read before the local ones",
     )
 
 
 def join_tiered(path: Path, store: Path | None) -> Path:
-    """The path, or where it shows the remote segments of a store too."""
+    """Returns the path; with a store, the path that also shows the store's remote segments."""
     if store is None:
         return path
     from kafkaviz.log import broker
@@ -52,10 +52,10 @@ def join_tiered(path: Path, store: Path | None) -> Path:
 
 
 def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Path]:
-    """The paths of a broker, or where the only one shows the remote segments of a store too.
+    """Returns the paths; with a store, the one path that also shows the store's remote segments.
 
     Raises:
-        CannotOpen: there are several, and a store.
+        CannotOpen: there is a store and more than one path.
     """
     if store is None:
         return paths
@@ -68,7 +68,7 @@ def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Pat
 
 
 def parse_setting(text: str) -> tuple[str, str]:
-    """NAME=VALUE in two."""
+    """Splits NAME=VALUE into (name, value)."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(say("cli.no_setting", text=text))
@@ -76,9 +76,9 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def parse_folder(text: str) -> Path:
-    """A folder with a name.
+    """Returns the folder with a name; refuses the empty text, which would be the current folder.
 
-    The empty text, as of a variable that is not set, would be where one is.
+    The text is empty if a shell variable is not set.
     """
     if not text:
         raise argparse.ArgumentTypeError(say("cli.empty_folder_name"))
@@ -86,12 +86,12 @@ def parse_folder(text: str) -> Path:
 
 
 def resolve_release(version: str | None, path: Path, advice: Message) -> str:
-    """The release that was given, else the one that the directory around a path looks like.
+    """Returns the given release, or the one that the directory around a path was written by.
 
-    A later one than any known is said on stderr.
+    Warns on stderr if the directory is newer than all known releases.
 
     Args:
-        advice: as of paths.broker_around.
+        advice: the next step for the user if the path is wrong, see paths.broker_around.
     """
     from kafkaviz.analysis.inference.version import assume_release
     from kafkaviz.analysis.lookup import paths

@@ -1,7 +1,4 @@
-"""What commands print of their own.
-
-On any terminal, in any encoding, with digits that can be pasted.
-"""
+"""Printing for all commands: on any terminal, in any encoding, with digits that can be pasted."""
 
 import json
 import re
@@ -17,11 +14,11 @@ from unicodedata import east_asian_width
 from kafkaviz import units
 from kafkaviz.messages import Message, Text, language, render
 
-PIPED_WIDTH = 118  # of a line where there is no terminal, in columns
-# A narrower line breaks names, and a wider one is hard to read.
+PIPED_WIDTH = 118  # columns of a line if the output is not a terminal
+# Narrower lines break names; wider ones are hard to read.
 MIN_WIDTH, MAX_WIDTH = 60, 160
-# The version of each JSON form. It goes up when a field is removed, renamed or changes its
-# meaning; a new field leaves it as it is.
+# The version of each JSON form. Raise it when a field is removed, renamed or changes its meaning,
+# not when a field is added.
 SCHEMAS = {
     "calibrate": 1,
     "check": 1,
@@ -38,35 +35,29 @@ SCHEMAS = {
     "tiered": 1,
     "tune": 1,
 }
-# compiled when a line is wide: that takes a fortieth of a small command's time
+# compiled only if a line has wide characters: compiling takes 1/40 of a small command's time
 _WIDE = r"[\u2e80-\uffef]"
-# a character of Chinese or a word, with the blanks and the punctuation that stay behind it
+# a Chinese character or a word, with the spaces and the punctuation that must follow it
 _BREAKABLE = r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。；：、！？）」》”]*\s*|\s+)"
 
 
 def set_up() -> None:
-    r"""Lets nothing that is printed end a command.
-
-    What an encoding does not have is written out, as \u2013.
-    """
+    r"""Makes printing safe: a character that the encoding lacks is written as \u2013."""
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
-        with suppress(AttributeError):  # of a stream that somebody put in the place of a real one
+        with suppress(AttributeError):  # a replaced stream, as in a test
             stream.reconfigure(errors="backslashreplace")
 
 
 def to_one_line(text: Text) -> str:
-    """Words for one line.
-
-    Names in them cannot drive the terminal, and digits stand without spaces between.
-    """
+    """Returns text for one line, without control characters and with plain digits."""
     return units.escape_line(
         units.ungroup(text if isinstance(text, str) else text.render(language()))
     )
 
 
 def say(lines: Iterable[Text]) -> None:
-    """Prints lines; on a terminal those that are too long for it continue indented."""
+    """Prints lines; on a terminal, long lines are wrapped and indented."""
     printed = map(to_one_line, lines)
     if sys.stdout.isatty():
         printed = chain.from_iterable(map(_fold, printed))
@@ -81,12 +72,12 @@ def _fold(line: str) -> Iterator[str]:
 
 
 def note(text: Text) -> None:
-    """Prints a line beside the result, on stderr."""
+    """Prints a line on stderr."""
     print(to_one_line(text), file=sys.stderr, flush=True)
 
 
 def pad(text: str, width: int, align: str = "<") -> str:
-    """A text in a column: a letter of 中文 takes two places."""
+    """Pads a text to a column's width; a Chinese character takes two columns."""
     blanks = " " * max(width - _display_width(text), 0)
     return blanks + text if align == ">" else text + blanks
 
@@ -94,7 +85,7 @@ def pad(text: str, width: int, align: str = "<") -> str:
 def line_width() -> int:
     """Returns the columns of a line: those of the terminal, within bounds.
 
-    The variable COLUMNS comes first, as in other tools.
+    COLUMNS takes precedence, as in other tools.
     """
     columns = shutil.get_terminal_size((PIPED_WIDTH, 0)).columns
     return min(max(columns, MIN_WIDTH), MAX_WIDTH)
@@ -103,12 +94,13 @@ def line_width() -> int:
 def wrap(
     text: Text, start: str = "", *, breaks_words: bool = False, hanging: str = ""
 ) -> Iterator[str]:
-    """A text in lines, start in front of the first; none of an empty text.
+    """Wraps a text; the first line begins with `start`. An empty text gives no lines.
+
+    Chinese text may break between any two characters, but not before punctuation.
 
     Args:
-        hanging: what lines after the first are indented by, beyond `start`.
-        breaks_words: behind a hyphen too. Chinese may break between any two of its characters, but
-            before no punctuation.
+        hanging: additional indentation of the lines after the first.
+        breaks_words: whether lines may also break after a hyphen.
     """
     width = line_width()
     line = to_one_line(text)
@@ -143,7 +135,7 @@ def _display_width(text: str) -> int:
 
 
 def schema(form: str) -> str:
-    """Returns what `"schema"` holds in a JSON form of SCHEMAS: its name and version, `check/1`."""
+    """Returns the `"schema"` of a JSON form: its name and version, such as `check/1`."""
     return f"{form}/{SCHEMAS[form]}"
 
 
@@ -159,16 +151,13 @@ def say_json(form: str, value: dict) -> None:
 
 
 def say_newer(warning: Message | None, directory: str = "") -> None:
-    """Warns that a directory is newer than any release that is known.
-
-    It says on stderr that the directory is read as the newest.
-    """
+    """Warns on stderr that a directory is newer than all known releases, read as the newest."""
     if warning:
         note(f"kafkaviz: {directory}{': ' if directory else ''}{render(warning)}")
 
 
 def _legible(value):
-    """The same, each text of it legible and its digits plain."""
+    """Returns the value with legible texts and plain digits."""
     if isinstance(value, str | Message):
         value = str(value)
         return units.replace_surrogates(units.ungroup(value))

@@ -1,4 +1,4 @@
-"""What a command is doing, on stderr while it works."""
+"""Progress of a command on stderr."""
 
 import sys
 import time
@@ -8,11 +8,11 @@ from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Text, say
 
-LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0  # on a terminal; where the lines are kept
+LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0  # on a terminal; elsewhere
 
 
 class ProgressLine:
-    """The last line of a terminal, which changes until it is cleared; elsewhere plain lines."""
+    """On a terminal the last line, which changes until it is cleared; elsewhere plain lines."""
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()
@@ -23,8 +23,8 @@ class ProgressLine:
         """Replaces the line.
 
         Args:
-            plain_text: the line to write instead where no terminal is, if it is another than the
-                last one.
+            plain_text: the line to write if stderr is not a terminal; a repeated one is not
+                written.
         """
         if self.is_terminal:
             sys.stderr.write(f"\r{output.to_one_line(text)}\x1b[K")
@@ -35,16 +35,15 @@ class ProgressLine:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Empties the line, if one was shown."""
         if self._is_shown:
             sys.stderr.write("\r\x1b[K")
             self._is_shown = False
 
 
 class ByteProgress:
-    """How much of the bytes to be read is read: a line that changes, or a line now and then.
+    """The share of the bytes that has been read: a changing line, or plain lines at intervals.
 
-    Where there is no terminal, nothing is said of what takes less than PLAIN_EVERY_S.
+    Without a terminal, nothing is printed for the first PLAIN_EVERY_S seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,14 +55,14 @@ class ByteProgress:
         self._before_bytes, self._source = 0, ""
 
     def expect(self, sizes: Mapping[str, int]) -> None:
-        """Takes how many bytes each file has, by the name that `show` gets."""
+        """Sets the bytes of each file, by the name that `show` gets."""
         self._sizes, self._total_bytes = sizes, sum(sizes.values())
 
     def show(self, source: str, share: float) -> None:
-        """Says how far it is; what another source was named for before is read.
+        """Shows the progress; all sources shown before this one count as read.
 
         Args:
-            share: of this source, from 0 to 1.
+            share: the share of this source, from 0 to 1.
         """
         if source != self._source:
             self._before_bytes += self._sizes.get(self._source, 0)
@@ -77,12 +76,11 @@ class ByteProgress:
             "cli.reading_bytes",
             source=source,
             done=done_bytes,
-            # a log whose settings were guessed wrong is read twice
+            # a log is read twice if its settings were guessed wrong
             total=max(self._total_bytes, done_bytes),
             speed=units.rate(done_bytes / (now_s - self._started_s)),
         )
         self._line.show(text, text)
 
     def clear(self) -> None:
-        """Empties the line, if one was shown."""
         self._line.clear()

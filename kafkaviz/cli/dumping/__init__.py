@@ -1,4 +1,1 @@
-"""What `kafkaviz dump` prints.
-
-The words of Kafka's DumpLogSegments 4.3.1, and the same content as JSON lines.
-"""
+"""The output of `kafkaviz dump`: that of Kafka's DumpLogSegments 4.3.1, or JSON lines."""

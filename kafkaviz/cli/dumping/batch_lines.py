@@ -1,4 +1,4 @@
-"""The line of each batch, and where the tool dies in the middle of one."""
+"""The line of each batch, and the batches in which Kafka's tool dies."""
 
 from itertools import pairwise
 
@@ -19,10 +19,10 @@ from kafkaviz.format.legacy_messages import (
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lines of some batches; all readable, as record.readable_rows finds them.
+    """Returns the lines of batches that are all readable, as record.readable_rows finds them.
 
     Returns:
-        The bytes, and the byte behind each line.
+        The bytes, and the end of each line.
     """
     legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
@@ -38,16 +38,16 @@ def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def count_readable(batches: np.ndarray) -> int:
-    """How many of the batches can be printed completely.
+    """Returns how many batches can be printed before one that ends the run.
 
-    A codec id above 4 and a negative magic end the run in their line.
+    A codec id above 4 and a negative magic end the run in the middle of the line.
     """
     mask = (batch.codec(batches) >= len(CODECS)) | (batches["magic"] < 0)
     return int(np.argmax(mask)) if mask.any() else len(batches)
 
 
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
-    """What is printed of a batch that cannot be printed completely, and what ends the run there.
+    """Returns the printed part of a batch's line, and the exception that ends the run there.
 
     Args:
         row: an array of one batch.
@@ -63,9 +63,9 @@ def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
 
 
 def last_sequence(batches: np.ndarray) -> np.ndarray:
-    """The sequence of the last record: it goes on from 0 after the largest int.
+    """Returns the sequence of the last record; -1 for batches without sequences.
 
-    -1 without sequences.
+    After the largest int, sequences continue from 0.
     """
     base, delta = (
         batches["base_sequence"].astype("i8"),
@@ -76,7 +76,7 @@ def last_sequence(batches: np.ndarray) -> np.ndarray:
 
 
 def timestamp_type(batches: np.ndarray) -> np.ndarray:
-    """The place of each batch's type in TIMESTAMP_TYPES."""
+    """Returns the index of each batch's type in TIMESTAMP_TYPES."""
     return np.where(
         batches["magic"] == 0,
         NO_TIMESTAMP,

@@ -1,7 +1,8 @@
-"""The lines of records, many batches a call: of batches of magic 2 that are in order and hold text.
+"""Compiled printing of records, many batches per call.
 
-It prints what record_lines prints and stops before a batch that needs more than this: control
-records, damaged ones, old messages, text that is no UTF-8, and decoders of Kafka's own topics.
+It prints the same as record_lines, but only for batches of magic 2 that are in order and hold text.
+It stops before other batches: control records, damaged batches, old messages, text that is not
+UTF-8, and Kafka's own topics with a decoder.
 """
 
 from collections.abc import Iterator
@@ -48,16 +49,16 @@ _WORDS_BYTES = (
     )
     + 1
 )
-# of a record, without what its headers, key and value take
+# the most bytes of a record's line, without its header names, key and value
 _LINE_BYTES = _WORDS_BYTES + 5 * NUMBER_BYTES
 
 
 @dataclass
 class LineBuffer:
-    """What a run of calls fills: lines, and pairs of offsets that do not follow each other.
+    """Buffers that a series of calls fills: lines, and pairs of offsets that are not consecutive.
 
     Attributes:
-        last_offset: of the record before, -1 before the first.
+        last_offset: the offset of the previous record, -1 before the first.
         room, gaps: buffers.
         used_bytes, used_gaps: how far they are filled.
     """
@@ -69,13 +70,13 @@ class LineBuffer:
     used_gaps: int = 0
 
     def take(self) -> tuple[bytes, list[list[int]]]:
-        """What was filled, and starts anew."""
+        """Returns the content and empties the buffers."""
         content = self.room[: self.used_bytes].tobytes(), self.gaps[: self.used_gaps].tolist()
         self.used_bytes = self.used_gaps = 0
         return content
 
     def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
-        """Whether the empty buffers are large enough for a batch."""
+        """Returns whether the empty buffers are large enough for a batch."""
         records = _most_records(int(batch["record_count"]), records_bytes)
         return (
             line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size
@@ -95,16 +96,16 @@ def write(
     lines: np.ndarray,
     line_ends: np.ndarray,
 ) -> tuple[int, int]:
-    """Writes each batch's line and its records' below it.
+    """Writes each batch's line, followed by its records' lines.
 
     Args:
-        data: data[start:end] are the records of a batch, decompressed.
-        prints: with keys and values.
+        data: data[start:end] holds the decompressed records of a batch.
+        prints: whether to print keys and values.
         lines: the lines of the batches (uint8).
-        line_ends: where each line begins and ends: one more than there are batches.
+        line_ends: the start of the first line, then the end of each line.
 
     Returns:
-        The batches written, and DONE, NEEDS_ROOM or OTHER for the next.
+        The number of batches written, and DONE, NEEDS_ROOM or OTHER for the next batch.
     """
     count, code, buffer.used_bytes, buffer.used_gaps, buffer.last_offset = _write(
         batches,
@@ -134,11 +135,13 @@ def write_large(
     compressed: bool,
     prints: bool,
 ) -> Iterator[None]:
-    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer.
+    """Writes the records' lines of one batch, one full buffer at a time.
 
-    Each is to be taken before the next.
+    The caller takes each buffer before it asks for the next. Yields nothing if the batch is not one
+    that this module prints.
 
-    Gives nothing where not all of the records are for this module.
+    Args:
+        byte_range: the range of data that holds the decompressed records.
     """
     (position, end), remaining, row = byte_range, int(batch["record_count"]), np.zeros(1, ROW)
     batches = np.asarray(batch).reshape(1)
@@ -178,7 +181,7 @@ def _is_plain(
     prints: bool,
     table: np.ndarray,
 ) -> bool:
-    """Whether every record of a batch is in order and holds text."""
+    """Returns whether every record of a batch is in order and holds text."""
     batch, row, position = batches[0], table[0], start
     if batch.record_count < 0 or batch.attributes & CONTROL:
         return False
@@ -230,7 +233,7 @@ def _write_some(
 
 @njit(cache=True)
 def _most_records(record_count: int, records_bytes: int) -> int:
-    """A bound of the records that fit."""
+    """Returns an upper limit for the number of records in so many bytes."""
     return max(0, min(record_count, records_bytes // MIN_BYTES + 1))
 
 
@@ -251,11 +254,6 @@ def _write(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int]:
-    """The compiled part of `write`.
-
-    Returns:
-        Batches written, code, bytes used, gaps used, last offset.
-    """
     for place in range(len(batches)):
         start, end = starts[place], ends[place]
         if end < start or batches[place].attributes & CONTROL:
@@ -301,10 +299,10 @@ def _records(
     last_offset: int,
     table: np.ndarray,
 ) -> tuple[int, int, int]:
-    """The lines of a batch's records.
+    """Writes the lines of a batch's records.
 
     Returns:
-        Bytes used, gaps used, last offset; the first -1 where the records are not for this module.
+        Bytes used, gaps used, last offset. The first is -1 if this module does not print the batch.
     """
     row, position = table[0], start
     if batch.record_count < 0:
@@ -337,7 +335,7 @@ def _line(
     out: np.ndarray,
     out_position: int,
 ) -> int:
-    """One line; the byte behind it."""
+    """Writes one line and returns its end."""
     out_position = decimal(offset, out, _copy_words(_OFFSET, out, out_position))
     if batch.attributes & LOG_APPEND_TIME:
         out_position = decimal(batch.max_timestamp_ms, out, _copy_words(_APPEND, out, out_position))
@@ -383,7 +381,7 @@ def _line(
 
 @njit(cache=True, boundscheck=True)
 def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_position: int) -> int:
-    """The names of the headers, a comma between them; take_record has looked at their bounds."""
+    """Writes the header names, separated by commas; take_record has checked their bounds."""
     position = row.headers_position
     for header in range(row.header_count):
         if header:
@@ -397,7 +395,7 @@ def _header_names(data: np.ndarray, row: np.record, out: np.ndarray, out_positio
 
 @njit(cache=True, boundscheck=True)
 def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
-    """Whether all that is printed of a record is UTF-8."""
+    """Returns whether all printed bytes of a record are UTF-8."""
     position = row.headers_position
     for _ in range(row.header_count):
         _, name, name_size, value, value_size = take_header(data, position, len(data))
@@ -414,9 +412,9 @@ def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
 
 @njit(cache=True, boundscheck=True)
 def is_utf8(data: np.ndarray, start: int, end: int) -> bool:
-    """Whether data[start:end] decodes.
+    """Returns whether data[start:end] is valid UTF-8.
 
-    Shortest forms, no halves of surrogate pairs, nothing above U+10FFFF.
+    Overlong forms, surrogates and code points above U+10FFFF are invalid.
     """
     position = start
     while position < end:
@@ -448,13 +446,11 @@ def is_utf8(data: np.ndarray, start: int, end: int) -> bool:
 
 @njit(cache=True)
 def _copy_words(words: np.ndarray, out: np.ndarray, out_position: int) -> int:
-    """Copies words; the byte behind them."""
     return _copy(words, 0, len(words), out, out_position)
 
 
 @njit(cache=True, boundscheck=True)
 def _copy(data: np.ndarray, start: int, end: int, out: np.ndarray, out_position: int) -> int:
-    """Copies a stretch; the byte behind it."""
     for place in range(end - start):
         out[out_position + place] = data[start + place]
     return out_position + end - start

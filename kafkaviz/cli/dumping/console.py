@@ -1,4 +1,4 @@
-"""Where a dump goes: two byte streams, the first written in big blocks."""
+"""The output of a dump: stdout, written in large blocks, and stderr."""
 
 from typing import BinaryIO
 
@@ -8,37 +8,36 @@ BLOCK_BYTES = 1 << 20
 
 
 class ReaderGone(Exception):
-    """Whoever reads the output has closed it.
+    """The reader of the output has closed it.
 
-    No OSError, which while a file is open would be taken for a fault of that file.
+    Not an OSError, because that would count as a fault of the file that is open.
     """
 
 
 class Console:
-    """stdout and stderr; what is said on stderr stands behind all that was printed before it."""
+    """stdout and stderr; a message on stderr comes after all that was printed before it."""
 
     def __init__(self, out: BinaryIO, err: BinaryIO) -> None:
         self._out, self._err, self._pending, self._pending_bytes = out, err, [], 0
 
     def write(self, part: bytes | memoryview) -> None:
-        """Prints bytes as they are; an array must not be changed afterwards."""
+        """Prints bytes unchanged; the caller must not change an array afterwards."""
         self._pending.append(part)
         self._pending_bytes += len(part)
         if self._pending_bytes >= BLOCK_BYTES:
             self._hand_on()
 
     def line(self, text: str) -> None:
-        """Prints a line; names of files come back as the bytes they are."""
+        """Prints a line; undecodable bytes of file names are printed unchanged."""
         self.write(f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def complain(self, text: str) -> None:
-        """Prints on stderr."""
+        """Prints a text on stderr."""
         self.flush()
         self._err.write(_escape_for_terminal(self._err, text.encode("utf-8", "surrogateescape")))
         self._err.flush()
 
     def flush(self) -> None:
-        """Hands on all that waits."""
         self._hand_on()
 
     def _hand_on(self) -> None:
@@ -52,9 +51,9 @@ class Console:
 
 
 def _escape_for_terminal(stream: BinaryIO, data: bytes) -> bytes:
-    """Kafka's bytes.
+    """Returns the bytes; on a terminal, control characters are escaped.
 
-    On a terminal what would drive it is written out, which Kafka's tool does not.
+    Kafka's tool does not escape them.
     """
     if not stream.isatty():
         return data

@@ -1,4 +1,4 @@
-"""What keys and values mean: text, numbers, or the records of Kafka's own topics."""
+"""Decoders of keys and values: text, numbers, or the records of Kafka's own topics."""
 
 import struct
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from kafkaviz.format import control, coordinator_records, metadata, remote_metad
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.message import KafkaParseError
 
-# what a record prints: its key, its payload, both or nothing
+# returns the printed parts of a record: its key, its payload, both or neither
 Decoder = Callable[[BatchRecord], list[bytes]]
 _TOPICS = {"offsets": "offsets", "transaction-log": "transactions", "share-group-state": "share"}
 _PACKAGE = "org.apache.kafka.tools.api."
 
 
 def decoder(options: DumpOptions) -> Decoder:
-    """What the options ask for.
+    """Returns the decoder that the options ask for.
 
     Raises:
-        JavaException: for a decoder class that is not there.
+        JavaException: the decoder class does not exist.
     """
     if options.decoder == "cluster-metadata":
         return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
@@ -35,10 +35,10 @@ def decoder(options: DumpOptions) -> Decoder:
 
 
 def control_text(record: BatchRecord) -> bytes:
-    """What a control record says.
+    """Returns the text of a control record.
 
     Raises:
-        JavaException: it cannot be read.
+        JavaException: the record cannot be read.
     """
     try:
         return control.dump_text(record.key, record.value).encode()
@@ -47,10 +47,9 @@ def control_text(record: BatchRecord) -> bytes:
 
 
 def _coordinator_decoder(topic: str) -> Decoder:
-    """Records of a coordinator's topic.
+    """Returns a decoder for a coordinator's topic.
 
-    Raises:
-        JavaException: for one without a key.
+    It raises JavaException for a record without a key.
     """
 
     def decode(record: BatchRecord) -> list[bytes]:
@@ -67,7 +66,7 @@ def _coordinator_decoder(topic: str) -> Decoder:
 
 
 def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes]) -> Decoder:
-    """A key and a value that are there, each by its own decoder."""
+    """Returns a decoder that prints key and value, if present, each by its own function."""
 
     def decode(record: BatchRecord) -> list[bytes]:
         parts = [] if record.key is None else [b"key: " + key(record.key)]
@@ -77,7 +76,7 @@ def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes
 
 
 def _find_class(name: str) -> Callable[[bytes], bytes]:
-    """One of the decoders that Kafka ships."""
+    """Returns one of the decoders that Kafka ships."""
     decoder_class = _CLASSES.get(name)
     if decoder_class is None:
         raise JavaException(
@@ -89,7 +88,7 @@ def _find_class(name: str) -> Callable[[bytes], bytes]:
 
 
 def _number(layout: str) -> Callable[[bytes], bytes]:
-    """A number at the start of the bytes, which may be longer."""
+    """Returns a decoder for a number at the start of the bytes; more bytes may follow."""
     parser = struct.Struct(layout)
 
     def decode(data: bytes) -> bytes:
@@ -101,7 +100,7 @@ def _number(layout: str) -> Callable[[bytes], bytes]:
 
 
 def _identity(_data: bytes) -> bytes:
-    """Java prints where an array lies, another number each time; here it is always 0."""
+    """Java prints the array's identity, which changes with each run; here it is always 0."""
     return b"[B@0"
 
 

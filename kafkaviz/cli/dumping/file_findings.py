@@ -1,6 +1,6 @@
-"""What is wrong with a small file, and where a .log breaks off.
+"""The findings about a small file, and the unread ranges of a .log.
 
-As `kafkaviz check` has it, so that both say the same of the same bytes.
+They come from `kafkaviz check`, so that both report the same for the same bytes.
 """
 
 import os
@@ -29,14 +29,14 @@ from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
 from kafkaviz.units import ungroup
 
-# of the second a line of its own kind reports
+# not printed as problems; unwritten slots have a line of their own kind
 NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
 
 
 class FileChecker:
-    """Checks the segment of one file after another.
+    """Checks the segments of one file after another.
 
-    What it learned of the last segment is kept for its other index.
+    The result of the last segment is kept for its other index.
     """
 
     def __init__(self) -> None:
@@ -46,9 +46,9 @@ class FileChecker:
         self._last_reading: tuple[str, ScanState] | None = None
 
     def reading(self, path: str) -> ScanState:
-        """What a pass over a .log or .checkpoint finds.
+        """Returns the findings of a pass over a .log or .checkpoint.
 
-        It is made once something is wrong with the file.
+        The pass runs only if something is wrong with the file.
         """
         if self._last_reading is None or self._last_reading[0] != path:
             log_path = Path(java.absolute(path))
@@ -65,7 +65,7 @@ class FileChecker:
         return self._last_reading[1]
 
     def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
-        """The first unread range of a .log that starts at one of these bytes."""
+        """Returns the first unread range of a .log that starts at one of these positions."""
         position_set = set(positions.tolist())
         return next(
             (
@@ -77,9 +77,9 @@ class FileChecker:
         )
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
-        """A line for each finding about an .index or .timeindex.
+        """Yields a line for each finding about an .index or .timeindex.
 
-        What keeps its .log from being read is among them.
+        This includes the findings that keep its .log from being read.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -97,16 +97,16 @@ class FileChecker:
         )
 
     def snapshot_problems(self, path: str) -> Iterator[bytes]:
-        """A line for what keeps a .snapshot from being read."""
+        """Yields a line for each fault that keeps a .snapshot from being read."""
         file_path = Path(java.absolute(path))
         return _lines(
             producer_snapshots.check_file(file.info(file_path), self._context(file_path.parent)[1])
         )
 
     def txn_index_problems(self, path: str) -> Iterator[bytes]:
-        """A line for each finding about a .txnindex that needs no .log.
+        """Yields a line for each finding about a .txnindex that needs no .log.
 
-        Whether it lists all that was aborted takes the entire partition.
+        Whether it lists all aborted transactions can only be checked with the whole partition.
         """
         file_path = Path(java.absolute(path))
         partition, facts = self._context(file_path.parent)
@@ -133,7 +133,7 @@ class FileChecker:
 
 
 def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
-    """A line each, in the order of their places."""
+    """Yields one line per finding, ordered by position."""
     for finding in sorted(
         findings, key=lambda finding: -1 if finding.position is None else finding.position
     ):
@@ -144,16 +144,16 @@ def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
 
 
 def _base_offset(name: str) -> int:
-    """The base offset that the name of a .log says; 0 of any other name."""
+    """Returns the base offset in the name of a .log; 0 for any other name."""
     parsed = names.parse_file(name)
     return parsed.base_offset if parsed and parsed.kind == "log" else 0
 
 
 def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
-    """The partition directory, and what its broker directory says of it."""
+    """Returns the partition directory, and the facts from its broker directory."""
     if is_partition(directory):
         broker = open_broker(directory)
-        if broker.partitions:  # none where it vanishes just now
+        if broker.partitions:  # empty if the directory vanishes now
             return broker.partitions[0], plan_check(broker).facts(broker.partitions[0])
     return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
         partition=directory.name, clean=None
@@ -161,9 +161,10 @@ def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
-    """The segment that the file belongs to.
+    """Returns the segment that the file belongs to.
 
-    One made of the files beside it where its name is not as Kafka writes it.
+    If the file's name is not one that Kafka writes, the segment consists of the files with the same
+    stem.
     """
     for segment in partition.segments:
         if segment.is_in_use and path.name in (info.name for info in segment.files):

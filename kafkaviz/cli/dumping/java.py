@@ -1,4 +1,4 @@
-"""The ways of Java that show in what Kafka's tools print: hash maps, paths, numbers and text."""
+"""The behaviour of Java that is visible in Kafka's tools: hash maps, paths, numbers and text."""
 
 import os
 import re
@@ -11,7 +11,7 @@ _LONG = re.compile(r"[+-]?[0-9]+")
 
 
 def string_hash(text: str) -> int:
-    """String.hashCode as an unsigned number of 32 bits: 31 h + unit, over the UTF-16 units."""
+    """Returns Java's String.hashCode as an unsigned 32-bit number."""
     units, value = text.encode("utf-16-be", "surrogatepass"), 0
     for high, low in zip(units[::2], units[1::2], strict=True):
         value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
@@ -19,10 +19,10 @@ def string_hash(text: str) -> int:
 
 
 def hash_order(keys: Iterable[str]) -> list[str]:
-    """The keys, put in one after another, in the order in which the tool's HashMap lists them.
+    """Returns the keys in the order of a Java HashMap into which they were put one after another.
 
-    16 buckets, doubled before an insertion that finds them three quarters full; a new key goes to
-    the front of its bucket.
+    The map starts with 16 buckets. It doubles before an insertion that finds it three quarters
+    full. A new key goes to the front of its bucket.
     """
     buckets: list[list[str]] = [[] for _ in range(16)]
     for count, key in enumerate(keys):
@@ -33,7 +33,7 @@ def hash_order(keys: Iterable[str]) -> list[str]:
 
 
 def _double(buckets: list[list[str]]) -> list[list[str]]:
-    """Twice as many buckets; keys that stay together keep their order."""
+    """Returns twice as many buckets; keys that stay together keep their order."""
     larger: list[list[str]] = [[] for _ in range(2 * len(buckets))]
     for bucket in buckets:
         for key in bucket:
@@ -47,18 +47,21 @@ def _spread(key: str) -> int:
 
 
 def path(text: str) -> str:
-    """A path as java.io.File keeps it: slashes once, none at the end."""
+    """Normalises a path as java.io.File does: single slashes, none at the end."""
     collapsed = re.sub("/+", "/", text)
     return collapsed.removesuffix("/") or collapsed
 
 
 def absolute(text: str) -> str:
-    """File.getAbsolutePath: below the working directory, nothing resolved."""
+    """Returns the result of Java's File.getAbsolutePath, which resolves nothing."""
     return text if text.startswith("/") else path(f"{os.getcwd()}/{text}")
 
 
 def split_list(text: str) -> list[str]:
-    """String.split(","): empty pieces at the end fall away, but for a text without any comma."""
+    """Splits like Java's String.split(","): empty pieces at the end are dropped.
+
+    A text without a comma stays one piece, even if it is empty.
+    """
     pieces = text.split(",")
     while len(pieces) > 1 and not pieces[-1]:
         pieces.pop()
@@ -66,10 +69,10 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_long(text: str) -> int:
-    """Long.parseLong.
+    """Parses a number like Java's Long.parseLong.
 
     Raises:
-        JavaException: it throws.
+        JavaException: parseLong throws.
     """
     if not _LONG.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise JavaException("java.lang.NumberFormatException", f'For input string: "{text}"')
@@ -77,7 +80,7 @@ def parse_long(text: str) -> int:
 
 
 def decode_utf8(data: bytes) -> bytes:
-    """UTF-8 read and written again by Java; what is well formed comes back as it is."""
+    """Returns UTF-8 as Java would read and write it; valid UTF-8 is unchanged."""
     try:
         data.decode()
         return data

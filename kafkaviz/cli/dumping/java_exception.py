@@ -1,4 +1,4 @@
-"""Where Kafka's tool dies: the exception that leaves its main method, as the JVM prints it."""
+"""The exception that ends Kafka's tool, as the JVM prints it."""
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import exception_names
@@ -10,7 +10,7 @@ RUNTIME = "java.lang.RuntimeException"
 
 STATUS = 1
 _NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
-# our words, and what Java says; a text that ends with a colon goes on with the end of ours
+# (our text, Java's text); after a Java text that ends with a colon, the end of ours follows
 _CODEC_CAUSES = (
     ("incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
     ("incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
@@ -27,12 +27,14 @@ _AT_ONCE = ("Not in GZIP format", "Stream unsupported")
 
 
 class JavaException(Exception):
-    """An exception nobody catches.
+    """An exception that ends the tool.
 
-    Its Java class, its message or None, and the words of what caused it.
-
-    position: the byte of the file it is about, where there is one. fault: what cannot be opened or
-    read, worded for a person.
+    Attributes:
+        java_class: its Java class.
+        message: its message, or None.
+        causes: the text of each cause.
+        position: the byte of the file where the fault is, or None.
+        fault: the same fault as an error for the user, if a file cannot be opened or read.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class JavaException(Exception):
         )
 
     def text(self) -> str:
-        """What the JVM prints on stderr, without the frames of the stack."""
+        """Returns the JVM's output on stderr, without stack frames."""
         header = self.java_class if self.message is None else f"{self.java_class}: {self.message}"
         return "".join(
             [
@@ -64,7 +66,7 @@ class JavaException(Exception):
 
 
 def from_path(fault: CannotOpen, path: str) -> JavaException:
-    """What java.nio throws for a file that cannot be opened or read."""
+    """Returns the exception of java.nio for a file that cannot be opened or read."""
     if fault.kind in _NIO:
         return JavaException(f"java.nio.file.{_NIO[fault.kind]}", path, fault=fault)
     what = str(fault.what)
@@ -73,13 +75,14 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 
 
 def from_records(what: str, *, at_open: bool = False, position: int | None = None) -> JavaException:
-    """What iterating over damaged records throws, by the words of the fault.
+    """Returns the exception that iterating over damaged records throws.
 
-    Of damaged compressed data the class is Kafka's; the message too, unless the damage still gave
-    records before it was noticed.
+    For damaged compressed data the class is Kafka's. So is the message, unless some records could
+    be read before the damage was noticed.
 
     Args:
-        at_open: compressed data is read when its stream is opened, as of messages of magic 0 and 1.
+        what: the text of the fault.
+        at_open: whether data is decompressed when its stream is opened, as for magic 0 and 1.
     """
     words = exception_names.java_words(what)
     if exception_names.is_codec_fault(words):
@@ -89,9 +92,9 @@ def from_records(what: str, *, at_open: bool = False, position: int | None = Non
 
 
 def _from_codec(words: str, *, at_open: bool, position: int | None) -> JavaException:
-    """Data that cannot be decompressed.
+    """Returns the exception for data that cannot be decompressed.
 
-    Noticed when the stream is opened, or while its records are read.
+    The fault is noticed when the stream is opened, or while its records are read.
     """
     cause = next(
         (java for ours, java in _CODEC_CAUSES if ours in words),

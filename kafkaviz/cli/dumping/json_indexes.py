@@ -1,7 +1,4 @@
-"""The small files of a segment as JSON lines.
-
-Entries, producers, aborted transactions, and slots never written.
-"""
+"""The small files of a segment as JSON lines: entries, producers, aborted transactions."""
 
 from typing import cast
 
@@ -23,7 +20,7 @@ from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_ind
 def dump_offset_index(
     path: str, options: DumpOptions, console: Console, checker: FileChecker
 ) -> None:
-    """The entries of an .index, and what is wrong with them."""
+    """Prints the entries of an .index and its problems."""
     base_offset, has_base_offset = _base_offset(path, console)
     data = records_file.content(path)
     slots = offset_index.parse(data)
@@ -53,7 +50,7 @@ def dump_offset_index(
 def dump_time_index(
     path: str, options: DumpOptions, console: Console, checker: FileChecker
 ) -> None:
-    """The entries of a .timeindex, and what is wrong with them."""
+    """Prints the entries of a .timeindex and its problems."""
     base_offset, has_base_offset = _base_offset(path, console)
     data = records_file.content(path)
     slots = time_index.parse(data)
@@ -78,7 +75,7 @@ def dump_time_index(
 
 
 def dump_snapshot(path: str, console: Console, checker: FileChecker) -> None:
-    """The producers of a .snapshot; -1 where it stands for none is null."""
+    """Prints the producers of a .snapshot; a -1 that means "none" becomes null."""
     data = records_file.content(path)
     try:
         rows = producer_snapshot.parse(data).producers
@@ -105,7 +102,7 @@ def dump_snapshot(path: str, console: Console, checker: FileChecker) -> None:
 
 
 def dump_txn_index(path: str, console: Console, checker: FileChecker) -> None:
-    """The aborted transactions of a .txnindex."""
+    """Prints the aborted transactions of a .txnindex and its problems."""
     data = records_file.content(path)
     entries = txn_index.parse(data)
     if len(entries):
@@ -118,15 +115,14 @@ def dump_txn_index(path: str, console: Console, checker: FileChecker) -> None:
 
 
 def _prints(options: DumpOptions) -> bool:
-    """Whether entries are shown, or only what is wrong with them."""
+    """Returns whether to print entries, not only problems."""
     return not options.verify_index_only and not options.index_sanity_check
 
 
 def _base_offset(path: str, console: Console) -> tuple[int, bool]:
-    """The base offset in the name of a file.
+    """Returns the base offset in a file's name, and True.
 
-    Returns:
-        The base offset and True; 0 and False, and a problem, where the name has none.
+    If the name has none, prints a problem and returns 0 and False.
     """
     try:
         return java.parse_long(path.rpartition("/")[2].partition(".")[0]), True
@@ -143,7 +139,7 @@ def _base_offset(path: str, console: Console) -> tuple[int, bool]:
 
 
 def _print_unwritten(data: bytes, count: int, entry_bytes: int, console: Console) -> None:
-    """The slots behind the written ones."""
+    """Prints the slots after the written ones."""
     remainder = len(data) % entry_bytes
     if len(data) - remainder > count * entry_bytes:
         console.write(
@@ -161,9 +157,10 @@ def _print_problems(
     console: Console,
     checker: FileChecker,
 ) -> None:
-    """What `kafkaviz check` finds in the file.
+    """Prints the findings of `kafkaviz check` for the file.
 
-    What Kafka's sanity check says where that was asked for, or where no more is known.
+    Prints the result of Kafka's sanity check instead if that was requested, or if the base offset
+    is unknown.
     """
     if has_base_offset and not options.index_sanity_check:
         for line in checker.problems(path, entries.base_offset):

@@ -1,7 +1,4 @@
-"""A dump as JSON lines.
-
-Everything a file holds, one object a line, on past what would end Kafka's tool.
-"""
+"""A dump as JSON lines: one object per line, continuing past damage that would end Kafka's tool."""
 
 from pathlib import Path
 
@@ -22,13 +19,10 @@ FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order.
-
-    Returns:
-        0.
+    """Prints the files in order and returns 0.
 
     Raises:
-        CannotOpen: a file cannot be read; what came before it is printed.
+        CannotOpen: a file cannot be read; the output before it is printed.
     """
     checker = FileChecker()
     try:
@@ -44,8 +38,8 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _print_file(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
-    """The line of a file, and what it holds."""
-    with file.reader(Path(path)):  # before anything is said of it
+    """Prints the line of a file, then its content."""
+    with file.reader(Path(path)):  # a file that cannot be read must not be announced
         info = file.info(Path(path))
     suffix = path.rpartition("/")[2].rpartition(".")[2]
     console.write(
@@ -63,7 +57,6 @@ def _print_file(path: str, options: DumpOptions, console: Console, checker: File
 def _dump_file(
     path: str, suffix: str, options: DumpOptions, console: Console, checker: FileChecker
 ) -> None:
-    """The lines of one file, by its suffix."""
     match suffix:
         case "log" | "checkpoint":
             json_logs.dump(path, options, console, checker)

@@ -1,7 +1,4 @@
-"""A .log or .checkpoint as JSON lines.
-
-Batches, with their records if those are asked for, and what is wrong with either.
-"""
+"""A .log or .checkpoint as JSON lines: batches, requested records, and the problems of both."""
 
 from base64 import b64encode
 from typing import cast
@@ -40,9 +37,9 @@ TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log
 
 
 def dump(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
-    """The lines of one file.
+    """Prints the lines of one file.
 
-    Behind a place that no broker gets over it goes on where `kafkaviz check` does.
+    After a place where every broker stops reading, it continues where `kafkaviz check` does.
     """
     position: int | None = 0
     with records_file.open_log(path) as log:
@@ -62,7 +59,11 @@ def _dump_range(
     console: Console,
     checker: FileChecker,
 ) -> int | None:
-    """The batches from a byte on, up to an unread range; its end, or None at the end of them."""
+    """Prints the batches from a position to the next unread range.
+
+    Returns:
+        The end of the unread range, or None after the last batch.
+    """
     batches = log.batches(start, stop)
     for chunk in batches:
         valid = records_file.are_valid(log, chunk)
@@ -88,7 +89,7 @@ def _dump_range(
 
 
 def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Console) -> int | None:
-    """Tells of an unread range; where the batches go on."""
+    """Prints an unread range and returns the position where batches continue, or None."""
     console.write(
         problem(
             "batch-bad-length",
@@ -101,16 +102,13 @@ def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Cons
 
 
 def _end_reason(batches: Batches) -> str:
-    """Why the batches end where they do."""
+    """Returns why the batches end at their last position."""
     fault = batches.exception()
     return cast(str, fault.message) if fault else "a batch is longer than the bytes that follow it"
 
 
 def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
-    """What stands behind the last batch that can be read.
-
-    Nothing of a file that is being written.
-    """
+    """Prints the bytes after the last readable batch; nothing for a file that is being written."""
     if tail is None:
         return
     message = (
@@ -126,7 +124,7 @@ def _print_tail(tail: Tail | None, batches: Batches, console: Console) -> None:
 def _print(
     batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: DumpOptions, console: Console
 ) -> None:
-    """The lines of an array of batches; at once where nothing goes between them."""
+    """Prints the lines of some batches, at once if no other lines come between them."""
     text, ends = render_lines(
         *objects("batch", _columns(batches, valid, _base_offsets(log, batches)))
     )
@@ -158,7 +156,7 @@ def _print(
 
 
 def _print_problems(row: np.void, console: Console) -> None:
-    """What is wrong with a batch as a whole."""
+    """Prints the problem of a batch as a whole."""
     rows, byte_range = row.reshape(1), (int(row["position"]), int(row["size_bytes"]))
     magic, codec_id = int(row["magic"]), int(batch.codec(rows)[0])
     if not 0 <= magic <= MAGIC_2:
@@ -174,9 +172,9 @@ def _print_problems(row: np.void, console: Console) -> None:
 def _print_records(
     row: np.void, data: bytes, *, path: str, is_valid: bool, console: Console
 ) -> None:
-    """The records of a batch, and what keeps the rest from being read.
+    """Prints the records of a batch, and the problem that keeps the rest from being read.
 
-    Where its checksum is wrong, that.
+    If the batch's checksum is wrong, that is the problem.
     """
     is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
     try:
@@ -227,7 +225,7 @@ def _record_line(record: BatchRecord, *, has_time: bool, fields: dict | None) ->
 
 
 def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
-    """What a control record says by its fields, and what is wrong with it."""
+    """Returns the fields of a control record, or None and its fault."""
     try:
         control_record = control.decode(record.key, record.value)
     except CorruptBytes as fault:
@@ -236,7 +234,7 @@ def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
 
 
 def _printable(value):
-    """The same values, bytes as base64."""
+    """Returns the value with bytes as base64."""
     if isinstance(value, bytes):
         return _base64(value)
     if isinstance(value, dict):
@@ -249,12 +247,12 @@ def _base64(data: bytes | None) -> str | None:
 
 
 def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The base offsets of batches.
+    """Returns the base offsets of batches.
 
-    Of a compressed wrapper it is that of its first message, if that can be read.
+    For a compressed wrapper this is the offset of its first message, if that can be read.
 
     Returns:
-        The base offsets, and whether there is one.
+        The base offsets, and whether each is known.
     """
     offsets, is_present = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
     for place in np.flatnonzero(
@@ -272,9 +270,9 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
 def _columns(
     batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]
 ) -> Columns:
-    """Each field of a batch.
+    """Returns the fields of batches.
 
-    Null: what messages of magic 0 and 1 do not have, and -1 where it stands for none.
+    A field is null if magic 0 and 1 do not have it, or if its -1 means "none".
     """
     is_magic_2, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
     has_sequence = is_magic_2 & (batches["base_sequence"] != -1)

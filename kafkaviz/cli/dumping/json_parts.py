@@ -1,7 +1,4 @@
-"""The parts that JSON lines consist of.
-
-Objects, problems, and columns that are null in some rows.
-"""
+"""The building blocks of JSON lines: objects, problems, and columns that may be null."""
 
 import json
 
@@ -10,17 +7,17 @@ import numpy as np
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word
 from kafkaviz.units import replace_surrogates
 
-# a column as lines.render has it, or more parts in a list
+# a column for lines.render, or a list of parts
 Columns = dict[str, np.ndarray | Word | list[Part]]
 
 
 def line(kind: str, **fields) -> bytes:
-    """One object as a line."""
+    """Returns one object as a line."""
     return json.dumps({"kind": kind} | fields, separators=(",", ":")).encode() + b"\n"
 
 
 def problem(code: str, position: int | None, size_bytes: int | None, message: str) -> bytes:
-    """Something wrong: its code in the list of findings, and the bytes it is about."""
+    """Returns the line of a problem: its finding code, and the range of bytes it is about."""
     return line(
         "problem",
         code=code,
@@ -31,22 +28,22 @@ def problem(code: str, position: int | None, size_bytes: int | None, message: st
 
 
 def unwritten_line(position: int, size_bytes: int) -> bytes:
-    """Bytes that were set ahead and never written."""
+    """Returns the line of bytes that were preallocated and never written."""
     return line("unwritten", position=position, size_bytes=size_bytes)
 
 
 def nullable(numbers: np.ndarray, is_present: np.ndarray) -> list[Part]:
-    """A column of numbers, null where none is there."""
+    """Returns a column of numbers that is null where `is_present` is False."""
     return [Word(is_present, ("null", "")), OptionalNumber(numbers, is_present)]
 
 
 def flag_or_null(flags: np.ndarray, is_present: np.ndarray) -> Word:
-    """true, false or null."""
+    """Returns a column of true, false or null."""
     return Word(np.where(is_present, flags.astype("i8"), 2), ("false", "true", "null"))
 
 
 def objects(kind: str, columns: Columns) -> list[Part]:
-    """What lines.render takes for a line a row: one object each."""
+    """Returns the parts that lines.render needs for one object per row."""
     parts: list[Part] = [f'{{"kind":"{kind}"']
     for name, column in columns.items():
         parts.append(f',"{name}":')

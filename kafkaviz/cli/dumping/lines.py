@@ -1,10 +1,10 @@
 r"""Lines of text from columns of numbers, thousands at a time.
 
-The columns are constant words, decimals and choices between words.
+A column is a constant text, decimal numbers, or a choice between words.
 
     render("offset: ", offsets, " position: ", positions, "\n")
 
-gives the bytes of one line a row. A plain f-string does the same in a tenth of the speed.
+returns the bytes of one line per row, ten times as fast as an f-string.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _TEXT, _NUMBER, _WORD, _MASKED = range(4)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """A choice: each row shows words[index] of its own index."""
+    """A choice between words: each row shows words[index]."""
 
     index: np.ndarray
     words: tuple[str, ...]
@@ -43,20 +43,20 @@ Part = str | np.ndarray | Word | OptionalNumber
 
 
 def flag(column: np.ndarray) -> Word:
-    """A column as true or false."""
     return Word(column, ("false", "true"))
 
 
 def render(*parts: Part) -> np.ndarray:
-    """The bytes (uint8) of all lines.
+    """Returns the bytes (uint8) of all lines.
 
-    Each part is a column of as many rows, or a text that stands in every row.
+    Args:
+        parts: columns with one value per row, or texts that every row shows.
     """
     return render_lines(*parts)[0]
 
 
 def render_lines(*parts: Part) -> tuple[np.ndarray, np.ndarray]:
-    """The same, and the byte behind each line."""
+    """Returns the bytes of all lines, and the end of each line."""
     kinds, texts, columns, mask = _layout(parts)
     count = len(columns)
     text_bytes, starts, ends, word_from, widest_bytes = texts
@@ -66,7 +66,7 @@ def render_lines(*parts: Part) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _layout(parts: tuple[Part, ...]) -> tuple:
-    """What _write takes: the kind of each part, all texts, and a matrix with a column a part."""
+    """Returns the arguments of _write; its matrix has a column per part."""
     kinds = np.array([_kind(part) for part in parts], np.uint8)
     rows = next(len(_column(part)) for part in parts if not isinstance(part, str))
     columns, mask = np.zeros((rows, len(parts)), np.int64), np.ones((rows, len(parts)), np.bool_)
@@ -106,11 +106,11 @@ def _words(part: Part) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
-    """All texts as one array, with their bounds.
+    """Joins all texts to one array.
 
     Returns:
-        The array, the start and end of each text, the first of each part, and the most bytes a line
-        can take.
+        The array, the start and end of each text, the first text of each part, and the most bytes
+        of a line.
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])
@@ -139,7 +139,7 @@ def _write(
     out: np.ndarray,
     line_ends: np.ndarray,
 ) -> int:
-    """Fills out line by line; how many bytes it took."""
+    """Fills `out` line by line and returns the number of bytes written."""
     position = 0
     for row in range(len(columns)):
         for place in range(len(kinds)):
@@ -157,7 +157,7 @@ def _write(
 
 @njit(cache=True)
 def decimal(value: int, out: np.ndarray, position: int) -> int:
-    """Writes a signed number; the place behind it."""
+    """Writes a signed number and returns its end."""
     remaining = np.uint64(value)
     if value < 0:
         out[position] = 45
@@ -166,7 +166,7 @@ def decimal(value: int, out: np.ndarray, position: int) -> int:
     while digits < len(_POWERS) and remaining >= _POWERS[digits]:
         digits += 1
     place = position + digits
-    while remaining >= np.uint64(100):  # two digits a division, which is what takes the time
+    while remaining >= np.uint64(100):  # two digits per division, because divisions are slow
         rest = remaining // np.uint64(100)
         pair = np.int64(remaining - rest * np.uint64(100))
         place, remaining = place - 2, rest

@@ -1,7 +1,4 @@
-"""A .log or a KRaft snapshot (.checkpoint).
-
-A line a batch, and below it, when asked for, a line a record.
-"""
+"""A .log or KRaft snapshot (.checkpoint) as text: a line per batch, and per record if requested."""
 
 from typing import TYPE_CHECKING
 
@@ -19,14 +16,14 @@ from kafkaviz.format.names import BOOTSTRAP
 if TYPE_CHECKING:
     from kafkaviz.cli.dumping.record_lines import RecordLines
 
-END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .checkpoint
+END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .checkpoint file
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
     """Prints one file.
 
     Raises:
-        JavaException: the tool dies.
+        JavaException: Kafka's tool would die.
     """
     name = path.rpartition("/")[2]
     lines = _record_lines(path, options, report) if options.deep else None
@@ -50,7 +47,7 @@ def _record_lines(path: str, options: DumpOptions, report: Report) -> "RecordLin
 
 
 def head_line(name: str) -> str:
-    """What the name of the file says."""
+    """Returns the first line, which shows the offset and epoch in the file's name."""
     if not name.endswith(".checkpoint"):
         return f"Log starting offset: {java.parse_long(name.partition('.')[0])}"
     if name == BOOTSTRAP:
@@ -74,7 +71,7 @@ def head_line(name: str) -> str:
 def _print(
     batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines | None"
 ) -> None:
-    """The lines of an array of batches, up to one that ends the run."""
+    """Prints the lines of some batches, up to one that ends the run."""
     count = count_readable(batches)
     if count:
         text, ends = batch_lines(batches[:count], records_file.are_valid(log, batches[:count]))
@@ -104,7 +101,7 @@ def _print_deep(
     text: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Each line of a batch, and those of its records behind it."""
+    """Prints each batch's line, followed by its records' lines."""
     first = 0
     for chunk, data in log.payloads(batches):
         lines.print(chunk, data, text, ends[first : first + len(chunk) + 1], console)

@@ -1,4 +1,4 @@
-"""An .index: its entries, and whether the batch at each position ends with the entry's offset."""
+"""An .index as text: its entries, and whether the batch at each position has the entry's offset."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from kafkaviz.log.archives import archive
 
 @dataclass(frozen=True)
 class OffsetEntries:
-    """All slots of an .index, as the tool maps them: absolute offsets and positions, int64."""
+    """All slots of an .index, as absolute offsets and positions (int64)."""
 
     path: str
     base_offset: int
@@ -28,10 +28,10 @@ class OffsetEntries:
     positions: np.ndarray
 
     def check(self) -> None:
-        """OffsetIndex.sanityCheck.
+        """Checks the index like Kafka's OffsetIndex.sanityCheck.
 
         Raises:
-            JavaException: it throws.
+            JavaException: sanityCheck throws.
         """
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
             raise JavaException(
@@ -51,15 +51,15 @@ class OffsetEntries:
             raise JavaException(java_exception.CORRUPT_INDEX, f"Index file {self.path} {what}")
 
     def written_count(self) -> int:
-        """How many entries the tool looks at.
+        """Returns how many entries the tool checks.
 
-        A later slot with the base offset is taken for one never written.
+        It takes a later slot with the base offset for one that was never written.
         """
         return count_until_base(self.offsets, self.base_offset)
 
 
 def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
-    """The slots before the first but slot 0 whose offset is the base offset."""
+    """Returns the number of slots before the first one, after slot 0, that has the base offset."""
     unwritten = offsets[1:] == base_offset
     return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(offsets)
 
@@ -68,7 +68,7 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
     """Prints one file.
 
     Raises:
-        JavaException: the tool dies.
+        JavaException: Kafka's tool would die.
     """
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(sibling_path(path, ".log")) as log:
@@ -83,16 +83,16 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
 
 
 def sibling_path(path: str, suffix: str) -> str:
-    """The absolute path of the file of the same segment with another suffix."""
+    """Returns the absolute path of the same segment's file with another suffix."""
     folder, _, name = java.absolute(path).rpartition("/")
     return f"{folder}/{name.partition('.')[0]}{suffix}"
 
 
 def read(path: str, base_offset: int) -> OffsetEntries:
-    """The slots of an .index.
+    """Reads the slots of an .index.
 
     Raises:
-        JavaException: there is none.
+        JavaException: the file does not exist.
     """
     data = index_content(path)
     slots = offset_index.parse(data)
@@ -103,7 +103,10 @@ def read(path: str, base_offset: int) -> OffsetEntries:
 
 
 def index_content(path: str) -> bytes:
-    """An index file whole; where there is none the tool makes one and dies: here it only dies."""
+    """Returns the content of an index file.
+
+    If it does not exist, Kafka's tool creates it and dies. This function only raises the exception.
+    """
     try:
         return records_file.content(path)
     except JavaException as fault:
@@ -116,9 +119,9 @@ def index_content(path: str) -> bytes:
 def _entries(
     index: OffsetEntries, log: RecordsFile, options: DumpOptions, console: Console, report: Report
 ) -> None:
-    """A line an entry.
+    """Prints one line per entry.
 
-    Entries that are wrong go into the report, one that leads nowhere ends the run.
+    Wrong entries go into the report. An entry whose position holds no batch ends the run.
     """
     count, printed_count = index.written_count(), 0
     try:
@@ -143,13 +146,10 @@ def _entries(
 def last_offsets(
     log: RecordsFile, positions: np.ndarray, max_message_bytes: int
 ) -> Iterator[tuple[int, int]]:
-    """The last offset of the batch at each slot's position, one slot after another.
-
-    Yields:
-        The slot and the last offset.
+    """Yields each slot with the last offset of the batch at its position.
 
     Raises:
-        JavaException: at a slot's position there is no batch.
+        JavaException: no batch starts at the position.
     """
     for slot, position in enumerate(positions.tolist()):
         row = log.first_batch(position, log.slice_stop(position, max_message_bytes))

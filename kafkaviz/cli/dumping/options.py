@@ -1,9 +1,9 @@
-"""What a dump was asked for."""
+"""The options of a dump."""
 
 from dataclasses import KW_ONLY, dataclass
 
 STRING_DECODER = "org.apache.kafka.tools.api.StringDecoder"
-# the first one given decides
+# the first one that was given is used
 DECODERS = (
     "offsets",
     "transaction-log",
@@ -21,9 +21,9 @@ class DumpOptions:
 
     Attributes:
         decoder: one of DECODERS, or None for decoder classes.
-        prints: keys and values are shown.
-        deep: records are.
-        max_bytes: what is read of a .log; the largest int stands for all of it.
+        prints: whether to print keys and values.
+        deep: whether to print records.
+        max_bytes: the most bytes to read from a .log; the largest int means all.
     """
 
     files: tuple[str, ...] = ()

@@ -1,7 +1,4 @@
-"""The line of each record below its batch, and what goes on from record to record.
-
-Offsets that do not follow each other.
-"""
+"""The line of each record after its batch, and a report of offsets that are not consecutive."""
 
 import zlib
 from collections.abc import Iterator
@@ -36,27 +33,27 @@ from kafkaviz.format.batch_records import BatchRecord, iterate, iterate_messages
 from kafkaviz.format.exception_names import INVALID_RECORD
 from kafkaviz.format.legacy_messages import TIMESTAMP_TYPES
 
-_GZIP_HEADER_BYTES = 10  # of a member without a name, as Java writes it
+_GZIP_HEADER_BYTES = 10  # the header of a member without a name, as Java writes it
 EMPTY_SNAPPY = "org.xerial.snappy.SnappyIOException: [EMPTY_INPUT] Cannot decompress empty stream"
 _TRAILER = "java.util.zip.ZipException: Corrupt GZIP trailer"
 _CHECKSUM_FAULTS = tuple(
     f"gzip: Error -3 while decompressing data: incorrect {part} check"
     for part in ("data", "length")
 )
-# of the data: whoever asks for more meets the checksum
+# faults at the end of the data, where the next read would check the checksum
 _END_FAULTS = ("premature EOF", "payload reached EOF")
 
 
 def exception_of(
     fault: CorruptBytes, body: bytes, record_count: int, position: int
 ) -> JavaException | None:
-    """What iterating over the batch throws.
+    """Returns the exception that Kafka throws for a gzip batch with a wrong checksum or length.
 
     Args:
-        body: all behind the batch's header.
+        body: all bytes after the batch's header.
 
     Returns:
-        None where the fault is another one.
+        The exception, or None if the fault is another one.
     """
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
@@ -81,11 +78,12 @@ def exception_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lines:
-    """Batches that are to be printed.
+    """Batches to print.
 
     Attributes:
-        data: their bytes; data[start:stop] is what is behind a batch's header.
-        lines: the lines of the batches, of which line_ends are the bounds, one more than batches.
+        data: their bytes; data[start:stop] is the part after a batch's header.
+        lines: the lines of the batches.
+        line_ends: the start of the first line, then the end of each line.
     """
 
     batches: np.ndarray
@@ -96,7 +94,6 @@ class _Lines:
     line_ends: np.ndarray
 
     def part(self, first: int, end: int) -> "_Lines":
-        """Some of the batches."""
         rows = slice(first, end)
         return replace(
             self,
@@ -107,17 +104,15 @@ class _Lines:
         )
 
     def line(self, index: int) -> bytes:
-        """The line of a batch."""
         return self.lines[self.line_ends[index] : self.line_ends[index + 1]].tobytes()
 
     def batch_bytes(self, index: int) -> bytes:
-        """A batch, with its header."""
         return self.data[self.starts[index] - HEADER_BYTES : self.stops[index]].tobytes()
 
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    """The records of batches, as they are when not compressed: data[start:stop] for each."""
+    """The uncompressed records of batches: data[start:stop] for each batch."""
 
     data: np.ndarray
     starts: np.ndarray
@@ -126,15 +121,15 @@ class _Records:
 
     @classmethod
     def stored(cls, job: _Lines) -> "_Records":
-        """Those of batches that were never compressed."""
+        """Returns the records of batches that were never compressed."""
         return cls(job.data, job.starts, job.stops, is_decompressed=False)
 
 
 class RecordLines:
-    """Prints the batches of one file with their records, in their order.
+    """Prints the batches of one file in order, with their records.
 
-    The offset before the first is -1, so a file whose first record has another offset than 0 is
-    reported, as by Kafka's tool since it is written in Java.
+    The offset before the first record counts as -1. So a file that does not start at offset 0 is
+    reported, as by Kafka's tool since it was rewritten in Java.
     """
 
     def __init__(self, options: DumpOptions, absolute_path: str, report: Report) -> None:
@@ -155,9 +150,10 @@ class RecordLines:
         ends: np.ndarray,
         console: Console,
     ) -> None:
-        """Prints batches whose bytes follow each other in data.
+        """Prints batches whose bytes are contiguous in data.
 
-        Ends are the bounds of their lines, one more than batches.
+        Args:
+            ends: the start of the first batch's line, then the end of each line.
 
         Raises:
             JavaException: a record cannot be read.
@@ -180,9 +176,9 @@ class RecordLines:
     def _stretches(
         self, batches: np.ndarray, records_bytes: np.ndarray
     ) -> Iterator[tuple[int, int, int]]:
-        """Batches of one codec that follow each other: the first, the one behind, and the codec.
+        """Yields runs of consecutive batches with one codec: first, end (exclusive), codec.
 
-        A batch without records counts as not compressed, and one that is not for compiled lines has
+        A batch without records counts as uncompressed. A batch that compiled code cannot print has
         the codec -1.
         """
         codec_ids = np.where(batches["record_count"] > 0, batch.codec(batches), 0)
@@ -194,7 +190,7 @@ class RecordLines:
             yield first, end, int(codec_ids[first])
 
     def _print_compressed(self, job: "_Lines", codec_name: str, console: Console) -> None:
-        """Batches of one codec, decompressed many at a time; what is corrupt ends the run."""
+        """Prints batches of one codec, decompressing many per call; a corrupt one ends the run."""
         printed = 0
         for run in self._decompressor.runs(codec_name, job.data, job.starts, job.stops):
             starts = np.append(0, run.ends[:-1])
@@ -211,7 +207,7 @@ class RecordLines:
         self._print_run(job.part(printed, len(job.batches)), None, console)
 
     def _print_run(self, job: "_Lines", records: "_Records | None", console: Console) -> None:
-        """Compiled as far as that goes, and batch by batch where it does not, or has no records."""
+        """Prints batches with compiled code where possible, otherwise batch by batch."""
         index, batches = 0, job.batches
         while index < len(batches):
             count, code = 0, OTHER
@@ -257,7 +253,7 @@ class RecordLines:
                 index += 1
 
     def _flush_buffer(self, console: Console) -> None:
-        """Prints what was written, and notes the offsets that do not follow each other."""
+        """Prints the buffered lines, and reports the offsets that are not consecutive."""
         text, gaps = self._buffer.take()
         console.write(text)
         if gaps:
@@ -266,10 +262,14 @@ class RecordLines:
             )
 
     def _print_batch(self, row: np.void, data: bytes, console: Console) -> None:
-        """Prints the records of a batch (a row of format.batch.BATCH, its bytes).
+        """Prints the records of a batch.
+
+        Args:
+            row: a row of format.batch.BATCH.
+            data: the bytes of the batch.
 
         Raises:
-            JavaException: one cannot be read.
+            JavaException: a record cannot be read.
         """
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "
@@ -285,7 +285,7 @@ class RecordLines:
             raise _exception(row, data, fault) from None
 
     def _check(self, offset: int) -> None:
-        """Notes an offset that is not the one after the last."""
+        """Reports an offset that does not follow the last one."""
         if offset != self._buffer.last_offset + 1:
             self._report.non_consecutive.setdefault(self._absolute_path, {})[
                 self._buffer.last_offset
@@ -293,7 +293,7 @@ class RecordLines:
         self._buffer.last_offset = offset
 
     def _content(self, record: BatchRecord, *, is_control: bool) -> bytes:
-        """What follows the metadata of a record; without metadata, the line."""
+        """Returns the text after a record's metadata; without metadata, the whole line."""
         bare = self._options.skip_record_metadata
         if is_control:
             return b"" if bare else b" " + control_text(record)
@@ -304,7 +304,7 @@ class RecordLines:
 
 
 def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
-    """What ends the run at a batch whose records cannot all be read."""
+    """Returns the exception that ends the run at a batch whose records cannot all be read."""
     position, is_legacy = int(row["position"]) + fault.position, bool(row["magic"] < MAGIC_2)
     gzip_exception = (
         None
@@ -321,18 +321,18 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:
-    """Whether a batch holds a snappy block without the stream around it.
+    """Returns whether a batch holds a bare snappy block without a stream.
 
-    SnappyInputStream 1.1.10 then reads all of it when it is opened.
+    SnappyInputStream 1.1.10 reads all of a bare block when it is opened.
     """
     codec_id = int(batch.codec(row.reshape(1))[0])
     return codec.name(codec_id) == "snappy" and not body.startswith(codec.XERIAL_MAGIC)
 
 
 def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:
-    """The records of a batch, each with the sizes of key and value, -1 for null.
+    """Yields each record with the sizes of its key and value; -1 means null.
 
-    A message of magic 0 or 1 shows what it stores, which damage may have lowered.
+    For magic 0 and 1 these are the stored sizes, which damage may have made smaller.
 
     Raises:
         CorruptBytes: a record cannot be read.
@@ -355,7 +355,7 @@ def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tup
 
 
 def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> bytes:
-    """| offset: 7 CreateTime: 1790000000000 keySize: -1 valueSize: 5, and what the magic adds."""
+    """Returns the metadata of a record, such as "| offset: 7 CreateTime: 17900 keySize: -1 ..."."""
     key_bytes, value_bytes = sizes
     text = (
         f"| offset: {record.offset} {time_label}{record.timestamp_ms} keySize: {key_bytes} "

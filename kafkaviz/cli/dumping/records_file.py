@@ -1,8 +1,6 @@
-"""A .log as the tool reads it.
+"""A .log as Kafka's tool reads it: batch by batch, with the tool's exception where it stops.
 
-Batches one after another, and what it says of the place where it cannot go on.
-
-Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
+The model is FileRecords of Kafka 4.3.1: a slice of a file that is opened once.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -38,8 +36,8 @@ from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.walk import Walk, WalkEnd
 from kafkaviz.log import file
 
-# what is held at once of the batches of an array: it fits the processor's cache; a longer batch is
-# held whole
+# The bytes of batches that are in memory at once; they fit into the processor's cache. A longer
+# batch is kept complete.
 STRETCH_BYTES = 1 << 20
 _LENGTH = slice(field_start(HEADER, "batch_length_bytes"), LENGTH_END)
 _MAGIC_AT = field_start(HEADER, "magic")
@@ -48,14 +46,14 @@ LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 @dataclass(frozen=True)
 class RecordsFile:
-    """An open .log; path is the text that its messages show."""
+    """An open .log; `path` is the text that messages show."""
 
     path: str
     size_bytes: int
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """The byte behind a slice of it.
+        """Returns the end of a slice.
 
         Raises:
             JavaException: FileRecords.slice throws.
@@ -83,11 +81,11 @@ class RecordsFile:
         return min(self.size_bytes, position + length_bytes)
 
     def batches(self, start: int, stop: int) -> "Batches":
-        """The batches of a slice, array by array."""
+        """Returns the batches of a slice; iterate over it to get arrays."""
         return Batches(self, start, stop)
 
     def first_batch(self, start: int, stop: int) -> np.void | None:
-        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does.
+        """Returns the first batch of a slice (a row of BATCH), or None if the slice ends before it.
 
         Raises:
             JavaException: Kafka throws.
@@ -108,13 +106,13 @@ class RecordsFile:
         )[0]
 
     def bytes_at(self, position: int, length_bytes: int) -> bytes:
-        """A stretch of it; shorter where the file ends."""
+        """Returns a range of bytes; shorter if the file ends."""
         return read_bytes(self.read, position, min(length_bytes, self.size_bytes - position))
 
     def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The same batches in order, some at a time, and their bytes.
+        """Yields the batches in order, some at a time, with their bytes.
 
-        The bytes (uint8) exist until the next are asked for.
+        The bytes (uint8) are valid until the next iteration.
         """
         ends = batches["position"] + batches["size_bytes"]
         first, buffer = 0, np.empty(STRETCH_BYTES, np.uint8)
@@ -134,7 +132,7 @@ class RecordsFile:
                     position=start,
                 )
             part = part.view()
-            # one type of array, so that one compiled version serves all
+            # always the same array type, so that numba compiles one version
             part.flags.writeable = False
             yield batches[first:end], part
             first = end
@@ -143,7 +141,7 @@ class RecordsFile:
 class Batches:
     """The batches of a slice.
 
-    Once they are taken, end says where they stop and death what Kafka throws there.
+    After the iteration, `end` says where they stop, and exception() what Kafka throws there.
     """
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
@@ -151,17 +149,13 @@ class Batches:
         self.end = WalkEnd(start, "end")
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Arrays of format.batch.BATCH."""
+        """Yields arrays of format.batch.BATCH."""
         walk = Walk(self._log.read, self._start, self._stop)
         yield from walk
         self.end = walk.end
 
     def exception(self) -> JavaException | None:
-        """The exception of a step that cannot be made.
-
-        Returns:
-            None where the reader stops without a word.
-        """
+        """Returns the exception at the end of the batches, or None if the reader stops silently."""
         if self.end.reason == "bad-length":
             return bad_length(self._log, self.end.position)
         if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
@@ -171,7 +165,7 @@ class Batches:
 
 @contextmanager
 def open_log(path: str) -> Generator[RecordsFile]:
-    """Opens a .log to read.
+    """Opens a .log for reading.
 
     Raises:
         JavaException: java.nio throws.
@@ -182,10 +176,7 @@ def open_log(path: str) -> Generator[RecordsFile]:
 
 @contextmanager
 def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
-    """Opens any file.
-
-    Yields:
-        Its size, and what reads it.
+    """Opens any file and yields its size and its read function.
 
     Raises:
         JavaException: java.nio throws.
@@ -198,7 +189,7 @@ def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
 
 
 def content(path: str) -> bytes:
-    """A whole small file.
+    """Returns the content of a small file.
 
     Raises:
         JavaException: java.nio throws.
@@ -210,7 +201,7 @@ def content(path: str) -> bytes:
 
 
 def bad_length(log: RecordsFile, position: int) -> JavaException:
-    """A length field that no batch can have."""
+    """Returns the exception for a length field that no batch can have."""
     length = int.from_bytes(log.bytes_at(position, LENGTH_END)[_LENGTH], "big", signed=True)
     what = (
         f"Found record size {length} smaller than minimum record overhead ({MIN_LENGTH}) in file "
@@ -220,7 +211,7 @@ def bad_length(log: RecordsFile, position: int) -> JavaException:
 
 
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaException:
-    """A batch that is whole by its length and ends the file before its header does."""
+    """Returns the exception for a batch with a valid length that is shorter than its header."""
     head = log.bytes_at(position, HEADER_BYTES)
     if len(head) < MAGIC_END:  # the file has become shorter meanwhile
         return JavaException(
@@ -242,12 +233,12 @@ def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaEx
 
 
 def _header_bytes(head: bytes) -> int:
-    """How long the header is that these bytes begin, by its magic."""
+    """Returns the size of the header that begins with these bytes, by its magic."""
     return HEADER_BYTES if MAGIC_2 <= head[_MAGIC_AT] < 128 else LEGACY_HEADER.itemsize
 
 
 def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
-    """Whether the checksum of each batch fits its bytes, and the batch is as long as its header."""
+    """Returns whether each batch has a correct checksum and is at least as long as its header."""
     parts, large = [np.empty(0, np.bool_)], batches["size_bytes"] > STRETCH_BYTES
     cuts = np.flatnonzero(large[1:] | large[:-1]) + 1
     for first, end in pairwise([0, *cuts.tolist(), len(batches)]):

@@ -1,4 +1,4 @@
-"""What a dump found wrong: collected while it prints, reported at its end on stderr."""
+"""The faults that a dump finds; collected while it prints, reported at the end on stderr."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,9 +15,11 @@ class Report:
     """Faults by the absolute path of their file.
 
     Attributes:
-        mismatches: entry offset -> offset in the log, of an .index.
-        non_consecutive: offset -> the one behind it, of a .log: a second one of the same offset
-            replaces the first. The rest are of a .timeindex, in its order, each twice if it is.
+        mismatches: the offsets of an .index, each with the offset in the log.
+        timestamp_mismatches, out_of_order, not_found: faults of a .timeindex, in its order, with
+        repetitions.
+        non_consecutive: the offsets in a .log that a gap follows, each with the next offset. A
+            second gap after the same offset replaces the first.
     """
 
     mismatches: Pairs = field(default_factory=dict)
@@ -27,9 +29,9 @@ class Report:
     non_consecutive: Pairs = field(default_factory=dict)
 
     def text(self) -> str:
-        """The groups one after another as DumpLogSegments of 4.3.1 prints them.
+        """Returns the report as DumpLogSegments 4.3.1 prints it.
 
-        Files in the order of its hash maps.
+        The files are in the order of its hash maps.
         """
         return "".join(f"{line}\n" for line in self._lines())
 

@@ -1,7 +1,4 @@
-"""The small files beside a segment.
-
-The producers of a .snapshot, the aborted transactions of a .txnindex.
-"""
+"""A .snapshot or .txnindex as text: its producers or aborted transactions."""
 
 import numpy as np
 
@@ -14,7 +11,7 @@ from kafkaviz.format import producer_snapshot, txn_index
 
 
 def dump_snapshot(path: str, console: Console) -> None:
-    """A line a producer; a file that is wrong gives one line on stderr."""
+    """Prints a line per producer; a damaged file gives one line on stderr."""
     try:
         producers = producer_snapshot.parse(records_file.content(path)).producers
     except CorruptBytes as fault:
@@ -25,7 +22,7 @@ def dump_snapshot(path: str, console: Console) -> None:
 
 
 def dump_txn_index(path: str, console: Console) -> None:
-    """A line an aborted transaction; nothing at all where there is no file."""
+    """Prints a line per aborted transaction; nothing if the file does not exist."""
     java.parse_long(path.rpartition("/")[2].partition(".")[0])
     try:
         entries = txn_index.ensure_readable(txn_index.parse(records_file.content(path)))

@@ -1,7 +1,4 @@
-"""A dump as text.
-
-What DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it ends with.
-"""
+"""A dump as text: the output of Kafka 4.3.1's DumpLogSegments on both streams, and its status."""
 
 from kafkaviz.cli.dumping import java, logs
 from kafkaviz.cli.dumping.console import Console
@@ -12,7 +9,7 @@ from kafkaviz.log.archives import archive
 
 
 def dump(options: DumpOptions, console: Console) -> int:
-    """Prints the files in order, then what was found wrong; 0, or 1 where Kafka's tool dies."""
+    """Prints the files in order, then the faults; returns 0, or 1 if Kafka's tool would die."""
     report = Report()
     try:
         for path in map(java.path, options.files):
@@ -28,11 +25,10 @@ def dump(options: DumpOptions, console: Console) -> int:
 def _dump_file(path: str, options: DumpOptions, console: Console, report: Report) -> None:
     """Prints one file by its suffix.
 
-    Each kind imports what it needs: codecs and the bodies of records take a while that a .log
-    without its records can do without.
+    Each kind has its own imports, because codecs and record bodies are slow to import.
 
     Raises:
-        JavaException: the tool dies.
+        JavaException: Kafka's tool would die.
     """
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:

@@ -1,9 +1,7 @@
-"""A .timeindex.
+"""A .timeindex as text: its entries, and whether each matches the timestamp of its batch.
 
-Its entries, and whether the batch that ends with the entry's offset has the entry's timestamp.
-
-The tool reads the .log from the place the .index names to its end, for each entry anew. Here one
-pass serves all entries whose place is the start of a batch.
+For each entry, Kafka's tool reads the .log from the position in the .index to its end. Here one
+pass serves all entries whose position is the start of a batch.
 """
 
 from dataclasses import dataclass, field
@@ -29,7 +27,7 @@ NOT_FOUND = -1
 
 @dataclass(frozen=True)
 class TimeEntries:
-    """All slots of a .timeindex, as the tool maps them."""
+    """All slots of a .timeindex, with absolute offsets."""
 
     path: str
     base_offset: int
@@ -38,10 +36,10 @@ class TimeEntries:
     offsets: np.ndarray
 
     def check(self) -> None:
-        """TimeIndex.sanityCheck.
+        """Checks the index like Kafka's TimeIndex.sanityCheck.
 
         Raises:
-            JavaException: it throws.
+            JavaException: sanityCheck throws.
         """
         prefix = (
             f"Corrupt time index found, time index file ({self.path}) has non-zero size but the "
@@ -68,7 +66,7 @@ class TimeEntries:
             raise JavaException(java_exception.CORRUPT_INDEX, f"Time index file {self.path} {what}")
 
     def written_count(self) -> int:
-        """How many entries the tool looks at."""
+        """Returns how many entries the tool checks."""
         return offset_entries.count_until_base(self.offsets, self.base_offset)
 
 
@@ -76,7 +74,7 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
     """Prints one file.
 
     Raises:
-        JavaException: the tool dies.
+        JavaException: Kafka's tool would die.
     """
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(offset_entries.sibling_path(path, ".log")) as log:
@@ -90,10 +88,10 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
 
 
 def read(path: str, base_offset: int) -> TimeEntries:
-    """The slots of a .timeindex.
+    """Reads the slots of a .timeindex.
 
     Raises:
-        JavaException: there is none.
+        JavaException: the file does not exist.
     """
     data = offset_entries.index_content(path)
     slots = time_index.parse(data)
@@ -112,9 +110,9 @@ def _entries(
     console: Console,
     report: Report,
 ) -> None:
-    """A line an entry.
+    """Prints one line per entry.
 
-    Entries that are wrong go into the report, one that cannot be looked up ends the run.
+    Wrong entries go into the report. An entry that cannot be looked up ends the run.
     """
     count = times.written_count()
     matches = Matches.find(
@@ -156,7 +154,7 @@ def _check(
     log: RecordsFile,
     report: Report,
 ) -> None:
-    """Compares an entry with the first batch that ends at its offset or above."""
+    """Compares an entry with the first batch whose last offset is not below the entry's."""
     if match is None or match["last_offset"] != offset:
         log_offset = NOT_FOUND if match is None else int(match["last_offset"])
         report.not_found.setdefault(path, []).append((offset, log_offset))
@@ -169,10 +167,10 @@ def _check(
 
 
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
-    """The largest timestamp of a batch's records, -1 if it has none.
+    """Returns the largest timestamp of a batch's records, or -1 if it has no records.
 
     Raises:
-        JavaException: they cannot be read.
+        JavaException: the records cannot be read.
     """
     position = int(row["position"])
     try:
@@ -185,9 +183,9 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
-    """For each offset the position of the greatest entry at or below it, 0 if there is none.
+    """Returns for each offset the position of the greatest entry not above it, or 0.
 
-    OffsetIndex.lookup.
+    As Kafka's OffsetIndex.lookup does.
     """
     if not len(index.offsets):
         return np.zeros(len(offsets), np.int64)
@@ -196,9 +194,9 @@ def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:
 
 
 def _floor_slot(keys: np.ndarray, target: int) -> int:
-    """The slot that AbstractIndex.indexSlotRangeFor ends at, also where the keys do not grow.
+    """Returns the slot that AbstractIndex.indexSlotRangeFor finds, even if the keys decrease.
 
-    Its last 1024 entries first.
+    The last 1024 entries are searched first.
     """
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
@@ -221,22 +219,21 @@ WARM_ENTRIES = 8192 // 8
 
 @dataclass
 class Matches:
-    """For each of some (position, offset).
-
-    The first batch from that position on that ends at the offset or above.
+    """For each entry, the first batch from its position on that ends at its offset or later.
 
     Attributes:
-        exceptions: what ends the run at an entry, since all batches behind its position are read.
+        exceptions: the exception that ends the run at an entry: the tool reads all batches after
+            the entry's position, so a fault anywhere after it counts.
     """
 
     rows: dict[int, np.void] = field(default_factory=dict)
     exceptions: dict[int, JavaException] = field(default_factory=dict)
 
     def get(self, slot: int) -> np.void | None:
-        """The batch of a slot, None if there is none.
+        """Returns the batch of a slot, or None.
 
         Raises:
-            JavaException: the tool dies.
+            JavaException: Kafka's tool would die at this slot.
         """
         if slot in self.exceptions:
             raise self.exceptions[slot]
@@ -244,7 +241,7 @@ class Matches:
 
     @classmethod
     def find(cls, log: RecordsFile, positions: np.ndarray, offsets: np.ndarray) -> "Matches":
-        """One pass from byte 0, and one more for each position inside a batch.
+        """Finds the batches in one pass, and another pass for each position inside a batch.
 
         A position is inside a batch if no batch of the first pass starts there.
         """
@@ -270,9 +267,10 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads from start to the end.
+        """Reads from `start` to the end.
 
-        The slots whose position is not the start of a batch read there.
+        Returns:
+            The slots whose position is not the start of a batch in this pass.
         """
         unique_positions, batch_starts = np.unique(positions[slots]), set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))
@@ -291,7 +289,7 @@ class Matches:
     def _take(
         self, chunk: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray
     ) -> np.ndarray:
-        """Notes the batches of an array that slots look for; the slots still open."""
+        """Stores the matching batches of an array and returns the slots without a match."""
         starts, last_offsets = (
             np.ascontiguousarray(chunk["position"]),
             np.ascontiguousarray(chunk["last_offset"]),

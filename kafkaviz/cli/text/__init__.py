@@ -1,1 +1,1 @@
-"""What the commands print of a checkup, a lookup, a simulation and a tuning."""
+"""The printed text of commands: checks, comparisons, lookups, simulations and tunings."""

@@ -1,4 +1,4 @@
-"""A comparison of two catalogs in words, as compare_text.py words one of directories."""
+"""The text of a comparison of two catalogs; compare_text.py has that of directories."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,6 @@ INDENT = "  "
 
 
 def render(pair: CatalogPair, rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """Two catalogs."""
     for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
         yield say("comparison.source", side=side, path=side_catalog.path)
     for side in pair.unverified_sides:
@@ -48,7 +47,7 @@ def _render_log(row: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
-    """The offsets of both, what is damaged, and where they differ."""
+    """Yields the offsets of both, the damaged batches, and the differences."""
     offsets = [
         offset_range_text(row[f"start_{side}"], row[f"end_{side}"])
         for side in SIDES
@@ -71,7 +70,7 @@ def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _describe_first(row: Mapping[str, Any]) -> Message:
-    """The first of the batches that differ, or where two leader epochs part."""
+    """Returns the first batch that differs, or the offset where the leader epochs diverge."""
     offset, a, b = (row[name] for name in ("first_different_offset", "epoch_a", "epoch_b"))
     if a is None or b is None:
         side = "b" if a is None else "a"

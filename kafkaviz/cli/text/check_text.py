@@ -1,4 +1,4 @@
-"""A checkup in words: the next start, the findings of each partition, and what retention does."""
+"""The text of a check: the next start, the findings per partition, and retention."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,15 +19,14 @@ from kafkaviz.simulate.steps import StartupStep
 
 ItemT = TypeVar("ItemT")
 
-MAX_SEPARATE = 5  # more findings of one code are reported together
-MAX_NAMES = 20  # of what is alike
-MAX_GROUPS = 20  # of one code, or of the causes of a failing start
-MAX_TOPICS = 5  # that are listed by size
-MAX_FAILED_NAMES = 3  # of partitions that stop the start for the same reason
+MAX_SEPARATE = 5  # more findings of one code than this are grouped
+MAX_NAMES = 20  # names of partitions with the same finding
+MAX_GROUPS = 20  # groups of one code, or causes of a failing start
+MAX_TOPICS = 5  # topics listed by size
+MAX_FAILED_NAMES = 3  # partitions that stop the start for the same reason
 
 
 def render(health: Health) -> Iterator[str]:
-    """Of a broker directory, or of one partition."""
     counts = health.counts
     yield say(
         "cli_check.counts",
@@ -70,14 +69,14 @@ def render(health: Health) -> Iterator[str]:
 
 
 def _place_text(log_directory: str | None, partition: str | None) -> str:
-    """What findings are about: a partition, a log directory, or the broker."""
+    """Returns the place of findings: a partition, a log directory, or the broker."""
     if log_directory is None:
         return partition or _broker()
     return f"{log_directory}/{partition}" if partition else log_directory
 
 
 def _render_directories(broker: Broker) -> Iterator[str]:
-    """The log directories of a broker with several: partitions and bytes of each."""
+    """Yields partitions and bytes of each log directory, for a broker with several."""
     if len(broker.log_directories) < 2:
         return
     for single in broker.single_directories:
@@ -101,7 +100,6 @@ def _render_directories(broker: Broker) -> Iterator[str]:
 
 
 def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
-    """The largest topics: bytes of logs and indexes, partitions."""
     if not sizes:
         return
     yield from ("", say("cli_check.largest_topics"))
@@ -124,7 +122,7 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
 
 
 def _render_retention(health: Health) -> Iterator[str]:
-    """What keeps the segments: how many go, by which settings, and those that go first or wait."""
+    """Yields how many segments retention deletes, the settings, and the most urgent segments."""
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
         unknown = next((log for log in logs if not log.limits.is_known), None)
@@ -160,7 +158,7 @@ def _render_retention(health: Health) -> Iterator[str]:
 
 
 def _render_start(health: Health) -> Iterator[str]:
-    """How the broker was stopped, and how its next start ends."""
+    """Yields how the broker was stopped, and the outcome of its next start."""
     restart = health.restart
     if restart is None:
         yield say("cli_check.start_unknown")
@@ -198,7 +196,7 @@ def _render_start(health: Health) -> Iterator[str]:
 
 
 def _render_failures(failures: Iterable[StartupStep]) -> Iterator[str]:
-    """Where a start ends, or a log directory goes offline; equal causes once."""
+    """Yields the causes of a failing start or an offline log directory; equal causes once."""
     causes = list(_group_by(failures, _failure_cause).values())
     for first, *others in causes[:MAX_GROUPS]:
         text = first.error or first.why
@@ -214,7 +212,7 @@ def _render_failures(failures: Iterable[StartupStep]) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns what steps with the same cause share: their texts without partition and numbers."""
+    """Returns a step's texts without partition and numbers; equal for equal causes."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]
@@ -222,7 +220,7 @@ def _failure_cause(step: StartupStep) -> tuple[str, ...]:
 
 
 def _same_in_text(names: list[str]) -> str:
-    """Returns that other partitions fail in the same way: how many, and some of their names."""
+    """Returns that other partitions fail in the same way, with some of their names."""
     first_names = tuple(names[:MAX_FAILED_NAMES])
     hidden = len(names) - len(first_names)
     if not hidden:
@@ -231,9 +229,9 @@ def _same_in_text(names: list[str]) -> str:
 
 
 def _render_findings(findings: list[Finding]) -> Iterator[str]:
-    """Many findings of one code: the first in full, of the others where and what.
+    """Yields many findings of one code: the first one in full, then the others in short.
 
-    Once of those that differ by the partition alone.
+    Findings that differ only in their partition share one entry.
     """
     first = findings[0]
     yield from ("", say("cli_check.times", code=first.code, n=len(findings)))
@@ -256,7 +254,7 @@ def _render_findings(findings: list[Finding]) -> Iterator[str]:
 
 
 def _render_notes(findings: list[Finding]) -> Iterator[str]:
-    """Much information of one code: the first, and what else it is about."""
+    """Yields many notes of one code: the first one in full, then the other partitions."""
     yield from ("", say("cli_check.times", code=findings[0].code, n=len(findings)))
     yield from _render_note(findings[0])
     names = list(dict.fromkeys(finding.partition or _broker() for finding in findings[1:]))
@@ -264,7 +262,7 @@ def _render_notes(findings: list[Finding]) -> Iterator[str]:
 
 
 def _some_names(names: list[str]) -> str:
-    """Returns the names, or the first of many and how many more there are."""
+    """Returns the names, or the first ones and how many more there are."""
     if len(names) <= MAX_NAMES:
         return say("common.names", names=tuple(names))
     first_names = tuple(names[:MAX_NAMES])
@@ -272,7 +270,7 @@ def _some_names(names: list[str]) -> str:
 
 
 def _key_without_partition(finding: Finding) -> tuple:
-    """What is said of a finding, its partition's name left out."""
+    """Returns the texts of a finding without its partition's name."""
     texts = (
         finding.message,
         finding.evidence.found,
@@ -288,7 +286,7 @@ def _key_without_partition(finding: Finding) -> tuple:
 
 
 def _group_by(items: Iterable[ItemT], key: Callable[[ItemT], tuple]) -> dict[tuple, list[ItemT]]:
-    """Those of the same key together, all in their order."""
+    """Groups items by key; keeps their order."""
     groups: dict[tuple, list[ItemT]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -296,7 +294,7 @@ def _group_by(items: Iterable[ItemT], key: Callable[[ItemT], tuple]) -> dict[tup
 
 
 def _render_finding(finding: Finding, location: str) -> Iterator[str]:
-    """A finding in full."""
+    """Yields the lines of a finding in full."""
     severity = output.pad(say(f"common.severity_{finding.severity}").upper(), 7)
     yield f"  {severity}  {finding.code}  {location}".rstrip()
     yield from _wrap("", finding.message)
@@ -313,7 +311,7 @@ def _render_finding(finding: Finding, location: str) -> Iterator[str]:
 
 
 def _render_note(finding: Finding) -> Iterator[str]:
-    """What is merely true, in short."""
+    """Yields a finding of severity info in short form."""
     yield from _wrap(
         say("common.severity_info"),
         say(
@@ -327,12 +325,11 @@ def _render_note(finding: Finding) -> Iterator[str]:
 
 
 def _full_location(finding: Finding) -> str:
-    """The partition, and the place in it."""
     return f"{finding.partition or _broker()}  {_location(finding)}".rstrip()
 
 
 def _location(finding: Finding) -> str:
-    """The file, and which of its bytes."""
+    """Returns the file, and the range of its bytes."""
     if finding.position is None:
         return _file(finding)
     if not finding.length:
@@ -346,7 +343,7 @@ def _location(finding: Finding) -> str:
 
 
 def _file(finding: Finding) -> str:
-    """The file without its partition, under whose name it is listed."""
+    """Returns the file without its partition, which is in the heading."""
     name = finding.file or ""
     return "" if name == finding.partition else name.removeprefix(f"{finding.partition}/")
 
@@ -357,10 +354,10 @@ def _add_hex(text: Message | None, digits: str) -> str:
 
 
 def _wrap(label: str, text: str | Message, indent: str = " " * 11) -> Iterator[str]:
-    """A text in lines, the label in front of the first."""
+    """Wraps a text, with the label before the first line."""
     return output.wrap(text, f"{indent}{output.pad(label, 10)}" if label else indent)
 
 
 def _broker() -> str:
-    """What stands for the partition of a finding that is about none."""
+    """Returns the heading of findings that belong to no partition."""
     return say("health.broker_directory")

@@ -1,4 +1,4 @@
-"""A comparison in words: a line for each partition, and below those that differ how and why."""
+"""The text of a comparison: a line per partition, and the differences of those that differ."""
 
 from collections.abc import Iterator
 
@@ -29,13 +29,12 @@ from kafkaviz.figures.text.comparison_text import (
 from kafkaviz.messages import Text, message, say
 from kafkaviz.messages import render as render_text
 
-MAX_LINES = 5  # of differences or indexes that are printed of a partition
+MAX_LINES = 5  # differences or indexes printed per partition
 MAX_CHANGES = 20
 NAME_COLUMNS, RELATION_COLUMNS = 32, 22
 
 
 def render(comparison: BrokerComparison) -> Iterator[Text]:
-    """Two directories."""
     yield say("comparison.source", side="a", path=comparison.sources[0])
     yield say("comparison.source", side="b", path=comparison.sources[1])
     for problem in comparison.problems:
@@ -85,7 +84,7 @@ def _render_walk(walk: TruncationWalk, leader: str, follower: str) -> Iterator[s
 
 
 def _render_start(start: StartComparison) -> Iterator[str]:
-    """Before and after."""
+    """Yields the changes between before and after a start."""
     yield ""
     yield from output.wrap(outcome_text(start))
     if not start.changes or start.is_swapped:
@@ -112,7 +111,7 @@ def _render_start(start: StartComparison) -> Iterator[str]:
 
 
 def _is_of_log(change: FileChange) -> bool:
-    """Whether it is about records or their indexes, and more than a start's housekeeping."""
+    """Returns whether a change is about records or indexes, and not a start's housekeeping."""
     is_plain = change.file.endswith((".log", "index"))
     is_trimmed = change.kind in (ChangeKind.TRIMMED, ChangeKind.TRIMMED_AND_APPENDED)
     is_housekeeping = is_trimmed or ".deleted" in change.file

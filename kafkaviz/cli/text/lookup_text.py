@@ -1,4 +1,4 @@
-"""A lookup in words: one line a step, in the order in which Kafka takes them."""
+"""The text of a lookup: one line per step, in Kafka's order."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -14,8 +14,8 @@ from kafkaviz.search.lookup_object import describe_choice
 from kafkaviz.search.scan import ForwardScan
 from kafkaviz.versions import SearchProfile
 
-MAX_NEIGHBOURS = 3  # segments shown on each side of a chosen one
-MAX_READS = 200  # reads shown of one scan; --json has all
+MAX_NEIGHBOURS = 3  # segments shown on each side of the chosen one
+MAX_READS = 200  # reads shown per scan; --json has all
 
 
 def render(
@@ -23,11 +23,11 @@ def render(
     remote_bases: Container[int] = (),
     cost: RemoteCost | None = None,
 ) -> Iterator[str]:
-    """Of a lookup in a partition or a segment.
+    """Yields the lines of a lookup in a partition or a segment.
 
     Args:
-        remote_bases: the base offsets of segments that lie in tiered storage alone.
-        cost: what is read of them.
+        remote_bases: the base offsets of segments that are only in tiered storage.
+        cost: the reads from remote storage.
     """
     yield say(
         "cli_lookup.found_as",
@@ -58,7 +58,7 @@ def render(
 def render_index_search(
     search: IndexSearch, answer: tuple[int, int], profile: SearchProfile
 ) -> Iterator[str]:
-    """Of a search in an index by itself."""
+    """Yields the lines of a search in a single index."""
     key = "index_offset" if search.kind == OFFSET else "index_timestamp"
     yield say(f"cli_lookup.{key}", target=search.slot_search.target, version=profile.version)
     yield ""
@@ -68,7 +68,7 @@ def render_index_search(
 
 
 def render_search(search: IndexSearch) -> Iterator[str]:
-    """Every probe of a search, and the entry."""
+    """Yields every probe of a search, and the entry it found."""
     result = search.slot_search
     warm = "searched" if result.warm_from_slot is None else "searched_warm"
     yield say(
@@ -120,9 +120,9 @@ def _is_limited(lookup: Lookup) -> bool:
 def _render_segments(
     choices: Sequence[SegmentChoice], bounds: Bounds, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """The chosen ones and their neighbours; of the rest how many there are.
+    """Yields the chosen segments with their neighbours, and the number of the others.
 
-    Where none is searched, once why, and what they hold.
+    If no segment is searched, yields the reason once.
     """
     reasons = {output.to_one_line(describe_choice(item)) for item in choices}
     if len(reasons) == 1 and not any(item.chosen for item in choices):
@@ -191,7 +191,7 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
 def _render_remote_step(
     step: IndexSearch | ForwardScan, cost: RemoteCost, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """Where a step reads, if that is remote, and the price of it."""
+    """Yields the place and the cost of a step's remote reads, if it has any."""
     file = step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.segment)}.log"
     reads = cost.reads_of(file)
     if step.segment in remote_bases:

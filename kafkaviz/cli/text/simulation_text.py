@@ -1,4 +1,4 @@
-"""A simulated log in words and as an object."""
+"""A simulated log as text and as a JSON object."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +13,14 @@ from kafkaviz.simulate.startup import way_outs
 from kafkaviz.simulate.writer.writer import Event
 from kafkaviz.units import file_stem
 
-MAX_FILES = 20  # files that came out otherwise; --json has all
+MAX_FILES = 20  # differing files that are listed; --json has all
 CLEANED_NOTE = message("cli_simulate.cleaned")
 OTHER_CAUSES_NOTE = message("cli_simulate.other_causes")
 LEFT_OUT_NOTE = message("cli_simulate.left_out_bytes")
 
 
 def render(simulated: Simulated, out: Path) -> Iterator[str]:
-    """A line a segment, and what there is in all."""
+    """Yields a line per segment, and the totals."""
     yield from map(render_segment, simulated.segments)
     key = "written_log" if simulated.has_records else "written_empty"
     yield say(
@@ -34,7 +34,7 @@ def render(simulated: Simulated, out: Path) -> Iterator[str]:
 
 
 def render_segment(segment: SimulatedSegment) -> str:
-    """A segment, and what made it roll."""
+    """Returns the line of a segment, with the cause of its roll."""
     line = message(
         "cli.segment_line",
         name=file_stem(segment.base_offset),
@@ -55,7 +55,7 @@ def render_segment(segment: SimulatedSegment) -> str:
 
 
 def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
-    """How a replay came out beside the copied indexes, if it is one."""
+    """Yields how a replay's indexes differ from the copied ones; nothing for a workload."""
     if source is None:
         return
     unread_parts = replay_stream.find_unread(source.log)
@@ -80,7 +80,7 @@ def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iter
 
 
 def _render_unread(part: UnreadTail) -> str:
-    """Where the batches of a .log ended before its bytes did."""
+    """Returns the line of a .log whose batches end before its bytes do."""
     return say(
         "cli_simulate.unread",
         file=part.name,
@@ -91,7 +91,7 @@ def _render_unread(part: UnreadTail) -> str:
 
 
 def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
-    """What --json prints."""
+    """Returns the object that --json prints."""
     segments = [
         segment_object(
             segment.base_offset,

@@ -1,4 +1,4 @@
-"""The answer of tune in words: the verdict, its reasons, and the table of intervals."""
+"""The text of a tuning: the verdict, its reasons, and the table of intervals."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -39,11 +39,11 @@ def render(
     recommendation: Recommendation | None,
     costs: LookupCosts,
 ) -> Iterator[str | Message]:
-    """Of a measured source: the answer, what it rests on, and a broker's topics.
+    """Yields the answer for a measured source, its basis, and a broker's topics.
 
     Args:
-        answers: of each case of the source, by its name.
-        recommendation: of all of it, None where there is no batch.
+        answers: the answer for each case of the source, by name.
+        recommendation: the answer for the complete source; None if it has no batches.
     """
     case = source.total
     parts = case.measurement.parts
@@ -92,7 +92,7 @@ def render(
 
 
 def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
-    """Of a log that was written twice more: as it is set, and with other settings."""
+    """Yields the results of rewriting a log with its own and with other settings."""
     yield from ("", say("cli_tune.once_more"))
     for name, outcome in zip(
         (say("cli_tune.as_set"), say("cli_tune.what_if")), comparison, strict=True
@@ -121,7 +121,7 @@ def render_what_if(comparison: tuple[WhatIf, WhatIf]) -> Iterator[str]:
 def _render_basis(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """What is sure, what is modelled, and what else the setting touches."""
+    """Yields the exact values, the modelled ones, and the other effects of the setting."""
     yield from _render_current(case)
     yield from _render_entries(case)
     yield from _render_header_cost(case, costs)
@@ -137,7 +137,7 @@ def _render_basis(
 
 
 def _render_current(case: TuningCase) -> Iterator[str]:
-    """Today's interval, and the settings that were inferred."""
+    """Yields today's interval, and the settings that were inferred."""
     yield from _wrap(
         say("cli_tune.today"),
         say(
@@ -159,7 +159,7 @@ def _render_current(case: TuningCase) -> Iterator[str]:
 
 
 def _render_entries(case: TuningCase) -> Iterator[str]:
-    """The entries of the replay, beside those on disk."""
+    """Yields the number of entries in the replay, compared with those on disk."""
     sure = "sure_as_replayed"
     if case.disk_entries is not None:
         sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
@@ -176,7 +176,7 @@ def _render_entries(case: TuningCase) -> Iterator[str]:
 
 
 def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
-    """What a header is taken to cost, and after what."""
+    """Yields the modelled cost of a header, and its source."""
     how = (
         message("cli_tune.calibrated", day=costs.calibrated)
         if costs.calibrated
@@ -204,7 +204,7 @@ def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
 def _render_table(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[str]:
-    """Today, what is considered, and round intervals around them."""
+    """Yields today's interval, the considered one, and round intervals around them."""
     heads = (
         ("interval", 12), ("entries", 12), ("index", 12), ("of_log", 9), ("headers", 10),
         ("p99", 7), ("max", 8),
@@ -223,12 +223,9 @@ def _render_table(
 def _rows(
     case: TuningCase, recommendation: Recommendation, costs: LookupCosts
 ) -> Iterator[tuple[IntervalCost, str]]:
-    """The rows of the table.
+    """Yields the rows of the table: an interval with its prices, and a word that marks it.
 
-    Today's interval as its index is on disk, and where the replay is another, that too.
-
-    Yields:
-        An interval with its prices, and a word that marks it.
+    Today's interval is measured on the index on disk. If the replay differs, it has another row.
     """
     today = recommendation.current_cost
     intervals = {1 << power for power in range(10, 21, 2)} | {recommendation.considered_bytes}
@@ -247,7 +244,7 @@ def _rows(
 
 
 def _render_targets(recommendation: Recommendation) -> Iterator[str]:
-    """What lookups read by what they look for, today and with what is considered."""
+    """Yields the headers that lookups read by kind of target, today and as considered."""
     intervals = [
         recommendation.current_cost,
         *(
@@ -275,7 +272,7 @@ def _render_targets(recommendation: Recommendation) -> Iterator[str]:
 
 
 def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[str]:
-    """What some sizes of an index would do; nothing of a broker, or of a .log alone."""
+    """Yields the effect of several index sizes; nothing for a broker or a single .log."""
     case = source.total
     today_bytes = case.today.config.segment_index_bytes
     outcomes = [
@@ -313,7 +310,7 @@ def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[st
 def _render_topics(
     source: TuningSource, answers: Mapping[str, Recommendation | None]
 ) -> Iterator[str]:
-    """A line a topic, those to change first."""
+    """Yields a line per topic; topics to change come first."""
     yield from ("", say("cli_tune.topics"))
     cases = sorted(source.cases, key=lambda case: (_is_keep(answers.get(case.name)), case.name))
     for case in cases:
