@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 
 from kafkaviz import extras
 from kafkaviz.errors import KafkavizError
@@ -73,7 +72,6 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
 
     _refuse_unknown(master)
     with SESSION_LOCK:
-        _know_numpy_without_tests()
         running = SparkContext._active_spark_context
         if running is not None and not is_alive(running):
             _forget()
@@ -232,24 +230,6 @@ def prepare(
     if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
         _workers_import_from(CHECKOUT, environ)
     return java
-
-
-def _know_numpy_without_tests() -> None:
-    """Lets pyspark tell numpy's values from others without a module of its tests.
-
-    It asks so of each value that it sends to the JVM. To learn whether numpy is installed it
-    imports pyspark.testing, which imports pandas to learn the same of that: 0.5 s of processor.
-    """
-    from pyspark.sql.types import NumpyArrayConverter, NumpyScalarConverter
-
-    def is_scalar(self: object, obj: object) -> bool:  # noqa: ARG001 - a method of pyspark's
-        return isinstance(obj, np.generic)
-
-    def is_vector(self: object, obj: object) -> bool:  # noqa: ARG001 - the same
-        return isinstance(obj, np.ndarray) and obj.ndim == 1
-
-    NumpyScalarConverter.can_convert = is_scalar
-    NumpyArrayConverter.can_convert = is_vector
 
 
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
