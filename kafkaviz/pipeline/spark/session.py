@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-
 from kafkaviz import extras
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.cache_folder import cache_folder
