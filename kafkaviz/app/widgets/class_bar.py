@@ -27,7 +27,7 @@ from kafkaviz.messages import language, say, say_count
 
 CSS = Path(__file__).with_suffix(".css")
 POLL_S = 1.0  # how often the teacher's page asks the room
-PARTS = ("kv_class_crumb", "kv_class_body")
+PARTS = ("kv_class_crumb", "kv_class_body")  # keys of the fragments that show the current step
 MAX_STUCK_SHOWN = 4
 COMMAND = "kafkaviz app --class"
 # The parts of learners' pages run one at a time. Twenty threads that pass Python's lock around at
@@ -109,7 +109,7 @@ def render_button() -> None:
     """Draws the popover to join or, if allowed, teach a class. Draws nothing in a class."""
     if class_seat.code():
         return
-    # the key is constant: with another key this would be a new popover, and closed
+    # with another key this would be a new popover, and closed
     with st.popover(
         say("class.title"),
         icon=":material/groups:",

@@ -133,7 +133,7 @@ def _render_refusal(name: str, mark: str, finding: str, reason: str) -> None:
         _sample_button("tertiary")
 
 
-RENDERERS = {
+RENDERERS = {  # by CannotOpen.kind
     "missing": _missing,
     "not-kafka": _not_kafka,
     "permission": _no_permission,

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz.app.state import choice, page_state
 
-Controls = Mapping[str, Iterable[str]]  # address parameters by the part that has their controls
+Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab has a control for
 
 
 def open_by_address(controls: Controls) -> None:

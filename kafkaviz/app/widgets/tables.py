@@ -11,6 +11,7 @@ from kafkaviz import units
 from kafkaviz.app.widgets import elements
 from kafkaviz.log.broker import Broker
 
+# the characters that may start a formula in a spreadsheet, also in full width
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 

@@ -24,7 +24,7 @@ ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
 # rows in the table, largest logs first: the browser holds them all, and pandas' Styler formats at
 # most 262 144 cells
 LISTED_ROWS = 10_000
-COLUMNS = {  # by their names in FORMATTERS
+COLUMNS = {  # the layout of some columns of FORMATTERS
     "name": st.column_config.TextColumn(width=158),
     "log_directory": st.column_config.TextColumn(width=110),
     "offsets": st.column_config.TextColumn(alignment="right", width=110),
@@ -169,6 +169,7 @@ def _displayed_table(rows: tuple[PartitionRow, ...], _language: str) -> Styler:
     styler = style_table(frame(rows)).set_uuid("partitions")
     styler._compute()
     displayed = styler._translate(sparse_index=False, sparse_cols=False)
+    # Streamlit calls these two private methods of pandas' Styler on every run
     vars(styler).update(_compute=lambda: styler, _translate=lambda *_options: displayed)
     return styler
 

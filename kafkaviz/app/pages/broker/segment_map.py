@@ -22,7 +22,8 @@ from kafkaviz.messages import say
 if TYPE_CHECKING:
     from kafkaviz.figures.broker.broker_map import BrokerMapView
 
-USUAL_KINDS, RARE_KINDS = ("closed", "active", "deleted"), ("cleaned", "swap")  # in the legend
+# kinds of segments that are always in the legend, and those that are only if they occur
+USUAL_KINDS, RARE_KINDS = ("closed", "active", "deleted"), ("cleaned", "swap")
 
 
 def render_segment_map(

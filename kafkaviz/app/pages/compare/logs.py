@@ -20,7 +20,7 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
 
-NOBODY, FULL, AROUND = "none", "all", "parting"  # as values in the address
+NOBODY, FULL, AROUND = "none", "all", "parting"  # their words in the address
 
 
 @st.fragment

@@ -121,7 +121,7 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
         finding, detail = say("explore.too_long", n=error.seconds), say("explore.ask_less")
     elif isinstance(error, QueryTooLarge):
         finding, detail = say_count("explore.too_large", error.mib), say("explore.ask_less")
-    else:  # without the path of a catalog, which is the server's own
+    else:  # the path of the catalog belongs to the server and is not shown
         reason = render(error.what) if isinstance(error, CannotOpen) else error_text.describe(error)
         finding, detail = say("explore.not_ended"), say("common.nothing_changed", error=reason)
     with elements.state("failed", "error", finding, detail):
@@ -129,7 +129,7 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
 
 
 def _render_run_again(snapshot: BrokerSnapshot, text: str) -> None:
-    restart = cast(Callable[..., None], queries().restart)  # what a callback returns is dropped
+    restart = cast(Callable[..., None], queries().restart)  # a callback's result is not used
     st.button(say("explore.run_again"), key="kv_again", on_click=restart, args=(snapshot, text))
 
 

@@ -451,7 +451,7 @@ def parse_target(text: str, target_kind: str) -> int:
     """
     if target_kind == TIMESTAMP and text.strip().lower() in by_time.NAMES:
         return by_time.NAMES[text.strip().lower()]
-    digits = re.sub(r"[\s_,\u202f]", "", text)
+    digits = re.sub(r"[\s_,\u202f]", "", text)  # the app itself groups digits with U+202F
     if re.fullmatch(r"-?\d{1,19}", digits):
         target = int(digits)
     elif target_kind == TIMESTAMP:

@@ -142,6 +142,7 @@ def _turnover_faults(
         page_replay.replay(growth, memory, settings.readers, warm_bytes)
         for warm_bytes in (None, settings.warm_bytes)
     )
+    # the closed form holds for readers at the tail after every append, without read-around
     is_at_tail = (
         not settings.readers.laggard_share
         and settings.readers.appends_a_lookup == 1

@@ -30,7 +30,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import render, say
 
 TAB = "Bytes"  # the word of this tab in the address
-BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
+BYTE_DIGITS = 15  # JavaScript's integers are exact up to this length
 HIDDEN_LABEL = {"label_visibility": "collapsed"}
 MAX_OFFERED = 40  # files in the menu: a partition has a snapshot for each of its segments
 

@@ -14,7 +14,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 
-ANSWER_PX = 340  # a text field for a number
+ANSWER_PX = 340  # width of a text field for a number
 
 
 def render_questions(position: LessonPosition) -> None:
