@@ -33,7 +33,10 @@ def escape_markdown(text: str) -> str:
 
 
 def cut_middle(text: str, length: int) -> str:
-    """Returns the text cut in the middle to `length` characters. Two thirds are from its end."""
+    """Returns the text, cut in the middle if it is longer than `length` characters.
+
+    The end gets two thirds, because the last part of a path matters most.
+    """
     if len(text) <= length:
         return text
     tail = length * 2 // 3

@@ -265,7 +265,7 @@ def style_table(table: pd.DataFrame) -> Styler:
 
 
 def _format_whole_floats(formatter: Callable[..., str]) -> Callable[[object], str]:
-    """Returns a formatter that also takes whole numbers as floats."""
+    """Returns the formatter, extended to take whole numbers that pandas holds as floats."""
     return lambda value: (
         formatter(int(value))
         if isinstance(value, float) and value.is_integer()

@@ -115,7 +115,10 @@ def render_race(
     search_profile: SearchProfile,
     key: str,
 ) -> None:
-    """Draws the race of both searches, and if they do the same, a button to where they differ."""
+    """Draws the race of both searches.
+
+    If they do the same, or if neither waits for a page, it adds a button to where they differ.
+    """
     race, payload = charts.view(
         ("race", key), lambda: _race(context, search_profile.warm_bytes, key)
     )

@@ -101,7 +101,7 @@ def reset_interval(interval_bytes: int) -> None:
 
 
 def considered_config(context: TuningContext) -> LogConfig:
-    """Returns the settings of the sliders. A slider that was not moved keeps the log's value."""
+    """Returns the log's settings with the considered interval and the values of the sliders."""
     fields = {
         name.replace(".", "_"): _chosen_value(context, name) for name in page_state.REPLAY_SETTINGS
     }
