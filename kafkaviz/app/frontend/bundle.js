@@ -1,7 +1,5 @@
-// Bundles each component of src/ into one file of bundles/, and writes down which sources they are of.
-//
-//   npm run bundle    writes bundles/
-//   npm run check     compares it, among other things, and fails where it is out of date
+// Bundles each component of src/ into one file of bundles/, and stores a hash of the sources. `npm
+// run bundle` writes bundles/; `npm run check` also fails if they are out of date.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +10,8 @@ const SOURCES = join(import.meta.dirname, 'src'),
   BUNDLES = join(import.meta.dirname, 'bundles'),
   DIGEST = 'sources.sha256';
 
-// Those that Python registers by name, a file or a folder each; what else is in src/ they import.
+// The components that Python registers by name, each a file or a folder; they import the rest of
+// src/.
 const ENTRY_POINTS = Object.fromEntries(
   readdirSync(SOURCES, { withFileTypes: true })
     .map(({ name }) =>
@@ -22,7 +21,8 @@ const ENTRY_POINTS = Object.fromEntries(
     .filter(([, path]) => existsSync(path) && /^export default /m.test(readFileSync(path, 'utf8'))),
 );
 
-// Of each source its path and its text, by path; tests/app/test_scripts.py computes the same without node.
+// Hashes the path and text of each source; tests/app/test_scripts.py computes the same without
+// node.
 function digest() {
   const hash = createHash('sha256');
   const paths = readdirSync(SOURCES, { recursive: true })
@@ -42,7 +42,8 @@ const { outputFiles } = await build({
   target: 'es2022',
   charset: 'utf8',
   legalComments: 'none',
-  banner: { js: '// Made of src/ by bundle.js.' }, // Streamlit takes a script of one line for a path
+  // Streamlit would take a one-line script for a path
+  banner: { js: '// Made of src/ by bundle.js.' },
   write: false,
 });
 const wanted = new Map(outputFiles.map(file => [file.path.split(/[\\/]/).at(-1), file.text]));

@@ -1,5 +1,5 @@
-// Writes the reader's choices into the address, beside what others write there; null takes one out of it.
-// Whenever Python writes the address it does so as it last knew it: this is called anew then, and writes again.
+// Writes choices into the address; null removes a parameter, and other parameters stay. When Python
+// rewrites the address from its last known state, this component runs again and repeats its write.
 export default function ({ data: { chosen } }) {
   const url = new URL(location.href);
   for (const name in chosen)

@@ -1,7 +1,7 @@
-// Answers to the exercises of lessons, judged in the browser as app/lessons/tasks.py judges them.
+// Checks answers to the exercises of lessons in the browser, as app/lessons/tasks.py does.
 import { fillTemplate } from './text.js';
 
-// What is said to an answer: whether it is right, and the words.
+// Returns whether an answer is right, and the text of the response.
 export function judgeAnswer(kind, typed, answer, words) {
   if (kind === 'choice') {
     const ok = typed === answer[0];
@@ -18,7 +18,7 @@ export function judgeAnswer(kind, typed, answer, words) {
   return { ok: false, text: `${words.not_yet}. ${text}` };
 }
 
-// The whole numbers in what somebody typed, as text; digits may be grouped, and as wide as a Han character.
+// Returns the whole numbers in a typed text, as text. Digits may be grouped or full-width.
 export function wholeNumbers(text) {
   const ascii = text.replace(/[\uff10-\uff19]/g, digit => String(digit.charCodeAt(0) - 0xff10)),
     ungrouped = ascii.replace(/(?<=\d)[,_\u202f](?=\d{3}(?!\d))/g, '');

@@ -1,4 +1,5 @@
-// Draws one of our own SVG files; never hand it text from a broker.
+// Draws one of the app's own SVG files. Never pass it text from a broker, because it is not
+// escaped.
 import { html } from './dom.js';
 
 export default function ({ parentElement: root, data }) {

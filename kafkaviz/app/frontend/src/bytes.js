@@ -1,5 +1,7 @@
-// Bytes as hexadecimal and text, sixteen a row, each field in the colour of its kind; the fields beside them, and what the chosen one means.
-// Only the rows on screen are drawn, and only a stretch of the bytes is here: state.panes[i] has those from `first` on, as figures/segment/segment_bytes.py sent them.
+// The bytes view: sixteen bytes per row in hexadecimal and text, each field coloured by its kind,
+// next to the list of fields and the meaning of the selected one. Only rows on screen are drawn.
+// The browser has only a part of the bytes: state.panes[i] holds those from `first` on, as sent by
+// figures/segment/segment_bytes.py.
 import { html, renderMarkup } from './dom.js';
 import { fillTemplate, groupDigits, pluralText } from './text.js';
 
@@ -8,11 +10,12 @@ const ROW = 16,
   PAD_PX = 10,
   SPARE_ROWS = 6,
   REST_MS = 120;
-const BEHIND = ['torn', 'unwritten']; // kinds of what stands behind the last batch, shown with it
+// kinds of bytes after the last batch, which are shown with it
+const BEHIND = ['torn', 'unwritten'];
 
 export default function ({ parentElement: root, data, setStateValue }) {
   const state = (root.host.__bytes ??= { key: null, panes: [] });
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   Object.assign(state, { root, send: setStateValue, $: name => root.querySelector(`.${name}`) });
   take(state, decodeMessage(data));
   const sizes = new ResizeObserver(() => state.panes.forEach(p => renderRows(state, p)));
@@ -21,7 +24,7 @@ export default function ({ parentElement: root, data, setStateValue }) {
   return state.release;
 }
 
-// ---- what was sent
+// ---- the message
 
 function decodeMessage(sent) {
   const length = Number(new DataView(sent.buffer, sent.byteOffset, 8).getBigUint64(0, true));
@@ -42,7 +45,8 @@ function decodeMessage(sent) {
   return data;
 }
 
-// The same batch or file again: the reader's place stays. Another one: the field that Python would look at first is chosen.
+// Keeps the position for the same batch or file; for another one it selects the field given by
+// Python.
 function take(state, data) {
   const other =
       state.key !== data.key ||
@@ -132,10 +136,11 @@ function refresh(p, sent) {
 
 // ---- drawing
 
-// From where places are counted: a file from its first byte, even if what can be scrolled through begins later.
+// The zero of displayed positions: a file counts from its first byte, even if the pane begins
+// later.
 const origin = p => (p.of === 'file' ? 0 : p.start);
 
-// The span that has a byte, by halving; null where its bytes are not here.
+// Finds the field that contains a byte by bisection; null if its bytes are not loaded.
 function at(p, byte) {
   let lo = 0,
     hi = p.spans.length - 1;
@@ -205,7 +210,7 @@ function buildRow(p, n) {
   return el;
 }
 
-// On which sides a cell has the frame of its field: where the field ends, or the row does.
+// Returns the sides on which a cell shows the frame of its field: at the ends of field and row.
 function edgeStyle(s, byte, from) {
   const sides = {
     l: byte === s.start || byte === from,
@@ -234,11 +239,11 @@ function redraw(state) {
   if (!to.again) {
     to.again = true;
     ask(state, to.pane, to.byte);
-  } // once: of a file that shrank it never comes
+  } // only once, because a file that shrank never has the byte
   mark(state);
 }
 
-// Frames the cells and the list's line of the chosen field, and of the one under the pointer; says what it means.
+// Marks the selected field and the one under the pointer in cells and list, and shows its meaning.
 function mark(state) {
   if (!state.at) return;
   for (const p of state.panes) {
@@ -291,7 +296,7 @@ function say(state, p, s) {
   }
 }
 
-// ---- what the reader does
+// ---- input
 
 function spanOf(p, e) {
   const el = e.target.closest?.('[data-b], [data-s]');
@@ -308,7 +313,7 @@ function markNear(state, p, s) {
   mark(state);
 }
 
-// Chooses the field of a byte and brings it on screen; one that is not here is asked for first.
+// Selects the field of a byte and scrolls to it; requests the bytes first if they are not loaded.
 function choose(state, p, byte, inView = false) {
   if (byte < p.first || byte >= p.last) {
     state.stepping = { pane: p, byte };
@@ -323,7 +328,7 @@ function choose(state, p, byte, inView = false) {
   mark(state);
 }
 
-// The reader chose a byte of the file: it stands in the address, as a link to it would have it.
+// Selects a byte of the file for the reader and writes it into the address.
 function selectByte(state, p, byte, inView) {
   choose(state, p, byte, inView);
   if (p.i) return;
@@ -373,7 +378,7 @@ function onKey(state, p, e) {
   act();
 }
 
-// Before the first field and behind the last one lie those of the neighbour batches.
+// Before the first field and after the last one the neighbouring batch follows.
 function goToNeighbour(state, p, offset) {
   if (p.i || offset === null) return;
   state.enter = 'first';
@@ -393,7 +398,7 @@ const follow = s => {
 };
 const pin = offset => document.dispatchEvent(new CustomEvent('kafkaviz-pin', { detail: offset }));
 
-// The pane came to rest on rows that are not here: the server is asked for them, once.
+// When the pane stops at rows that are not loaded, requests them once.
 function rest(state, p) {
   clearTimeout(p.rest);
   const from = p.start + Math.max(0, Math.floor((p.hex.scrollTop - PAD_PX) / ROW_PX)) * ROW,

@@ -1,6 +1,8 @@
-// What ties a tab to a class. Who it is there it keeps over a reload in its session storage, never in the address: the link that
-// `kafkaviz app --class` prints for the teacher has the secret behind a #, which a browser sends to no server, and it leaves the address bar at
-// once. A learner's tab hears from the server that the class goes on, by a request that is answered when it does.
+// Connects a tab to its class. The tab keeps its token in the session storage for a reload, never
+// in the address. The teacher's link from `kafkaviz app --class` has the secret in the fragment,
+// which browsers do not send to a server, and which is removed from the address bar at once. A
+// learner's tab learns about changes of the class by a request that the server answers when the
+// class moves on.
 const KEY = 'kafkaviz_class_',
   FEED = './_kafkaviz/class',
   PAUSE_MS = 2000;
@@ -31,7 +33,7 @@ function restore(own, code) {
   }
   const known = sessionStorage.getItem(KEY + code);
   if (!known || known === own.sent) return;
-  own.sent = known; // one that is no longer valid is sent once
+  own.sent = known; // an invalid token is sent only once
   own.trigger('token', known);
 }
 
@@ -50,7 +52,8 @@ async function listen(own, code) {
       own.revision = revision;
       if (revision < 0) return;
     } catch {
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS)); // the server is away, or has enough of this seat
+      // the server is down or refuses more requests of this token
+      await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
     }
   }
 }

@@ -1,4 +1,4 @@
-// Copies the page's address, completed by what Python knows and the address bar leaves to a default, without what is its reader's own.
+// Copies the page's address, with defaults filled in by Python and without private parameters.
 import { html, icon } from './dom.js';
 
 export default function ({ parentElement: root, data }) {

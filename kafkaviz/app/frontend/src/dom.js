@@ -1,4 +1,4 @@
-// What the components draw with: makers of SVG and HTML, colours, hatches, one tooltip.
+// Drawing helpers for components: SVG, HTML, colours, hatches and a tooltip.
 import { fillTemplate } from './text.js';
 
 const NS = 'http://www.w3.org/2000/svg';
@@ -12,7 +12,8 @@ export const svg = (tag, at = {}, ...kids) =>
 export const html = (tag, at = {}, ...kids) => setContent(document.createElement(tag), at, kids);
 export const color = n => `var(--kv-${n})`;
 export const icon = n => html('span', { class: 'ic', 'aria-hidden': 'true' }, n);
-// A text of the reader's language with its values put in: **bold**, *italic*, ~what is wrong~; and the text of a number of things, its key_1 of one.
+// A message with its values filled in and its markup rendered: **bold**, *italic*, ~error~. With a
+// number, the singular text is the one under key_1.
 export const renderMarkup = (text, values) =>
   text
     .split(/(\*\*.+?\*\*|\*.+?\*|~.+?~)/)
@@ -63,7 +64,7 @@ export function tooltip(root) {
       box.replaceChildren(...lines().map(t => html('div', {}, t)));
       box.classList.add('show');
       const r = box.getBoundingClientRect(),
-        zoom = box.currentCSSZoom ?? 1, // of a page on a projector
+        zoom = box.currentCSSZoom ?? 1, // the zoom of the page on a projector
         below = e.clientY + 18 + r.height <= innerHeight;
       box.style.left = `${Math.max(8, Math.min(innerWidth - r.width - 8, e.clientX + 14)) / zoom}px`;
       box.style.top = `${(below ? e.clientY + 18 : e.clientY - r.height - 12) / zoom}px`;

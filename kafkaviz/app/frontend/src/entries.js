@@ -1,4 +1,5 @@
-// Entries of an offset index above the batches they point at, to scale; once the answer may be seen, where the search begins and what it steps over.
+// Entries of an offset index above their batches, to scale. Once revealed, it also shows where the
+// search starts and which batches it passes.
 import { color, drawingWidth, svg } from './dom.js';
 import { groupDigits, scale } from './text.js';
 
@@ -11,7 +12,7 @@ const HIGH = 312,
 export default function ({ parentElement: root, data }) {
   const $ = name => root.querySelector(`.${name}`),
     state = (root.host.__entries ??= {});
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   $('ft').textContent = data.title;
   $('fs').textContent = data.below;
   const show = () => {

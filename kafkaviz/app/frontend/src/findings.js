@@ -1,9 +1,11 @@
-// Health: the verdict on the next start, what it reads, and the findings: a list, and the chosen one with its bytes.
-// Everything was sent; choosing happens here, and goes into the address as ?finding= and ?severity=.
+// The findings on Health: the verdict on the next start, what it reads, and the list of findings
+// with details and bytes of the selected one. All data was sent; the selection is kept in the
+// address as ?finding= and ?severity=.
 import { color, drawingWidth, hatchedDrawing, html, icon, svg, tooltip } from './dom.js';
 import { fillTemplate, groupDigits } from './text.js';
 
-const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' }; // by severity, their words
+// message keys by severity
+const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' };
 const BAR = { gap: 2, top: 20, height: 24, tail: 7, letter: 6.4 };
 const sev = (state, kind) =>
   html('span', { class: `sev ${kind}`, role: 'img', 'aria-label': state.data.words[kind] });
@@ -11,7 +13,7 @@ const addressParameter = name => new URLSearchParams(location.search).get(name);
 
 export default function ({ parentElement: root, data }) {
   const state = (root.host.__findings ??= {});
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   state.$ = name => root.querySelector(`.${name}`);
   if (state.key !== data.key)
     Object.assign(state, {
@@ -44,7 +46,8 @@ const within = (part, text) => text.toLowerCase().includes(part.toLowerCase().re
 const filteredItems = state =>
   state.data.items.filter(item => state.only === 'all' || item.severity === state.only);
 
-// What an address names: an item, and behind a ~ which of its findings, if not the first.
+// Reads an item from the address, followed by ~ and the index of a finding in it unless it is the
+// first.
 function selectionOfAddress(data, text) {
   const [, key, nth] = /^(.*)~([0-9]{1,9})$/.exec(text) ?? [],
     item = data.items.find(other => other.key === key);
@@ -163,7 +166,7 @@ function drawBar(bar, x, w) {
   return g;
 }
 
-// A table: some rows, and all that were sent once somebody asks.
+// Draws a table with its first rows, and all sent rows on request.
 function renderTable(state, place, t, all = false) {
   const box = state.$(place);
   if (!t) return box.replaceChildren();
@@ -352,18 +355,18 @@ function renderDetail(state) {
   );
 }
 
-// What stands between backticks is a command or a name.
+// Text between backticks is a command or a name.
 const paragraphNodes = line =>
   line.split('`').flatMap((part, i) => (i % 2 ? html('code', {}, part) : textNodes(part)));
 
-// What no language but English has (Kafka's words, a sentence with values) is marked as English on a page of another one.
+// Text that exists only in English, such as Kafka's own words, is marked as English on other pages.
 const ENGLISH = /([A-Za-z.][\x20-\x7e\u2013\u2026\u202f\u201c\u201d]{23,})/;
 const textNodes = text =>
   document.documentElement.lang.startsWith('en')
     ? [text]
     : text.split(ENGLISH).map((part, i) => (i % 2 ? html('span', { lang: 'en' }, part) : part));
 
-// To the same bytes on the Segment page, in the same directory; the browser's Back comes back to this finding.
+// Links to the same bytes on the Segment page; Back returns to this finding.
 const link = (state, { link }) =>
   link.file
     ? html(
@@ -375,7 +378,7 @@ const link = (state, { link }) =>
     : null;
 
 function linkAddress(link) {
-  // one for each log directory of the broker
+  // one parameter per log directory of the broker
   const directories = new URLSearchParams(location.search).getAll('dir');
   const parameters = [...directories.map(directory => ['dir', directory]), ...Object.entries(link)];
   return `segment?${new URLSearchParams(parameters)}`;

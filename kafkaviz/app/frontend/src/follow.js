@@ -1,4 +1,4 @@
-// Two windows of a teacher at the same step: where one goes it tells the other, which then goes there by itself.
+// Keeps two windows of a teacher at the same step: each sends its step, and the other goes there.
 import { OPENED, teacherChannel } from './teacher_windows.js';
 
 export default function ({ data, setTriggerValue }) {
@@ -8,7 +8,7 @@ export default function ({ data, setTriggerValue }) {
     channel?.postMessage(data.place);
   if (own.heard === data.place) own.heard = null;
   own.place = data.place;
-  // the button opens the channel later than this was drawn
+  // the button may open the channel after this component was drawn
   const listen = () => {
     const other = teacherChannel();
     if (!other) return;

@@ -1,26 +1,27 @@
-// What the components keep on the page itself, beyond the element that each of them draws in.
+// State that components keep on the page, outside their own element.
 interface Document {
-  __kvStep?: { key: string; search: number; probes: number; over: boolean }; // the stepper's last one
-  __kvPages?: number; // tail_growth.js: the size that was drawn last, also where its tab was left
+  // the current step of the stepper
+  __kvStep?: { key: string; search: number; probes: number; over: boolean };
+  __kvPages?: number; // tail_growth.js: the size drawn last, also after its tab was closed
 }
 
 interface Window {
   __kafkaviz_class?: ClassTab;
   __kafkaviz_history?: HistoryState;
-  __kafkaviz_idle_scripts?: string[]; // index_page.js: the addresses of those that are still to be evaluated
+  __kafkaviz_idle_scripts?: string[]; // index_page.js: the scripts that are still to be evaluated
   __kafkaviz_sidebar?: SidebarState;
   __kafkaviz_teacher?: TeacherWindow;
 }
 
-// one_step.js: how the browser's history stands.
+// one_step.js: the state of the browser's history.
 interface HistoryState {
   between: string | null; // the address between the two steps of a change of page
-  pushedAt: number; // when a step was last taken, by performance.now()
-  known?: string; // the query that the last run of the page was given
-  push?: History['pushState']; // the browser's own
+  pushedAt: number; // performance.now() of the last step
+  known?: string; // the query of the last run of the page
+  push?: History['pushState']; // the browser's own function
 }
 
-// sidebar.js: which press still waits for its link; each place is the path of a page.
+// sidebar.js: the press that waits for its link; each place is the path of a page.
 interface SidebarState {
   places: [string, DOMRect][];
   measure?: () => void;
@@ -32,18 +33,19 @@ interface SidebarState {
   pressed?: string | null;
 }
 
-// teacher_windows.js: the channel to the teacher's other window, the step that is shown here, and the one that it named and that is to come.
+// teacher_windows.js: the channel to the other window, the current step, and the step announced by
+// the other window but not yet shown.
 interface TeacherWindow {
   channel: BroadcastChannel | null;
   place: string | null;
   heard: string | null;
 }
 
-// class_link.js: the tab in a class.
+// class_link.js: the tab's connection to a class.
 interface ClassTab {
   sent: string | null; // the token that was restored and sent
   token: string;
-  revision: number; // of the class, that this page shows
-  abort: AbortController | null; // of the request that waits
+  revision: number; // the revision that this page shows
+  abort: AbortController | null; // cancels the waiting request
   trigger?: (name: string, value: string | number) => void;
 }

@@ -1,10 +1,10 @@
-// A log that grows, append by append: the .log to scale, the counter, and both indexes.
+// A log that grows append by append: the .log to scale, the counter, and both indexes.
 import { color, hatchedDrawing, html, svg } from './dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from './steps.js';
 import { fillTemplate, groupDigits, scale, textWidth } from './text.js';
 
 const HEIGHT = 346,
-  STRONG = 1.12; // how much wider a word is in bold
+  STRONG = 1.12; // ratio of the width of bold text
 
 export default function ({ parentElement: root, data }) {
   return startStepper(root, data, { build, draw, wide: state => state.$('draw') });
@@ -18,7 +18,7 @@ function build(state) {
   buildValues(state, data.names);
 }
 
-// A line never breaks behind its indent, which is half as deep as written.
+// The indent must not break, and is half as deep as in the text.
 const indent = text => text.replace(/^ +/, blanks => '\u00a0'.repeat(blanks.length / 2));
 
 function draw(state, step) {
@@ -30,7 +30,7 @@ function draw(state, step) {
   $('draw').replaceChildren(drawPicture(state, step, data.segments[step.of]));
 }
 
-// The whole way as a strip: a mark a step, those that are more than an append named.
+// Draws all steps as a strip with one mark each; steps other than appends are named.
 function renderWay(state) {
   const { data } = state,
     w = Math.max(200, state.$('way').clientWidth || 300),
@@ -274,7 +274,8 @@ function drawCounter(g, w, step, data) {
       'stroke-width': 1.5,
     }),
   );
-  // the limit's name on the side of its line that has room, the sum on the other, or where that has none below
+  // The limit's name is on the side of its line that has space, and the sum on the other. If the
+  // sum does not fit there, it goes below.
   const limit = `index.interval.bytes ${groupDigits(data.interval)}`,
     left = line + 5 + textWidth(limit) * STRONG > w,
     isChecked = step.what === 'append' || step.what === 'fail',

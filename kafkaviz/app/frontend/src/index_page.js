@@ -1,15 +1,17 @@
-// Before Streamlit's scripts have drawn anything: a skeleton of the page, in the reader's light or dark; and the scripts of charts and tables
-// evaluated while nobody waits for anything else, because Plotly alone takes a second. Streamlit imports the same modules, by the same
-// addresses, when it needs them.
+// Runs before Streamlit's scripts have drawn anything: shows a skeleton of the page in the reader's
+// theme, and evaluates the scripts of charts and tables while the browser is idle, because Plotly
+// alone takes a second. Streamlit later imports the same modules from the same addresses.
 const SKELETON = 'kv-wait',
   DRAWN = ['h1', '[data-testid=stSkeleton]', '[data-testid=stException]']
     .map(part => `[data-testid=stMain] ${part}`)
     .concat('[role=dialog]')
     .join(),
-  PATIENCE_MS = 15000, // then what Streamlit says of a server that does not answer must be seen
-  SERVER_MS = 100, // a page that takes the server longer leaves the browser idle
-  REST_MS = 1000; // without a run of the page: a reader looks
-const whenIdle = globalThis.requestIdleCallback ?? setTimeout; // Safari has none
+  // after that, Streamlit's message about a server that does not answer must be visible
+  PATIENCE_MS = 15000,
+  SERVER_MS = 100, // if the server takes longer for a page, the browser is idle
+  REST_MS = 1000; // without a run of the page for so long, the reader is looking at it
+// Safari does not have requestIdleCallback
+const whenIdle = globalThis.requestIdleCallback ?? setTimeout;
 
 /** "light" or "dark", as Streamlit keeps what a reader chose; '' where the system decides. */
 export function chosenMode(stored) {
@@ -31,10 +33,11 @@ function showSkeleton(skeleton) {
 function evaluateScripts(addresses, firstCharts) {
   window.__kafkaviz_idle_scripts = addresses;
   let state = null,
-    since = performance.now(); // when the page's run began, or ended
+    since = performance.now(); // time at which the page's run began or ended
   const evaluateNext = async () => {
     if (!addresses.length) return;
-    await import(addresses[0]).catch(() => {}); // then Streamlit says so, when it needs it
+    // Streamlit reports the error when it needs the script
+    await import(addresses[0]).catch(() => {});
     addresses.shift();
     whenIdle(evaluateNext);
   };
@@ -57,7 +60,7 @@ export default function start() {
   const skeleton = document.getElementById(SKELETON),
     { scripts, charts } = skeleton.dataset;
   showSkeleton(skeleton);
-  // beside Streamlit's first script, wherever the app is mounted
+  // the addresses are relative to Streamlit's first script, wherever the app is mounted
   const entry = /** @type {HTMLScriptElement | null} */ (
     document.querySelector('script[type=module][src*="static/js/"]')
   );

@@ -1,4 +1,4 @@
-// Keys that no Streamlit button can have, the mark of the current page, and arrows in the Go to dialog.
+// Keys without a Streamlit button, the mark of the current page, and arrow keys in Go to.
 export default function ({ data, setTriggerValue }) {
   const inField = e =>
     e
@@ -24,7 +24,8 @@ export default function ({ data, setTriggerValue }) {
       e.preventDefault();
     }
   };
-  // The first that was found, once it was found for what is typed: who types and presses Enter at once has not seen another list.
+  // Opens the first result for the typed text. It waits until the results match the text, because a
+  // reader may press Enter before they arrive.
   const enter = (field, typed, tries) => {
     /** @type {HTMLElement | null} */
     const answer = document.querySelector('[role="dialog"] .st-key-kv_found [data-asked]');
@@ -55,7 +56,7 @@ export default function ({ data, setTriggerValue }) {
       if (a !== current) a.removeAttribute('aria-current');
     current?.setAttribute('aria-current', 'page');
   };
-  // The links may be drawn later than this, or anew: their script is one that the browser fetches by itself.
+  // The links may be drawn later or again, because the browser loads their script separately.
   let next = 0;
   const drawn = new MutationObserver(() => {
     next ||= requestAnimationFrame(() => {

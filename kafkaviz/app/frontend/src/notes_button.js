@@ -1,4 +1,4 @@
-// The button that opens the teacher's notes in a window of their own, at the step that is shown here.
+// The button that opens the teacher's notes at the current step in a separate window.
 import { html, icon } from './dom.js';
 import { OPENED, teacherChannel, teacherName } from './teacher_windows.js';
 

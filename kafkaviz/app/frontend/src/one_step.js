@@ -1,8 +1,9 @@
-// Streamlit 1.67 turns to another page in two steps: first the page that is left gets the other's parameters, then the other page comes.
-// Back would stop between them, at an address nobody chose and without what the reader had chosen there. Here the second step takes the
-// place of the first, unless this page was drawn at that address: then its reader has seen it.
-// Likewise one choice may change several parameters, each in a step of its own: those that come together are one.
-// Another language is no step: it is put into the address that is shown, with all that the browser wrote there itself.
+// Makes each change one step of the browser's history. Streamlit 1.67 changes pages in two steps:
+// the current page gets the parameters of the other one, then the other page opens. Back would stop
+// in between, at an address that the reader never chose. So the second step replaces the first,
+// unless this page was drawn at that address. If one choice changes several parameters, steps
+// within TOGETHER_MS are merged. A change of language adds no step: it only replaces `lang` in the
+// current address, which keeps what the browser wrote there.
 const TOGETHER_MS = 300;
 export default function ({ data }) {
   const own = (window.__kafkaviz_history ??= { between: null, pushedAt: -Infinity });

@@ -1,4 +1,4 @@
-// A button that asks the browser to print.
+// A button that prints the page.
 import { html, icon } from './dom.js';
 
 export default function ({ parentElement: root, data }) {

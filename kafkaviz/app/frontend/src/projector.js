@@ -1,8 +1,9 @@
-// A page on a projector: all of it so large that the smallest word has 16 pixels, and the keys of it: Escape leaves, and a presenter's
-// Page keys go to the next step of the lesson and back, or on a page without steps down and up; arrows are the stepper's.
+// Projector mode. The page is enlarged until the smallest text has 16 pixels. Escape leaves the
+// mode. Page Down and Page Up, the keys of a presenter, go to the next and previous step of the
+// lesson, or scroll a page without steps. Arrow keys belong to the stepper.
 const WIDTH = 960,
-  HEIGHT = 540, // what is laid out, and then made larger
-  LEAST = 16 / 12; // the smallest words are 12 pixels high
+  HEIGHT = 540, // the page is laid out in this size and then enlarged
+  LEAST = 16 / 12; // the smallest text is 12 pixels high
 
 export default function () {
   const style = document.documentElement.style,
@@ -19,7 +20,7 @@ export default function () {
         );
       if (!name) return;
       event.preventDefault();
-      if (button) return button.click(); // of one that is disabled nothing comes
+      if (button) return button.click(); // a disabled button ignores the click
       const top = event.key === 'PageDown' ? innerHeight : -innerHeight;
       document.querySelector('[data-testid=stMain]')?.scrollBy({ top });
     };

@@ -1,19 +1,22 @@
-// Both searches of a lookup on one clock, one strip of pages a search: a probe lights its page up, and a cold page makes its search wait while
-// the other goes on. All times are there from the beginning, once for each disk. What happens in memory is shown in slow motion, for a probe
-// takes some ten thousandth of a read: the clock says so, by its digits. Of two races, an entry apart, a button shows the other one.
+// Races both searches of a lookup on one clock, with one strip of pages per search. A probe marks
+// its page, and a cold page makes its search wait while the other continues. All times were sent
+// for each kind of disk. Probes in memory are shown in slow motion, because one takes about a
+// ten-thousandth of a read; the digits of the clock show this. If there are two races, one entry
+// apart, a button switches between them.
 import { html, icon, setContent, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits } from './text.js';
 
 const REST_MS = 120,
-  MAX_NAMED = 16, // cells with the numbers of all pages, not only of those that are read
-  PROBE_MS = 170, // a probe on the screen
-  WAITING_MS = 6000, // all waits of the slower search, as far as the two bounds let them
-  [SHORTEST_MS, LONGEST_MS] = [450, 1700], // a read on the screen
-  STEP_MS = 900; // a step where nothing may move
+  // up to this number of cells, each shows its page number; otherwise only pages that are read
+  MAX_NAMED = 16,
+  PROBE_MS = 170, // duration of a probe on screen
+  WAITING_MS = 6000, // total wait of the slower search on screen, within the two limits of a read
+  [SHORTEST_MS, LONGEST_MS] = [450, 1700], // duration of a read on screen
+  STEP_MS = 900; // duration of a step for readers who prefer reduced motion
 
 export default function ({ parentElement: root, data }) {
   const state = (root.host.__searchRace ??= {});
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   const same = state.data?.key === data.key;
   Object.assign(state, {
     data,
@@ -30,7 +33,7 @@ export default function ({ parentElement: root, data }) {
   choose(state, state.storage?.name ?? addressStorage(state) ?? data.first, same);
   const keys = event => onKey(event, state),
     stays = () => keepAddress(state),
-    ends = () => jump(state, Infinity); // paper shows what came of it
+    ends = () => jump(state, Infinity); // a printed page shows the result
   root.addEventListener('keydown', keys);
   addEventListener('beforeprint', ends);
   window.navigation?.addEventListener('currententrychange', stays);
@@ -42,7 +45,7 @@ export default function ({ parentElement: root, data }) {
   });
 }
 
-// ---- what is drawn once
+// ---- static parts
 
 function build(state) {
   const { $, data } = state,
@@ -78,7 +81,7 @@ function build(state) {
   $('start').classList.toggle('pri', !race.is_even);
 }
 
-// The race one entry earlier or later, opened as another target's would be.
+// Shows the race of the neighbouring entry, as if its target had been opened.
 function showOther(state) {
   const { data, storage } = state;
   stop(state);
@@ -90,7 +93,7 @@ function showOther(state) {
 function buildLane(state, lane, n) {
   const { words } = state.data,
     isNamed = state.race.cells.length <= MAX_NAMED,
-    first = new Map(), // of each cell, the first and the last probe there
+    first = new Map(), // per cell, the numbers of its first and last probe
     cells = state.race.cells.map((cell, place) => {
       const shade = html(
           'span',
@@ -151,7 +154,7 @@ function buildLane(state, lane, n) {
   return { lane, n, cells, first, row, bar, label, time, cold };
 }
 
-// The warm section below a cell: all of it, a part of the first, or nothing.
+// Returns the warm section below a cell: the whole width, a part of the first page, or nothing.
 function buildSectionPart(lane, place) {
   if (place + 1 <= lane.warm_from) return [];
   const part = Math.max(0, lane.warm_from - place);
@@ -171,7 +174,7 @@ function hoverTexts(words, page, hot, probes) {
 
 // ---- the clock
 
-// The moments at which something changes, in µs, and when each is shown, in ms since the start.
+// Returns the moments at which something changes (µs), and when each is shown (ms from the start).
 export function schedule(lanes, readUs) {
   const all = lanes.flatMap(times => times.flat()),
     moments = [...new Set([0, ...all])].sort((a, b) => a - b),
@@ -188,7 +191,7 @@ export function schedule(lanes, readUs) {
   return { moments, screenMs };
 }
 
-// How a search stands at a moment: probes done, and the share of a read that it waits for.
+// Returns the state of a search at a moment: probes done, and the share of the current read.
 export function standing(times, now) {
   const done = times.filter(([, , end]) => end <= now).length,
     [begin, ready] = times[done] ?? [Infinity, Infinity];
@@ -221,7 +224,8 @@ function goTo(state, at) {
   renderPlay(state);
 }
 
-// Where the visitor led it; who has seen one race to its end sees what comes of the next at once.
+// Goes to a moment chosen by the visitor. After one race was seen to its end, later ones start
+// there.
 function lead(state, at) {
   goTo(state, at);
   state.hasRun ||= isOver(state);
@@ -236,7 +240,8 @@ function jump(state, at) {
     { activeElement } = /** @type {ShadowRoot} */ ($('clock').getRootNode());
   stop(state);
   lead(state, at);
-  if (activeElement?.matches(':disabled')) $('clock').focus(); // the keys stay in the race
+  // keeps the keyboard focus in the race
+  if (activeElement?.matches(':disabled')) $('clock').focus();
 }
 
 function play(state) {
@@ -350,7 +355,7 @@ function showLane({ lane, cells, first, row, bar, label, time, cold }, words, ti
   return state;
 }
 
-// As figures.lookup.search_race.time_text writes it.
+// Formats a time like figures.lookup.search_race.time_text.
 export function formatTime(us) {
   const [length, unit] = us >= 999_500 ? [1e6, 's'] : us >= 999.5 ? [1000, 'ms'] : [1, 'µs'],
     value = us / length;
@@ -359,7 +364,8 @@ export function formatTime(us) {
 
 // ---- keys and the address
 
-// Arrows are those of the race where the focus is in it, and then not those of the stepper; the clock and the list of disks have their own.
+// While the race has the focus, arrow keys move it and not the stepper. The clock and the list of
+// disks handle their own.
 function onKey(event, state) {
   const { target } = event,
     isField = /^(INPUT|SELECT)$/.test(target.tagName);
@@ -381,13 +387,13 @@ function onKey(event, state) {
   jump(state, to);
 }
 
-// The disk that the address has, if it is one of those here.
+// Returns the disk in the address if this race has it.
 function addressStorage({ race }) {
   const name = new URLSearchParams(location.search).get('storage');
   return race.storages.find(storage => storage.name === name)?.name;
 }
 
-// Written once the choice rests; the first one goes without saying.
+// Writes the disk into the address after a pause; the default one is left out.
 function keepAddress(state) {
   const { data, storage } = state;
   if ((addressStorage(state) ?? data.first) === storage.name) return;

@@ -1,4 +1,5 @@
-// The clock of a session: the minutes since it was started, and how far they are from the plan. A window keeps the start over a reload.
+// The clock of a session: minutes since the start, compared with the plan. The start survives a
+// reload.
 import { icon } from './dom.js';
 import { fillTemplate } from './text.js';
 
@@ -11,7 +12,7 @@ export default function ({ parentElement: root, data }) {
     $ = name => root.querySelector(`.${name}`),
     { words, plan } = data,
     [first, last, total] = plan;
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   $('lab').textContent = words.clock;
   $('planned').textContent = fillTemplate(words.planned, { first, last, total });
   const show = () => {
@@ -39,7 +40,8 @@ export function clockText(minutes) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-// Where the clock stands to the minutes of this step; less than one before or behind them is on time.
+// Returns how the clock compares with the minutes of this step; a difference below one minute is on
+// time.
 export function planText(words, minutes, first, last) {
   const behind = Math.floor(minutes - last),
     ahead = Math.floor(first - minutes);

@@ -1,6 +1,6 @@
-// The sidebar is drawn anew with every page. A link that is pressed may be gone, or another of the same place be there, when it is let go:
-// the browser tells nobody of a click then. And until another directory is open the links lead to the one before. So a press is kept until
-// the link is there that leads where its reader wants to go.
+// Streamlit redraws the sidebar with every page. Between press and release a link may disappear or
+// be replaced, and then the browser sends no click. While another directory opens, the links still
+// lead to the previous one. So a press is kept until the right link exists.
 const PATIENCE_MS = 30000,
   STEP_MS = 40,
   RESTED = 6,
@@ -10,7 +10,8 @@ export default function () {
   const links = () => [
     .../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.st-key-kv_nav a')),
   ];
-  // Streamlit's link to the Broker page is "?dir=…", which means the page that is shown: its own place is the folder of all pages
+  // The Broker link is "?dir=…", which the browser resolves against the current page. Its real path
+  // is the folder of all pages.
   const path = a => new URL(a.getAttribute('href') ?? '', new URL('.', location.href)).pathname,
     directories = address => new URL(address).searchParams.getAll('dir').join('\0');
   const running = () =>
@@ -18,10 +19,11 @@ export default function () {
     'running';
   const old = a =>
     directories(location.href) !== '' && directories(a.href) !== directories(location.href);
-  const visibleLinks = () => links().filter(a => a.getClientRects().length); // those that are drawn: a sidebar that comes may be there before it shows
+  // visible ones only: a new sidebar may exist before it is shown
+  const visibleLinks = () => links().filter(a => a.getClientRects().length);
   own.measure = () => {
     const all = visibleLinks();
-    // a page that folds the sidebar has no links where they were
+    // a folded sidebar has no visible links, and old positions would be wrong
     if (all.length || document.querySelector('.kv-folded'))
       own.places = all.map(a => [path(a), a.getBoundingClientRect()]);
   };
@@ -39,7 +41,8 @@ export default function () {
         e.clientY < box.bottom,
     )?.[0];
   };
-  // Between two runs nothing runs for a moment: only where all has been still for a while is a link of another directory meant as it is.
+  // There are short pauses between two runs. A link to another directory counts only after the page
+  // has been still for a while.
   const go = (target, still, until) => {
     const link = links().find(a => path(a) === target),
       rests = running() ? 0 : still + 1;
@@ -47,11 +50,12 @@ export default function () {
     if (!link || (old(link) && rests < STILL))
       return performance.now() < until && setTimeout(go, STEP_MS, target, rests, until);
     own.target = null;
-    own.isConfirmed = true; // once
+    own.isConfirmed = true; // for this click only
     link.click();
     own.isConfirmed = false;
   };
-  // A page that is being drawn may not hear of it either: where all is at rest elsewhere it was lost, and is said again, up to three times.
+  // A page that is being drawn may miss the click. If everything rests and the page has not
+  // changed, the click is repeated, up to three times.
   const arrive = (sent, rested, until, left = 3) => {
     if (
       sent !== own.sent ||

@@ -1,4 +1,4 @@
-// A field for SQL: the text that is seen lies in a pre, coloured; the one that is typed, transparent, in a textarea over it.
+// The SQL editor: coloured text in a pre, below a transparent textarea that takes the input.
 import { html, icon } from './dom.js';
 
 const KEYWORDS = new Set(
@@ -20,7 +20,7 @@ const COLUMN = new Set([
   'ROWS',
   'RANGE',
   'TABLE',
-]); // words that are names of columns just as well
+]); // words that are also names of columns
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
   const state = (root.host.__sql ??= {}),
@@ -36,7 +36,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   if (state.text !== data.text) {
     text.value = data.text;
     state.text = data.text;
-  } // what is being typed stays over a rerun
+  } // text being typed survives a rerun
   text.maxLength = data.longest;
   text.oninput = draw;
   text.onkeydown = e => {
@@ -49,7 +49,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   button.replaceChildren(icon('play_arrow'), data.run);
   button.onclick = run;
   const take = e => {
-    // a column of the tables beside the field
+    // a column of the tables listed next to the field
     const name =
       e.target.closest?.('.kv-col')?.dataset.name ?? e.target.closest?.('.kv-col')?.textContent;
     if (!name) return;

@@ -1,8 +1,10 @@
-// What every stepper shares: its bar, its keys, Play, and the step in the address as ?step=, counted from 1. Python sends all steps at
-// once: a step here costs one drawing and no server. A stepper's own part is an object of functions: build(state) when other data came,
-// draw(state, step), wide(state) the element whose width it draws for, and, if it likes, moved(state, step). A stepper of a lesson has a name: its
-// step stands there as ?step=NAME.7, and what another one left in the address is nothing to it. data.begin: where it begins, from 0. data.shares_page:
-// it is one of several in a file: keys are its own where the focus is in it, and the address is nobody's.
+// The parts shared by all steppers: bar, keys, Play, and the step in the address as ?step=, from 1.
+// Python sends all steps at once, so a step needs no server. A stepper passes an object of
+// functions: build(state) for new data, draw(state, step), wide(state) for the element whose width
+// is used, and optionally moved(state, step). A stepper in a lesson has a name. Its step is written
+// as ?step=NAME.7, and steps of other names are ignored. data.begin is the first step, from 0.
+// data.shares_page means that a file has several steppers: keys then need the focus, and the
+// address is not used.
 import { drawingWidth, html, icon, setContent, tooltip } from './dom.js';
 import { fillTemplate } from './text.js';
 
@@ -10,7 +12,7 @@ const REST_MS = 120;
 
 export function startStepper(root, data, own) {
   const state = (root.host.__steps ??= { key: null });
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   Object.assign(state, {
     own,
     path: location.pathname,
@@ -26,7 +28,7 @@ export function startStepper(root, data, own) {
 
 const firstStep = state => state.data.begin ?? 0;
 
-// The step that the address has for this stepper, from 0; where it has none, or another's, the one that it begins at.
+// Returns the step in the address, from 0, or the first step if there is none for this stepper.
 function stepOfAddress(state) {
   if (state.data.shares_page) return firstStep(state);
   const text = new URLSearchParams(location.search).get('step') ?? '',
@@ -36,7 +38,7 @@ function stepOfAddress(state) {
     : firstStep(state);
 }
 
-// Another story begins at its first step, the same one in another language stays where it is.
+// A new story starts at its first step; the same story in another language keeps its step.
 function update(state, before) {
   const { data } = state,
     first = state.key === null,
@@ -49,7 +51,7 @@ function update(state, before) {
   goToStep(state, first ? stepOfAddress(state) : same ? state.step : firstStep(state), !first);
 }
 
-// The bar in the reader's language.
+// Writes the labels of the bar in the reader's language.
 function renderWords(state) {
   const { bar } = state.data;
   state.$('bar').hidden = state.data.steps.length < 2;
@@ -103,12 +105,12 @@ function addListeners(state, host) {
   };
 }
 
-// Once, and again when the page is resized: to ask for a width in the middle of drawing lays out the page anew.
+// Measured once and on resize, because reading a width while drawing forces a layout of the page.
 function measureWidth(state) {
   state.width = drawingWidth(state.own.wide(state));
 }
 
-// Arrows of a slider, a list or a group of choices stay theirs; Space on a button presses that.
+// Sliders, lists and groups of choices keep their arrow keys, and Space presses a focused button.
 function onKey(event, state) {
   const path = event.composedPath(),
     role = node => node.getAttribute?.('role') ?? '';
@@ -154,7 +156,7 @@ function scheduleWrite(state) {
   state.writing = setTimeout(() => writeAddress(state), REST_MS);
 }
 
-// Python writes the address as it knows it, with the step that the page was opened at: then the step goes in again.
+// Python writes the address as it knows it, with the initial step; then the step is written again.
 function keepAddress(state) {
   if (stepOfAddress(state) !== state.step) scheduleWrite(state);
 }
@@ -170,7 +172,7 @@ function show(state) {
   state.own.draw(state, step);
 }
 
-// The address, once the steps rest: to write it takes the browser longer than to draw a step.
+// Writes the address after a pause, because that takes the browser longer than drawing a step.
 function writeAddress(state) {
   const url = new URL(location.href);
   if (!state.$('say').isConnected || url.pathname !== state.path) return;
@@ -206,7 +208,7 @@ function play(state) {
   renderPlay(state);
 }
 
-// The cells of the values, each under its name; and what a step puts in them.
+// Builds a named cell for each value; showValues fills the cells.
 export function buildValues(state, names) {
   state.cells = names.map(text =>
     html('div', {}, html('div', { class: 'lab' }, text), html('div', { class: 'v' })),

@@ -1,10 +1,12 @@
-// The lookup at the tail of an index that grows page by page: plain and warm section first, one below the other. All sizes are there from the
-// beginning: the slider draws another one and asks no server. Its page count stands in the address as ?pages=, which this alone writes.
+// The lookup at the tail of an index that grows page by page, plain above warm section first. All
+// sizes were sent, so the slider needs no server. Only this component writes the page count to the
+// address, as ?pages=.
 import { color, hatchedDrawing, html, setContent, svg, tooltip } from './dom.js';
 import { countText, fillTemplate, groupDigits, textWidth } from './text.js';
 
 const REST_MS = 120,
-  ROOM = [16, 28, 40], // pages drawn: as few as hold the index
+  // numbers of pages that a row has space for; the smallest sufficient one is used
+  ROOM = [16, 28, 40],
   BEFORE = { y: 4, h: 14 },
   NOW = { y: 66, h: 38 },
   HEIGHT = 134,
@@ -41,7 +43,7 @@ export default function ({ parentElement: root, data }) {
   });
 }
 
-// The page count that the address has; nothing where it has none of those that are drawn.
+// Returns the page count in the address, or undefined unless it is one of the sizes.
 function addressPages(state) {
   const text = new URLSearchParams(location.search).get('pages') ?? '';
   return /^\d{1,3}$/.test(text) && state.data.sizes[Number(text) - 1] ? Number(text) : undefined;
@@ -88,7 +90,7 @@ function go(state, pages) {
   scheduleWrite(state);
 }
 
-// The address, once the slider rests: to write it takes the browser longer than to draw a size.
+// Writes the address after a pause, because that takes the browser longer than drawing a size.
 function scheduleWrite(state) {
   clearTimeout(state.writing);
   state.writing = setTimeout(() => {
@@ -117,7 +119,7 @@ function show(state) {
   });
 }
 
-// ---- a search: the index one page shorter above, the index below, and between them where each probe went
+// ---- a search: the index one page shorter, below it the index, and lines between their probes
 
 function drawPicture(state, size, lane, n) {
   const { data, width: w } = state,
@@ -169,7 +171,7 @@ function drawBefore(lane, pages, g, x, cell) {
     g.append(section(x(lane.warm_from_before), x(pages), BEFORE.y + BEFORE.h + 1, 3));
 }
 
-// A line a probe that both searches make: dashed where it stays on its page, with a head where it stands on another.
+// Draws an arrow for each probe that both searches make, dimmed if the probe stays on its page.
 function drawMoves(lane, g, x, cell) {
   const from = BEFORE.y + BEFORE.h + 6,
     to = NOW.y - 17;
@@ -253,7 +255,7 @@ function drawPages(state, size, lane, g, { x, cell, room }) {
   g.append(svg('defs', {}, coldPattern()));
 }
 
-// A page that is not in memory: bars of the cold colour.
+// Hatching in the cold colour for a page that is not in memory.
 function coldPattern() {
   return svg(
     'pattern',

@@ -1,8 +1,10 @@
-// What makes a file of the Workshop alive that was taken home: its figures are drawn from the data that lies in it, its questions answered where
-// they stand. Nothing is fetched, sent or kept. `scripts` has the components by their names; [data-live] is the place of one.
+// Runs in the files that readers of the Workshop take home. Figures are drawn from data in the
+// file, and questions are answered in place. Nothing is fetched, sent or stored. `scripts` holds
+// the components by name, and [data-live] marks the place of one.
 import { judgeAnswer } from './answers.js';
 
-// The few signs that the components show; the app's font of them is larger than all else in the file.
+// The few icons that the components use; the app's icon font would be larger than the rest of the
+// file.
 const SIGNS = {
   first_page: 'M18 6l-6 6 6 6M7 6v12',
   chevron_left: 'M15 6l-6 6 6 6',
@@ -28,7 +30,7 @@ export default function (scripts) {
         .querySelectorAll(`[data-after="${what}"]`)
         .forEach(place => place.toggleAttribute('hidden', false));
       draw(step);
-      dispatchEvent(new Event('resize')); // Plotly draws for the width that a chart has from now on
+      dispatchEvent(new Event('resize')); // Plotly then redraws charts that have just got a width
     };
     step.querySelectorAll('.ask').forEach(box => listenToChoices(box, page.words, reveal));
     step.querySelectorAll('form.task').forEach(form => listenToTask(form, page.words, reveal));
@@ -45,7 +47,7 @@ function drawComponent(box, page, scripts) {
   root.innerHTML = `<style>${style}</style>${markup}`;
   showSigns(root);
   new MutationObserver(() => showSigns(root)).observe(root, { childList: true, subtree: true });
-  const nobody = () => undefined; // what a component would ask the app
+  const nobody = () => undefined; // replaces the functions that send values to the app
   scripts[name]({
     parentElement: root,
     data: bytes ? Uint8Array.from(atob(bytes), letter => letter.charCodeAt(0)) : data,
@@ -64,7 +66,7 @@ function showSigns(root) {
 
 // ---- questions
 
-// The first choice reveals what is so; another may still be tried.
+// The first choice reveals the explanation; other choices may still be tried.
 function listenToChoices(box, words, reveal) {
   const choices = [...box.querySelectorAll('button')],
     verdict = box.querySelector('.verdict-line');

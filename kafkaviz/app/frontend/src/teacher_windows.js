@@ -1,10 +1,11 @@
-// The windows of one teacher: they share a name in the session storage, which a window takes along into those that it opens, and a channel of
-// that name. Nothing of it reaches the server, and no other reader's window hears it.
+// The windows of one teacher. They share a name in the session storage, which a window passes on to
+// windows it opens, and a BroadcastChannel with that name. Neither the server nor windows of other
+// readers receive its messages.
 const NAME = 'kafkaviz_teacher';
-// What a window tells itself once it has opened a second one.
+// The event of a window that has just opened a second one.
 export const OPENED = 'kafkaviz_teacher_opened';
 
-// The channel of this window's teacher, null where it has opened no second window and was not opened as one.
+// Returns the channel of this teacher's windows, or null if there is only one window.
 export function teacherChannel() {
   const name = sessionStorage.getItem(NAME);
   if (!name) return null;
@@ -13,7 +14,7 @@ export function teacherChannel() {
   return own.channel;
 }
 
-// The name, which is made where there is none yet.
+// Returns the name, and creates it if there is none.
 export function teacherName() {
   const name = sessionStorage.getItem(NAME) ?? crypto.randomUUID?.() ?? String(Math.random());
   sessionStorage.setItem(NAME, name);

@@ -1,4 +1,4 @@
-// Numbers and sentences as people read them.
+// Numbers and messages as text for readers.
 export const groupDigits = n => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 export const formatBytes = n => {
   if (n < 1023.5) return `${n} B`;
@@ -18,7 +18,7 @@ export const scale = (a, b, c, d) => x => c + ((x - a) * (d - c)) / (b - a);
 export const fillTemplate = (text, values = {}) =>
   text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '');
 export const pluralText = (words, key, n) => (n === 1 && words[`${key}_1`]) || words[key];
-// About how wide a label is drawn; a Chinese character is twice as wide as a letter.
+// The approximate width of a label; a Chinese character counts twice.
 export const textWidth = text =>
   [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 12 : 5.7), 0);
 export const countText = (words, key, n, values = {}) =>

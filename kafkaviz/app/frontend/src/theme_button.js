@@ -1,4 +1,5 @@
-// Streamlit 1.67 has no call for the theme: it keeps the choice per address path, and reads it when the app loads.
+// Streamlit 1.67 has no call for the theme. It stores the choice per path and reads it at load
+// time.
 import { html, icon } from './dom.js';
 
 export default function ({ parentElement: root, data }) {

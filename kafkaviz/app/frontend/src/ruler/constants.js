@@ -1,4 +1,4 @@
-// Where the parts of the drawing stand, how the window behaves, and what a slot can be aimed at.
+// The layout of the drawing, the behaviour of the window, and the values of Aim.
 export const LEFT = 94,
   HEIGHT = 340,
   TIME = { y: 26, h: 34 },
@@ -8,7 +8,7 @@ export const LEFT = 94,
 export const COARSE = 1,
   PAST = 2,
   INSIDE = 3,
-  BEYOND = 4; // analysis/segment/links.py, Aim
+  BEYOND = 4; // the values of Aim in analysis/segment/links.py
 
 export const MIN_WINDOW = 240,
   TAIL_ROOM = 0.15,

@@ -1,4 +1,4 @@
-// All of it drawn, and where its parts stand.
+// Draws the whole ruler and computes its layout.
 import { color, svg } from '../dom.js';
 import { drawDetail } from './lanes.js';
 import { drawOverview } from './overview.js';

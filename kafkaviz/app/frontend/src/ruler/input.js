@@ -1,10 +1,10 @@
-// What the reader does: pointer, wheel and keys.
+// Pointer, wheel and key input.
 import { INDEX, LEFT, LOG, TIME } from './constants.js';
 import { render } from './drawing.js';
 import { goToOffset, select, selectOffset, selectRow } from './selection.js';
 import { settle, slideWindow, zoom } from './window.js';
 
-// Sets up what the reader can do; gives back what undoes it.
+// Adds the listeners and returns a function that removes them.
 export function addListeners(state, host) {
   const detail = state.$('detail'),
     resized = () => {
@@ -37,7 +37,8 @@ export function addListeners(state, host) {
   sizes.observe(host);
   detail.addEventListener('wheel', turn, { passive: false });
   document.addEventListener('keydown', key);
-  document.addEventListener('kafkaviz-pin', pin); // an offset chosen elsewhere on the page: in the bytes
+  // an offset selected elsewhere on the page, in the bytes view
+  document.addEventListener('kafkaviz-pin', pin);
   return () => {
     sizes.disconnect();
     detail.removeEventListener('wheel', turn);
@@ -46,7 +47,7 @@ export function addListeners(state, host) {
   };
 }
 
-// A browser repeats the last move when the drawing below a resting pointer changes; that is no wish of the reader's.
+// Browsers repeat the last move when the drawing changes below a resting pointer; that is ignored.
 function onPointerMove(state, e) {
   const at = `${e.clientX} ${e.clientY}`;
   if (state.pointer === at) return;
@@ -139,7 +140,7 @@ export function hover(state, selection) {
   render(state, false);
 }
 
-// What lies under the pointer, by the geometry of the last drawing.
+// Returns what is under the pointer, according to the layout of the last drawing.
 function selectionAt(state, e) {
   const box = state.$('detail').getBoundingClientRect(),
     x = e.clientX - box.left - LEFT,

@@ -1,4 +1,4 @@
-// The three lanes: where their parts stand, and what links them.
+// The three lanes: the layout of their parts, and the links between them.
 
 import { color, drawingWidth, svg } from '../dom.js';
 import { scale } from '../text.js';
@@ -84,8 +84,9 @@ function drawNames(state, g) {
   g.append(svg('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, timeCut(state)));
 }
 
-// How the times of this window are written, state.layout.cut of 2026-11-21T09:29:44.123Z: whole, else without what they have in common, which
-// stands beside the lane, else without the milliseconds, so that neighbours that differ look so. A character is 7.2 px wide.
+// Chooses the part of times such as 2026-11-21T09:29:44.123Z that slots show, as state.layout.cut:
+// the full time, else without the common part, which is then written next to the lane, else without
+// the milliseconds, so that different neighbours look different. A character is 7.2 px wide.
 function timeCut(state) {
   const { stations, cw } = state.layout,
     times = stations.filter(s => s.time && isDate(s.time.ts)).map(s => isoText(s.time.ts)),
@@ -101,13 +102,15 @@ function timeCut(state) {
               [-10, -5],
             ];
   const cut = cw > 90 ? [-13, -1] : (cuts.find(([start]) => are(start)) ?? [-13, -5]);
-  Object.assign(state.layout, { cut, days: !are(-14) }); // of different days each slot says its own
+  // if the days differ, each slot shows its own
+  Object.assign(state.layout, { cut, days: !are(-14) });
   return times.length && are(cut[0])
     ? [dateText(first), cw < 50 ? '' : first.slice(-13, cut[0])].join(' ').trim()
     : '';
 }
 
-// The places in the two upper lanes, of equal width and in the order of the log: an entry and its time, a time alone, and what follows.
+// Returns the places of the two upper lanes, equally wide and in log order: an entry with its time,
+// a time without entry, and the slots after the last entry.
 function stationsIn(state) {
   const [p0, p1] = state.window,
     span = p1 - p0,
@@ -131,7 +134,7 @@ function stationsIn(state) {
   return stations;
 }
 
-// A lane without any entry in this window still says so.
+// A lane without entries in this window says so.
 function drawLanes(state, k) {
   const { w, stations } = state.layout,
     { time, index } = state.data.lanes;
@@ -173,7 +176,7 @@ function drawLanes(state, k) {
   }
 }
 
-// What follows the last entry of a file: slots without one, and what is left of a slot that was cut.
+// Draws what follows the last entry of a file: unwritten slots, or a torn slot.
 function drawAfter(state, k, i) {
   const { room, cw } = state.layout,
     X = LEFT + (i + 0.5) * room,
@@ -191,7 +194,7 @@ function drawAfter(state, k, i) {
   }
 }
 
-// Too many slots for boxes: each lane is one band with a tick a slot, and every so many of them has its link.
+// For too many slots: each lane becomes a band with one tick per slot, and only some have a link.
 function drawBands(state, k, lit) {
   const { w, stations, room } = state.layout,
     every = Math.ceil(9 / room),
@@ -216,7 +219,7 @@ function drawBands(state, k, lit) {
       );
 }
 
-// The link of one slot in a band, and, of the chosen one, the slot itself.
+// Draws the link of one slot in a band, and the slot itself if it is selected.
 function drawDrop(state, k, { entry: e, time: t }, X, on) {
   const wrong = e?.aim >= PAST,
     passing = state.data.lanes.index.missing ? null : INDEX.y + INDEX.h;

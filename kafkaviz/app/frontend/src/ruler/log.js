@@ -1,4 +1,4 @@
-// The lane of the .log, and its axis.
+// The lane of the .log and its axis.
 
 import { color, svg } from '../dom.js';
 import { fillTemplate, formatBytes, groupDigits, textWidth } from '../text.js';
@@ -25,7 +25,7 @@ export function drawBatches(state, k, lit) {
       drawOwedEntry(state, k, state.batch(e.home));
 }
 
-// The batch that an entry should point at and does not.
+// Marks the batch that an entry should point at but does not.
 function drawOwedEntry(state, k, b) {
   if (!b) return;
   const { x } = state.layout,
@@ -65,7 +65,7 @@ function drawBatchBox(state, k, b, on, bright) {
   );
 }
 
-// The rest of an append whose only entry points at its first batch.
+// Marks the rest of an append whose only entry points at its first batch.
 function drawRestOfBatch(state, k, e) {
   const { x, w } = state.layout,
     first = state.batch(e.batch),
@@ -86,7 +86,7 @@ function drawRestOfBatch(state, k, e) {
     );
 }
 
-// More batches than there is room for: runs of them as one block, as dark as their mean.
+// For more batches than there is space for: draws runs as one block in their mean shade.
 function drawRuns(state, k, inside) {
   const { x } = state.layout,
     plain = state.data.shade.by === 'Plain';
@@ -143,9 +143,10 @@ export function drawTail(state, k) {
   );
 }
 
-// The headers a search reads from where its entry points to the chosen batch.
+// Draws the headers that a search reads between the entry's position and the selected batch.
 export function drawHops(state, k, { batch, entry, direct, time }) {
-  if (!batch || !state.batch(batch.i) || direct || (time && !entry && state.hover?.time)) return; // far from this window nothing is seen of it
+  // nothing to draw if the batch is outside the loaded slice
+  if (!batch || !state.batch(batch.i) || direct || (time && !entry && state.hover?.time)) return;
   const start = entry ? entry.batch : 0,
     y = LOG.y + LOG.h,
     { x } = state.layout;
@@ -163,7 +164,7 @@ export function drawHops(state, k, { batch, entry, direct, time }) {
   k.append(svg('path', { d, fill: 'none', stroke: color('scan'), 'stroke-width': 1.7 }));
 }
 
-// From each entry to the next one that leads where it should; and how far the chosen one leads astray.
+// Draws the distance from each correct entry to the next, and the error of a wrong selected one.
 export function drawGaps(state, k, { entry }) {
   const y = LOG.y + LOG.h + 24,
     far = entry?.aim === PAST ? entry : null,

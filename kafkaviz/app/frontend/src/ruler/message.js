@@ -1,5 +1,5 @@
-// What Python sent: the sentences as JSON, the tables as columns of int64, of the slice asked for.
-// Eight bytes with the length of the JSON, the JSON, then the tables: see figures/segment/segment_ruler.py, message.
+// Parses the message of figures/segment/segment_ruler.py: eight bytes with the length of the JSON,
+// the JSON with the sentences, then tables as columns of int64 for the requested slice.
 export function parseMessage(sent) {
   const length = toNumber(new DataView(sent.buffer, sent.byteOffset, 8).getBigUint64(0, true)),
     body = sent.subarray(8 + length);
@@ -15,7 +15,8 @@ export function readTables(state) {
   const [rows, batchCount] = readTable('batch'),
     [slots, entryCount] = readTable('entry'),
     [times, timeCount] = readTable('time');
-  const at = rel => BigInt.asIntN(64, state.base + rel); // offsets stay BigInt: a double is exact to 2^53 only
+  // offsets stay BigInt, because a double is exact only up to 2^53
+  const at = rel => BigInt.asIntN(64, state.base + rel);
   state.batches = list(batchCount, i => ({
     i: s.from_row + i,
     pos: toNumber(rows.position[i]),

@@ -1,4 +1,4 @@
-// The strip of the whole segment.
+// The overview strip of the whole segment.
 
 import { color, drawingWidth, setContent, svg } from '../dom.js';
 import { groupDigits, scale } from '../text.js';
@@ -79,7 +79,7 @@ function drawWholeSegment(state, w, x) {
   return g;
 }
 
-// Each batch and each entry of a segment that has few.
+// Draws every batch and entry of a small segment.
 function drawEachBatch(state, g, x) {
   const plain = state.data.shade.by === 'Plain';
   state.batches.forEach((b, i) => {
@@ -103,7 +103,7 @@ function drawEachBatch(state, g, x) {
   }
 }
 
-// Columns of equal length, as Python put them together.
+// Draws the columns of equal length that Python computed for a large segment.
 function drawColumns(state, g, x) {
   const n = state.data.overview.length / 2,
     bytesEach = state.data.size / n,

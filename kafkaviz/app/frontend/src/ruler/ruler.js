@@ -1,4 +1,5 @@
-// The three files of a segment, linked: a slot of .timeindex, the slot of .index it was written with, the batch both point at.
+// The three linked files of a segment: a .timeindex slot, the .index slot written with it, and the
+// batch both point at.
 import { render } from './drawing.js';
 import { addListeners } from './input.js';
 import { parseMessage, readTables } from './message.js';
@@ -20,7 +21,7 @@ import {
 
 export default function ({ parentElement: root, data, setStateValue }) {
   const state = (root.host.__ruler ??= { key: null });
-  state.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  state.release?.(); // Streamlit calls this again on each change without cleaning up first
   state.$ = name => root.querySelector(`.${name}`);
   state.send = setStateValue;
   take(state, parseMessage(data));

@@ -1,4 +1,4 @@
-// What is pinned: a batch with its slots; by a pointer, by keys, by an offset, by the address.
+// The pinned batch and its slots, selected by pointer, key, offset or address.
 import { render } from './drawing.js';
 import {
   addressParameter,
@@ -10,7 +10,7 @@ import {
 
 export const address = () => addressParameter('pin');
 
-// The offset that the address or the reader asked for was looked up.
+// Applies the answer to an offset from the address or the reader.
 export function applyAnswer(state, other) {
   const { row, why, offset } = state.data.asked,
     batch = row === null ? null : state.batch(row);
@@ -23,7 +23,7 @@ export function applyAnswer(state, other) {
   else select(state, { batch }, offset);
 }
 
-// What Python would look at first: a batch, or a slot that is wrong.
+// Returns the initial selection given by Python: a batch, or a faulty slot.
 export function defaultSelection(state) {
   const { row, slot, time } = state.data.asked,
     sel = { batch: state.batch(row ?? state.from) ?? state.batches[0] };
@@ -32,7 +32,7 @@ export function defaultSelection(state) {
   return sel;
 }
 
-// The same choice in the objects of a new slice; what lies outside it stays as it was.
+// Returns the same selection with the objects of a new slice; parts outside the slice stay.
 export function renewSelection(state, sel) {
   if (!sel) return null;
   const { batch, entry, time } = sel;
@@ -43,7 +43,8 @@ export function renewSelection(state, sel) {
   };
 }
 
-// A choice is a batch, and the slot it was chosen by if that is not the batch's own; the chain is all that lights up with it.
+// Returns everything that a selection highlights. A selection is a batch, and the slot it was
+// selected by if that is not the batch's own.
 export function chain(state, sel) {
   const batch = sel.batch,
     own = batch && (state.entry(batch.slot) ?? state.entry(batch.via));
@@ -70,7 +71,8 @@ export function select(state, sel, offset = offsetOf(sel.batch)) {
 const offsetOf = batch => (batch ? String(batch.first >= 0n ? batch.first : batch.last) : '');
 
 function rememberOffset(state, offset) {
-  writeAddress(state, { pin: offset, byte: null }); // a byte that was looked at belongs to the pin before
+  // the byte in the address belongs to the previous pin
+  writeAddress(state, { pin: offset, byte: null });
   state.address = offset;
   state.$('of').value = offset;
   showRefusal(state, '');
@@ -108,7 +110,7 @@ export function goToOffset(state, text) {
   render(state);
 }
 
-// An offset that was chosen elsewhere on the page; the window moves only as far as it must.
+// Selects an offset from elsewhere on the page, and moves the window only as far as needed.
 export function selectOffset(state, offset) {
   const batch = loadedBatch(state, BigInt(offset));
   if (!batch) {
@@ -119,7 +121,7 @@ export function selectOffset(state, offset) {
   render(state);
 }
 
-// The batch of the slice that holds an offset, if the slice surely has it.
+// Returns the batch with an offset if the slice certainly contains it, else null.
 function loadedBatch(state, offset) {
   const batch = state.batches.find(b => b.last >= offset),
     first = state.batches[0];

@@ -1,4 +1,4 @@
-// The sentence below the figure: what is under the pointer, or pinned.
+// The sentence below the figure about the pointed or pinned item.
 
 import { html, renderMarkup } from '../dom.js';
 import { fillTemplate, groupDigits, pluralText } from '../text.js';
@@ -7,11 +7,12 @@ import { BEYOND, COARSE, INSIDE, PAST } from './constants.js';
 import { toNumber } from './message.js';
 import { chain } from './selection.js';
 
-const FAR_MS = 8640000000000000n; // as far as a Date goes
+const FAR_MS = 8640000000000000n; // the range of Date
 
 export const isDate = ts => ts !== -1n && ts <= FAR_MS && ts >= -FAR_MS;
 
-export const dateText = text => text.slice(0, -14); // of 2026-11-21T09:29:44.123Z
+// the date of a text such as 2026-11-21T09:29:44.123Z
+export const dateText = text => text.slice(0, -14);
 
 export const isoText = ts => new Date(toNumber(ts)).toISOString();
 
@@ -25,13 +26,13 @@ const range = (state, b) =>
     ? `${groupDigits(b.first)}–${groupDigits(b.last)}`
     : fillTemplate(state.data.words.up_to, { last: groupDigits(b.last) });
 
-// Two sentences of the words that were sent, or one of them.
+// Joins rendered sentences with the gap of the language.
 function sentences(state, ...texts) {
   const { gap } = state.data.words;
   return texts.filter(text => text.length).flatMap((text, i) => (i ? [gap, ...text] : text));
 }
 
-// A sentence; of a number of things where there is one.
+// Renders a message, in its plural form if `n` is given.
 const phrase = (state, key, values = {}, n = null) =>
   renderMarkup(
     pluralText(state.data.words, key, n),
@@ -76,7 +77,7 @@ export function renderSentence(state) {
     );
 }
 
-// How a search for this batch finds it.
+// Describes how a search finds this batch.
 function describeWay(state, { batch: b, entry: e, direct }) {
   if (direct) return describeOwnEntry(state, b, e);
   if (state.data.lanes.index.missing) return countPhrase(state, 'missing_index', b.i);
@@ -124,7 +125,8 @@ function describeSlot(state, e) {
   );
 }
 
-// How far an entry points behind the batch of its offset, and what a search from there passes over.
+// Describes how far an entry points past the batch of its offset, and the offsets that a search
+// from there misses.
 function describePastEnd(state, e) {
   const home = state.batch(e.home),
     target = state.batch(e.batch);
@@ -137,7 +139,7 @@ function describePastEnd(state, e) {
     : badPhrase(state, `past_away${begins}`, values);
 }
 
-// The offsets from the key of an entry that points too far up to where a search from there begins, or to the next key.
+// Returns the offsets that a search misses: from the entry's key to its target or to the next key.
 function describeMiss(state, e, target) {
   const next = state.entry(e.slot + 1)?.key,
     last = (next !== undefined && next < target.first ? next : target.first) - 1n;

@@ -1,4 +1,4 @@
-// Labels and frames, and what fits into them.
+// Labels and frames, and whether text fits into them.
 import { color, svg } from '../dom.js';
 import { textWidth } from '../text.js';
 
@@ -13,7 +13,7 @@ export const twoLines = (X, y, upper, lower, colour, px = 12) => [
   middleLabel(X, y + 28, `font-size:11px;fill:${color(`${colour}-text`)}`, lower),
 ];
 
-// 6.7 px a character of the code face, 5.7 of the other.
+// a character is 6.7 px wide in the code font, 5.7 px in the other
 export const fitsCode = (cw, ...texts) => Math.max(...texts.map(t => t.length)) * 6.7 + 6 <= cw;
 
 export const fitsText = (cw, words) => textWidth(words) + 4 <= cw;

@@ -1,4 +1,4 @@
-// The slots of both indexes as the lanes draw them, each with its pointer.
+// The slots of both indexes in the lanes, each with its pointer.
 
 import { color, svg } from '../dom.js';
 import { fillTemplate, groupDigits, textWidth } from '../text.js';
@@ -58,7 +58,7 @@ export function drawTornSlot(state, X, lane, cw, { slots, cut_bytes }) {
   return parts;
 }
 
-// An offset, or, where that is too long, what the file holds: its distance from the segment's base offset.
+// Returns the offset, or the stored relative offset if the whole one does not fit.
 const offsetIn = (state, offset, cw) =>
   fitsCode(cw, groupDigits(offset)) ? groupDigits(offset) : `+${groupDigits(offset - state.base)}`;
 
@@ -182,7 +182,8 @@ function drawAbsentSlot(X, lane, cw, words, shorter = '') {
   ];
 }
 
-// An offset entry behind the last time entry of a closed segment whose time index ends in zeros.
+// Returns whether an offset entry comes after the last time entry of a closed segment whose time
+// index ends in zeros.
 function isTimeLost(state, e) {
   const { time } = state.data.lanes;
   return (
@@ -193,7 +194,7 @@ function isTimeLost(state, e) {
   );
 }
 
-// From a slot down to the byte it names; a time entry alone passes the index lane.
+// Draws a line from a slot to its byte; that of a time without offset entry crosses the index lane.
 export function drawPointer(state, k, X, y, position, on, colour, dashes, past = null) {
   const bx = Math.max(LEFT - 20, Math.min(state.layout.w + 20, state.layout.x(position))),
     start = past ?? y;
@@ -218,7 +219,8 @@ export function drawPointer(state, k, X, y, position, on, colour, dashes, past =
   );
 }
 
-// From a time entry to its offset entry; dashed where the newest record came before the batch of that entry.
+// Draws a line from a time entry to its offset entry, dashed if the newest record is in an earlier
+// batch.
 export function drawLink(state, k, X, t, e, on) {
   const earlier = t.true && t.offset !== e.key && t.batch !== e.home,
     y = (TIME.y + TIME.h + INDEX.y) / 2 + 4;

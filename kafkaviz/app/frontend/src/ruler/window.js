@@ -1,4 +1,4 @@
-// The window: which bytes of the .log the lanes show.
+// The window: the bytes of the .log that the lanes show.
 import { CENTRE, MIN_WINDOW, PAST, REST_MS, SLICE_WINDOW_ROWS, TAIL_ROOM } from './constants.js';
 import { render } from './drawing.js';
 import { toNumber } from './message.js';
@@ -6,7 +6,7 @@ import { requestSlice } from './selection.js';
 
 export const addressParameter = name => new URLSearchParams(location.search).get(name) ?? '';
 
-// Into the address goes what its reader sees; of the window only what the pin alone would not bring back.
+// Writes the view to the address; the window only if the pin alone would not restore it.
 export function writeAddress(state, more = {}) {
   const url = new URL(location.href),
     range = state.window?.map(Math.round).join('-');
@@ -19,7 +19,7 @@ export function writeAddress(state, more = {}) {
   history.replaceState(history.state, '', url);
 }
 
-// The window that the address names, as far as the axis goes.
+// Returns the window in the address, limited to the axis.
 export function windowOfAddress(state) {
   const [, from, to] = (/^(\d{1,15})-(\d{1,15})$/.exec(addressParameter('window')) ?? []).map(
       toNumber,
@@ -32,7 +32,8 @@ export function windowOfAddress(state) {
   return [start, start + wide];
 }
 
-// How far the axis goes for a window of this span: behind the last batch there is room for what was never written, or is torn.
+// The end of the axis for a window of this span leaves space after the last batch for unwritten or
+// torn parts.
 export const hasRoom = lane => lane.slots > lane.written || lane.cut_bytes > 0;
 
 const hasTail = state => state.data.tail || hasRoom(state.data.lanes.index);
@@ -72,7 +73,7 @@ export function centredWindow(state, { batch, entry }) {
   }
   if (hasTail(state) && batch.pos > state.end - span * 0.72) {
     span = Math.min(widestSpan(state), span * 1.15);
-    // all that is behind it, unless that is wider than the window
+    // show the whole tail unless it is wider than the window
     const last = axisEnd(state, span) - span;
     from = last <= batch.pos ? last : batch.pos - CENTRE * span;
   }
@@ -110,7 +111,7 @@ export function zoom(state, factor, at = zoomCentre(state)) {
   settle(state);
 }
 
-// Where keys zoom: at the pin, or at the middle of a window that does not show it.
+// Returns the centre of a zoom by key: the pin, or the middle if the window does not show the pin.
 function zoomCentre(state) {
   const [a, b] = state.window,
     pin = state.pin.batch,
@@ -118,7 +119,8 @@ function zoomCentre(state) {
   return at > a && at < b ? at : (a + b) / 2;
 }
 
-// The window came to rest: the address has it, and if it left the slice, the server is asked for the one around it, once.
+// After the window has stopped: writes it to the address, and requests the slice around it if
+// needed.
 export function settle(state) {
   render(state);
   clearTimeout(state.rest);

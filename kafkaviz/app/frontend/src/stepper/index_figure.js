@@ -1,15 +1,16 @@
-// The figure of the index: each slot as a cell, or, of many, the whole index as a strip; below it what each probe left.
+// The figure of the index: one cell per slot, or a strip for many slots, and below it the slots
+// left by each probe.
 import { color, hatchedDrawing, svg } from '../dom.js';
 import { countText, fillTemplate, groupDigits, scale } from '../text.js';
 
-const COMPACT_ROWS = 12; // the last probes of a long search, where all of it is to stand on one screen
+const COMPACT_ROWS = 12; // the last probes of a long search, if everything has to fit on one screen
 
 export function drawIndex(state, step, search) {
   const draw = search.cells ? drawSlots : drawIndexStrip;
   state.$('ix').replaceChildren(draw(state, state.width, search, searchProgress(step, search)));
 }
 
-// What of a search is known at a step: its probes so far, the last of them, the pages they touched.
+// Returns the state of a search at a step: probes so far, the current one, and the pages touched.
 function searchProgress(step, search) {
   const probes = search.rows.slice(0, step.probes),
     last = probes.at(-1),
@@ -68,7 +69,7 @@ function makeClickable(state, search, box, slotAt) {
   return box;
 }
 
-// Where the cells of a few slots stand, and the rows of their probes.
+// Returns the positions of the cells of few slots, and of the rows of their probes.
 function slotLayout(w, search) {
   const time = search.kind === 'time',
     N = search.entries,
@@ -110,7 +111,7 @@ function drawSlots(state, w, search, view) {
   return g;
 }
 
-// Which slots are of one page, the touched ones marked.
+// Draws a bracket around the slots of each page, marked if the page was touched.
 function drawPageBrackets({ x, top, N }, search, pages, words) {
   const page = s => Math.floor(s / search.page_slots),
     brackets = [];
@@ -147,7 +148,7 @@ function drawPageBrackets({ x, top, N }, search, pages, words) {
   return brackets;
 }
 
-// The warm section below the cells, and the cold rest.
+// Draws the warm section below the cells, and the cold rest.
 function drawWarmSlots({ x, top, H0, N }, F, words) {
   const parts = [
     svg('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
@@ -176,7 +177,7 @@ function drawWarmSlots({ x, top, H0, N }, F, words) {
   return parts;
 }
 
-// What stands in each line of a cell, or of narrow ones which slots they are.
+// Draws the names of a cell's lines, or the range of slots if the cells are narrow.
 function drawRowNames({ x, top, tiny, time, N }, search, words) {
   if (tiny)
     return [
@@ -193,7 +194,7 @@ function drawRowNames({ x, top, tiny, time, N }, search, words) {
   );
 }
 
-// A slot: what it holds, or in a narrow cell whether it was read.
+// Draws the content of a slot, or only whether it was read if the cell is narrow.
 function drawSlotCell(layout, search, view, { s, key, value, isProbed }) {
   const { x, cw, top, H0, tiny, N } = layout,
     { probes, now, foundSlot } = view,
@@ -264,7 +265,7 @@ function drawSlotTexts({ x, cw, top, time }, { s, key, value, hit }) {
   ];
 }
 
-// A probe: what it leaves of the slots, and the comparison.
+// Draws a probe: the slots it leaves, and the comparison.
 function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   const y = y0 + i * rowH + rowH / 2,
     isCurrent = p === view.now,
@@ -320,7 +321,7 @@ function drawProbeRow({ w, x, cw, rowH, y0, time }, search, view, p, i, words) {
   return parts;
 }
 
-// Where the strip of a whole index stands, and the rows of its probes.
+// Returns the position of the strip of a whole index, and of the rows of its probes.
 function stripLayout(w, search, view, isCompact) {
   const all = Math.min(search.rows.length, isCompact ? COMPACT_ROWS : Infinity),
     firstRow = Math.max(0, view.probes.length - all),
@@ -368,7 +369,7 @@ function drawIndexStrip(state, w, search, view) {
   return g;
 }
 
-// The index, its pages told apart where there is room.
+// Draws the index, with its pages separated if there is space.
 function drawStrip({ w, sy, sh, px }, search) {
   const strip = svg(
     'g',
@@ -388,7 +389,7 @@ function drawStrip({ w, sy, sh, px }, search) {
   return strip;
 }
 
-// The warm section in the strip, and its share in words.
+// Draws the warm section in the strip, with its share as text.
 function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
   const F = search.warm_from,
     N = search.entries,
@@ -419,7 +420,7 @@ function drawWarmPart({ w, sy, sh, slotX }, search, strip, words) {
   ];
 }
 
-// A click on the strip asks for the slot below it.
+// A click on the strip sends the slot below the pointer.
 function pickSlots(state, search, strip) {
   makeClickable(
     state,
@@ -438,7 +439,7 @@ function pickSlots(state, search, strip) {
   );
 }
 
-// What is left, which pages were touched, and their numbers.
+// Draws the remaining slots and the touched pages with their numbers.
 function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   const { probes, pages, now } = view,
     parts = [];
@@ -491,7 +492,7 @@ function drawTouchedPages({ w, sy, sh, px, slotX }, search, view, words) {
   return parts;
 }
 
-// The slots before a probe, drawn as wide as there is room: what it cuts off and what it leaves.
+// Draws the slots before a probe over the full width: those it removes and those it leaves.
 function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
   const y = rowY(i),
     [a, b] = p.before,
@@ -572,7 +573,7 @@ function drawMagnifiedSlots({ rowY, rowH, bar, fw }, search, view, p, i) {
   return parts;
 }
 
-// Its number, its comparison, and how many slots it leaves.
+// Draws the number of a probe, its comparison, and how many slots it leaves.
 function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
   const y = rowY(i),
     isCurrent = p === view.now,
@@ -607,7 +608,7 @@ function drawProbeWords({ w, rowY, bar, fw }, search, view, p, i, words) {
   ];
 }
 
-// In the place of the first probe, before it: all slots.
+// Draws all slots in the row of the first probe, before it was made.
 function drawWholeIndex({ y0, bar, fw }, search, words) {
   return [
     svg('rect', {

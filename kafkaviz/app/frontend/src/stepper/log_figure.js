@@ -1,8 +1,8 @@
-// The figure of the log: its batches to scale, those whose header was read, and the one that was found.
+// The figure of the log: batches to scale, those whose header was read, and the one that was found.
 import { color, hatchedDrawing, svg } from '../dom.js';
 import { countText, fillTemplate, formatBytes, groupDigits, scale } from '../text.js';
 
-const BATCHES = 14; // drawn side by side; of a longer scan those around the read
+const BATCHES = 14; // batches drawn side by side; of a longer scan, those around the current read
 
 export function drawLog(state, step, scan) {
   const {
@@ -59,7 +59,7 @@ export function drawLog(state, step, scan) {
             ),
           )
         : 0,
-      low = head > (xb - xa) * 0.3; // a wide read lies below the words
+      low = head > (xb - xa) * 0.3; // the label is below a wide read
     if (rd)
       box.append(
         svg('rect', {
@@ -179,7 +179,7 @@ export function drawLog(state, step, scan) {
   $('lg').replaceChildren(g);
 }
 
-// Few batches are all drawn; of many those around the read, which then stays near the left.
+// Returns all of a few batches, else those around the read, which then stays near the left.
 function batchesAround(rows, position) {
   if (rows.length <= BATCHES) return rows;
   const at = rows.findLastIndex(row => row[0] <= position),

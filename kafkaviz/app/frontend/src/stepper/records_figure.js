@@ -1,4 +1,4 @@
-// The figure of the records: those of the batch that was found, up to the one that answers the lookup.
+// The records of the batch that was found, up to the one that answers the lookup.
 import { html } from '../dom.js';
 import { fillTemplate } from '../text.js';
 

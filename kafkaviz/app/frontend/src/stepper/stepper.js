@@ -1,4 +1,5 @@
-// The stepper of a lookup: three figures, the pseudocode and its values. Other components on the page hear of each step by the event kv-step.
+// The stepper of a lookup: three figures, pseudocode and its values. It announces each step to
+// other components by the event kv-step.
 import { html, setContent } from '../dom.js';
 import { buildValues, goToStep, showValues, startStepper, stop } from '../steps.js';
 import { fillTemplate, groupDigits } from '../text.js';
@@ -6,7 +7,7 @@ import { drawIndex } from './index_figure.js';
 import { drawLog } from './log_figure.js';
 import { drawRecords } from './records_figure.js';
 
-const MANY = 10; // slots that need the whole width
+const MANY = 10; // more slots need the whole width
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
   return startStepper(root, data, {
@@ -25,7 +26,7 @@ function build(state) {
   state.$('log-figure').hidden = !data.scans.length;
   state.$('two').classList.toggle('lesson', data.is_compact);
   const most = Math.max(0, ...data.searches.map(search => search.cells?.length ?? 0));
-  state.$('two').classList.toggle('many', most > MANY); // before the width is measured
+  state.$('two').classList.toggle('many', most > MANY); // must be set before the width is measured
   state.$('fx').hidden = state.$('two').hidden = !data.searches.length;
   renderDots(state);
 }
@@ -36,11 +37,11 @@ function drawnIn(state) {
 
 function moved(state, { search, probes, over }) {
   const position = { key: state.key, search, probes, over };
-  document.__kvStep = position; // for who comes later
+  document.__kvStep = position; // for components that are drawn later
   document.dispatchEvent(new CustomEvent('kv-step', { detail: position }));
 }
 
-// A dot a step, in groups: one a phase, and again where a phase comes again.
+// Draws one dot per step, grouped by phase; a phase that comes again is a new group.
 function renderDots(state) {
   const groups = [],
     { words } = state.data;
@@ -98,7 +99,8 @@ function draw(state, step) {
   if (hasChanged(state, 'records', atLog === 'record')) drawRecords(state, step);
 }
 
-// All of it on one screen: the log once it is read, its records at the end, and of the code what runs.
+// Fits everything on one screen: hides the log before it is read, and the pseudocode that is not
+// running.
 function showWhatIsNeeded(state, step) {
   const { $, data } = state,
     part = step.phase === 'log' || step.phase === 'record' ? 'scan' : 'search';
@@ -108,7 +110,7 @@ function showWhatIsNeeded(state, step) {
   for (const [name, title] of Object.entries(state.titles)) title.hidden = name !== part;
 }
 
-// Whether a figure shows something else than before: what stays as it is costs no layout and no paint.
+// Returns whether a figure has changed; unchanged ones need no layout and paint.
 function hasChanged(state, figure, ...parts) {
   const was = state.drawn[figure],
     now = parts.join();
@@ -116,7 +118,7 @@ function hasChanged(state, figure, ...parts) {
   return was !== now;
 }
 
-// The dots of the steps: only those between the step before and this one change.
+// Updates the dots between the previous and the current step only.
 function mark(state) {
   const was = state.marked ?? -1,
     changed =
@@ -167,7 +169,8 @@ function renderCode(state, step, search) {
   showValues(state, step);
 }
 
-// A click on a slot looks up its key; by keyboard the same: a cursor on one slot, which arrows, Page keys, Home and End move and Enter looks up.
+// A click on a slot looks up its key. With the keyboard, arrows, Page Up and Down, Home and End
+// move a cursor over the slots, and Enter looks up.
 function renderCursor(state, search) {
   const { words, by, picks } = state.data,
     box = state.$('cursor'),
