@@ -44,8 +44,7 @@ def document(
 
     Args:
         figures: drawn into the elements whose data-figure is their name. A figure without a dark
-            mode
-            is light in both.
+            mode is light in both.
         scripts: JavaScript that runs at the end of the body.
         styles: CSS rules added after the page's own.
     """

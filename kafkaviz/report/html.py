@@ -48,8 +48,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Html:
     """Returns an element.
 
     Underscores in attribute names become hyphens, and a trailing one is dropped: class_,
-    aria_label.
-    True gives an attribute without a value; None and False leave it out.
+    aria_label. True gives an attribute without a value; None and False leave it out.
     """
     attribute_text = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()

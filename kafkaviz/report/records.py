@@ -44,8 +44,7 @@ def samples(
     """Yields one sample per topic, sorted by topic.
 
     Internal topics (`__` prefix), topics without a record, and topics beyond the first TOPICS are
-    left
-    out.
+    left out.
     """
     largest: dict[str, Partition] = {}
     for partition in broker.partitions:

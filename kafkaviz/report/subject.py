@@ -64,8 +64,7 @@ class Subject:
 
     Attributes:
         tails: a description of the bytes after the last complete batch, by topic-partition
-            directory
-            and base offset.
+            directory and base offset.
         tuning: None if nothing can be tuned; then `untuned_reason` says why.
         samples, digests: None if records or checksums were not requested.
     """
@@ -190,8 +189,7 @@ def _count_segment(
 
     Returns:
         The positions in its offset index, its batch statistics, and a description of the bytes
-            after
-        its last batch, None if there are none.
+        after its last batch, None if there are none.
     """
     segment_copy = replace(segment)  # a copy, because a segment caches the indexes it has read
     positions, times = segment_copy.offset_index["position"], len(segment_copy.time_index)

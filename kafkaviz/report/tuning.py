@@ -96,8 +96,7 @@ def compared_interval(report_tuning: ReportTuning) -> IntervalCost:
     """Returns the interval that today's is compared with.
 
     This is the one that the budgets alone would choose. If that is today's, it is a longer one,
-    which
-    shows the cost of changing.
+    which shows the cost of changing.
     """
     overall = report_tuning.overall
     if overall.considered_bytes != overall.current_cost.interval_bytes:

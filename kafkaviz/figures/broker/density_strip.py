@@ -20,8 +20,7 @@ def build_strip(
     Args:
         segments: rows of analysis.broker.overview for one topic-partition.
         positions: positions of its entries, in bytes of the row. None if only their number is
-            known;
-            then each segment has one shade.
+            known; then each segment has one shade.
         gap_bytes: the space after each bar.
     """
     sizes = segments["log_bytes"].astype(float)

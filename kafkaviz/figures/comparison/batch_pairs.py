@@ -102,8 +102,7 @@ def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
     """Returns the pairs around an offset, and the bytes of one of them.
 
     This is preferably a pair that holds the offset and differs, else the first pair that differs,
-    else
-    an equal pair that holds the offset.
+    else an equal pair that holds the offset.
     """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(

@@ -92,8 +92,7 @@ def even_heights(count: int) -> tuple[int, ...]:
     """Returns the number of levels of each node.
 
     Java draws these numbers at random, and this is the average: every fourth node is on a second
-    level,
-    every eighth on a third, and so on.
+    level, every eighth on a third, and so on.
     """
     heights = []
     for number in range(1, count + 1):

@@ -58,8 +58,7 @@ class OffsetExplanationView:
 
     Attributes:
         offsets, newest_ms, running_ms: last offset, newest timestamp, and running maximum within
-            the
-            segment, of a sample of batches; the times are None in the gaps between segments.
+            the segment, of a sample of batches; the times are None in the gaps between segments.
         frame_ms: the times that are shown, without a few outliers.
         rows: segment, offsets, time range, largest timestamp with its source, and fate.
     """

@@ -1,1 +1,1 @@
-"""Pages of an index: which a search touches, and which are cold."""
+"""The pages of an index: which pages a search touches, and which are cold."""

@@ -1,6 +1,6 @@
-"""Cold faults for each page an index grows by, over how long a page outlives.
+"""Page faults per new page of an index, by how soon a page goes cold.
 
-Plain bisection beside the warm section.
+Plain bisection is compared with the warm section.
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from kafkaviz.figures import theme
 from kafkaviz.messages import say
 from kafkaviz.units import group
 
-COLUMNS = ("cold_after_bytes", "plain", "closed_form", "warm")  # of a file
+COLUMNS = ("cold_after_bytes", "plain", "closed_form", "warm")  # of the CSV file
 ROW_PX, TOP, BOTTOM = 37, 4, 44
 
 
 @dataclass(frozen=True)
 class TurnoverFaults:
-    """Faults a grown page where a page goes cold after so many bytes of log.
+    """Page faults per new page, if a page goes cold after so many bytes of log.
 
     Attributes:
-        formula: the closed form of the plain ones, or None.
+        formula: the closed form of `plain`, or None.
     """
 
     cold_after_bytes: int
@@ -32,10 +32,10 @@ class TurnoverFaults:
 
 @dataclass(frozen=True)
 class FaultBarsView:
-    """A bar a turnover.
+    """One bar per turnover.
 
     Attributes:
-        considered_bar: which of them is the considered one, None for none.
+        considered_bar: the index of the considered one, None for none.
     """
 
     title: str
@@ -45,10 +45,10 @@ class FaultBarsView:
 
 
 def view(bars: Sequence[TurnoverFaults], cold_after_bytes: int, caption: str) -> FaultBarsView:
-    """The bars of the turnovers.
+    """Returns the bars of the turnovers.
 
     Args:
-        cold_after_bytes: the considered one.
+        cold_after_bytes: the considered turnover.
     """
     considered_bar = next(
         (index for index, bar in enumerate(bars) if bar.cold_after_bytes == cold_after_bytes), None
@@ -71,12 +71,12 @@ def _title(bars: Sequence[TurnoverFaults]) -> str:
 
 
 def turnover_text(cold_after_bytes: int) -> str:
-    """16 MB, in the decimal units of throughput."""
+    """Returns a turnover such as 16 MB, in the decimal units of throughput."""
     return f"{group(cold_after_bytes // 1_000_000)} MB"
 
 
 def rows(faults: FaultBarsView) -> list[tuple[str, str, str, str]]:
-    """The figure as a table: turnover, plain, its closed form, warm section first."""
+    """Returns the figure as a table: turnover, plain, its closed form, warm section first."""
     return [
         (
             turnover_text(bar.cold_after_bytes),
@@ -89,7 +89,7 @@ def rows(faults: FaultBarsView) -> list[tuple[str, str, str, str]]:
 
 
 def file_values(faults: FaultBarsView) -> list[tuple[float | str, ...]]:
-    """COLUMNS of each bar."""
+    """Returns COLUMNS of each bar."""
     return [
         (
             bar.cold_after_bytes,
@@ -102,7 +102,7 @@ def file_values(faults: FaultBarsView) -> list[tuple[float | str, ...]]:
 
 
 def figure(faults: FaultBarsView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     indexes = list(range(len(faults.bars)))
     most_faults = max((max(bar.plain, bar.warm) for bar in faults.bars), default=0) or 1
@@ -167,7 +167,7 @@ def _plain_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, st
 
 
 def _warm_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, str]) -> list[go.Bar]:
-    """A thin bar below, where the warm section has faults too."""
+    """Draws a thin second bar if the warm section has faults too."""
     if not any(bar.warm for bar in faults.bars):
         return []
     pattern = {

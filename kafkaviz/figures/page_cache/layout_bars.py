@@ -1,6 +1,6 @@
-"""What if Kafka searched otherwise.
+"""Other ways to search an index: probes and pages of one search, one row per layout.
 
-Probes and pages of one search, a row a way, two currencies side by side.
+Probes and pages are drawn side by side.
 """
 
 import re
@@ -16,14 +16,17 @@ from kafkaviz.units import group, size
 
 ROW_PX, TOP, BOTTOM, LEFT = 26, 22, 26, 168
 HALVES = ((0.0, 0.46), (0.54, 1.0))
-WARM = "Warm section first"  # in LAYOUTS
+WARM = "Warm section first"  # the name in LAYOUTS
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutCost:
-    """One way: means and largest of probes and of 4 KiB pages, over all targets.
+    """The cost of one layout: mean and largest probes and 4 KiB pages, over all targets.
 
-    What it keeps beside the index, and why that is.
+    Attributes:
+        tail: probes and pages of a lookup at the tail.
+        extra_size: the bytes it keeps in addition to the index.
+        note: an explanation.
     """
 
     name: str
@@ -38,7 +41,11 @@ class LayoutCost:
 
 @dataclass(frozen=True)
 class LayoutBarsView:
-    """The ways, Kafka's own marked by its place."""
+    """The layouts.
+
+    Attributes:
+        kafka_row: the row of Kafka's own layout, which is highlighted; None if it is not there.
+    """
 
     title: str
     caption: str
@@ -47,10 +54,10 @@ class LayoutBarsView:
 
 
 def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> LayoutBarsView:
-    """Of an index of so many entries, over so many targets.
+    """Returns the layouts for an index of `entries` entries, over `targets` targets.
 
     Args:
-        workload: which keys these are, in words.
+        workload: a description of the keys.
     """
     layouts = tuple(map(_layout_cost, costs))
     kafka_row = next((index for index, cost in enumerate(costs) if cost.layout.name == WARM), None)
@@ -76,9 +83,9 @@ def _layout_cost(cost: Cost) -> LayoutCost:
 
 
 def text_key(name: str) -> str:
-    """Where the catalogue has the words of a layout.
+    """Returns the message key of a layout.
 
-    layout_bars.piecewise_linear_8 of "Piecewise linear, ε 8".
+    For "Piecewise linear, ε 8" it is layout_bars.piecewise_linear_8.
     """
     return "layout_bars." + "_".join(re.findall(r"[a-z0-9]+", name.lower()))
 
@@ -109,9 +116,10 @@ def _lower_first(name: str) -> str:
 
 
 def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
-    """The figure as a table.
+    """Returns the figure as a table.
 
-    The way, probes, the most, pages, the most, at the tail, beside the index, a note.
+    The columns are layout, mean and largest probes, mean and largest pages, cost at the tail, extra
+    bytes, note.
     """
     return [
         (
@@ -129,7 +137,7 @@ def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
 
 
 def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     indexes = list(range(len(layouts_view.layouts)))
     chart = go.Figure()

@@ -1,6 +1,6 @@
-"""The pages that plain bisection reads at the end of an index, before and after it has grown.
+"""The pages that plain bisection reads at the end of an index, before and after the index grows.
 
-An index of 13 pages and one of 14 have their middles at different pages.
+An index of 13 pages has its middles on other pages than an index of 14.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ from kafkaviz.search import slots
 from kafkaviz.units import group
 
 HEIGHT_PX, HEAD_PX, LANE_PX, LANE_STEP_PX = 252, 26, 72, 118
-MAX_NUMBERED = 40  # pages whose number has room
-GAP = 0.03  # of a page, between two
+MAX_NUMBERED = 40  # with more pages, only some are numbered
+GAP = 0.03  # the gap between two pages, as a share of a page
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class BisectionLane:
     """The index at one size, and the lookup of its newest entry.
 
     Attributes:
-        probed_pages: the pages in the order in which the search first reads them.
-        probes: how many slots it reads.
-        fresh_pages: those that the lookup of the lane before did not read.
+        probed_pages: the pages in the order of their first probe.
+        probes: number of slots that are read.
+        fresh_pages: pages that the lookup of the lane before did not read.
     """
 
     entries: int
@@ -41,7 +41,7 @@ class BisectionLane:
 
 @dataclass(frozen=True)
 class MovingMiddlesView:
-    """Both lanes, the first of them before the question."""
+    """The two lanes; the question shows the probes of the first one only."""
 
     title: str
     question: str
@@ -50,11 +50,11 @@ class MovingMiddlesView:
 
 
 def view(entries: int, then_entries: int) -> MovingMiddlesView:
-    """An index of 8 bytes an entry and 4 KiB a page, at two sizes.
+    """Returns an index of 8 bytes per entry and 4 KiB per page, at two sizes.
 
     Args:
-        entries: at least one.
-        then_entries: when it has grown.
+        entries: number of entries, one or more.
+        then_entries: number of entries after it has grown.
     """
     before = _lane(entries, ())
     behind = _lane(then_entries, before.probed_pages)
@@ -88,7 +88,7 @@ def _join(pages: tuple[int, ...]) -> str:
 
 
 def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
-    """The figure as a table: entries, pages, those that are read, those not read before."""
+    """Returns the figure as a table: entries, pages, pages read, pages not read before."""
     return [
         (group(lane.entries), str(lane.pages), _join(lane.probed_pages), _join(lane.fresh_pages))
         for lane in middles.lanes
@@ -96,12 +96,12 @@ def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
 
 
 def figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     return _figure(middles, mode, is_answered=True)
 
 
 def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
-    """The same while nobody has said which pages are read then."""
+    """Draws the view without the answer."""
     return _figure(middles, mode, is_answered=False)
 
 
@@ -135,7 +135,7 @@ def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.F
 def _boxes(
     lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
 ) -> list[dict]:
-    """A box a page: read ones outlined, those not read before filled."""
+    """Draws a box per page: pages that are read have a frame, pages not read before are filled."""
     boxes = []
     for page in range(lane.pages):
         is_read = is_shown and page in lane.probed_pages
@@ -158,7 +158,7 @@ def _boxes(
 def _notes(
     lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
 ) -> list[dict]:
-    """The name of the lane, the number of each page, and when it is read."""
+    """Returns the lane's name, the numbers of its pages, and the order in which they are read."""
     texts = [
         (
             0,
@@ -200,7 +200,7 @@ def _notes(
 
 
 def _ordinal(order: int) -> str:
-    """Which page of the search it is."""
+    """Returns the place of a page in the order of reads, in a circle up to 9."""
     circled = "①②③④⑤⑥⑦⑧⑨"
     return circled[order - 1] if order <= len(circled) else str(order)
 

@@ -1,6 +1,6 @@
-"""Pages of an index that lookups touch while it grows, as an image.
+"""The pages of an index that lookups touch while it grows, as an image.
 
-Time to the right, pages upward, a dot for each cold one.
+Time goes to the right, pages upward, and each cold page is a dot.
 """
 
 from dataclasses import dataclass, replace
@@ -17,20 +17,20 @@ from kafkaviz.units import group, size
 
 COLUMNS, MAX_ROWS, MAX_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4
-MAX_GAP_ROWS = 64  # rows: thinner ones would be all gap
-CROWDED_ENTRIES = 10_000  # entries: the last tick's words need the room of the one before
-MIN_NOTE_PAGES = 20  # pages: an image of fewer has no room for words
+MAX_GAP_ROWS = 64  # more rows are drawn without gaps, which would cover them
+CROWDED_ENTRIES = 10_000  # from here on the last number makes room for the name of the axis
+MIN_NOTE_PAGES = 20  # an image of fewer pages has no room for texts
 PLAIN, WARM = "plain", "warm"
-NOTES = {  # where, as parts of the image, and which words
+NOTES = {  # the place as shares of the image, and the message
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
     WARM: ((0.52, 0.4, "older_pages"),),
 }
-FEW_PAGES = 3  # pages, of which a sentence says how few they are
+FEW_PAGES = 3  # up to here the title says how few pages are read
 
 
 @dataclass(frozen=True)
 class ImageNote:
-    """Words in the image, at an entry and a page."""
+    """A text in the image, at an entry and a page."""
 
     entries: float
     page: float
@@ -39,15 +39,13 @@ class ImageNote:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFaultsView:
-    """The image of the lookups, a row for row_pages pages.
-
-    A column is entries / columns entries.
+    """The image of the lookups: one row per row_pages pages, columns of equal numbers of entries.
 
     Attributes:
-        lookup_counts: (rows, columns) lookups, 0 where there is none.
-        end_page: where the index ends, a part of its last page.
-        dots: (n, 3) of entries, page, faults: the middle of each cell with a fault; beyond
-            MAX_DOTS they are drawn as an image too.
+        lookup_counts: (rows, columns) number of lookups.
+        end_page: the end of the index in pages, not rounded.
+        dots: (n, 3) entries, page and faults: the middle of each cell with a fault. More than
+            MAX_DOTS are drawn as an image too.
     """
 
     title: str
@@ -62,16 +60,16 @@ class PageFaultsView:
 
     @property
     def is_dense(self) -> bool:
-        """Whether there are too many faults for a dot each."""
+        """Whether there are too many faults to draw each as a dot."""
         return len(self.dots) > MAX_DOTS
 
 
 def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
-    """The image of a replay.
+    """Returns the image of a replay.
 
     Args:
         search: PLAIN or WARM.
-        warm_bytes: of the section that WARM has, None for none.
+        warm_bytes: the size of the warm section of WARM, None for none.
     """
     row_pages = max(1, -(-replay.pages // MAX_ROWS))
     lookup_counts, fault_counts = (
@@ -92,10 +90,10 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
 
 
 def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
-    """The image up to a number of entries, for the question how it goes on.
+    """Returns the image up to a number of entries, to ask how it continues.
 
     Args:
-        entries: 0 for the outline of the growth alone.
+        entries: 0 for only the outline of the growth.
     """
     columns = faults_view.lookup_counts.shape[1]
     lookup_counts = faults_view.lookup_counts.copy()
@@ -139,7 +137,7 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 
 
 def _title(replay: Replay) -> str:
-    """How many faults on the entire way; without any, how few pages that takes."""
+    """Says how many faults there are; without any, how few pages the lookups read."""
     faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
     pages = say_count("common.n_pages", replay.pages)
     if faults:
@@ -160,7 +158,7 @@ def _title(replay: Replay) -> str:
 
 
 def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
-    """Where an image is of tail readers alone, what is to be seen in it."""
+    """Returns explanations for an image that has tail readers only."""
     if replay.pages < MIN_NOTE_PAGES or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
         return ()
     if search == WARM and max(replay.most_pages) > 4:
@@ -172,9 +170,9 @@ def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
 
 
 def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
-    """The images as a table: page, lookups that touch it and faults, plain.
+    """Returns the images as a table, one row per page.
 
-    The same, warm section first.
+    The columns are page, lookups and faults of plain bisection, then those of warm section first.
     """
     sums = [
         cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
@@ -183,7 +181,7 @@ def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
 
 
 def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     chart = go.Figure(
         [_lookup_heatmap(faults_view, colours["offset"]), *_fault_traces(faults_view, colours)]
@@ -236,7 +234,7 @@ def _cell_heatmap(
     hover: str,
     opacity: float,
 ) -> go.Heatmap:
-    """Page 0 is the row around 0: what is under the pointer, and at the axis, is its number."""
+    """Draws the cells. Row 0 is centred on 0, so that axis and hover text show the page number."""
     column_entries, row_height = faults_view.entries / max(cells.shape[1], 1), faults_view.row_pages
     return go.Heatmap(
         z=cells,
@@ -340,7 +338,7 @@ _PLAIN_AXIS = {
 
 
 def _round_step(step: float) -> int:
-    """A step that reads well: 1, 2, 5, 10, 20, 50 and so on."""
+    """Returns a round step: 1, 2, 5, 10, 20, 50 and so on."""
     power = 10 ** max(0, len(str(int(step))) - 1)
     return next((factor * power for factor in (1, 2, 5, 10) if factor * power >= step), 1)
 

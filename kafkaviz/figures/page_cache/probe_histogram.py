@@ -1,7 +1,4 @@
-"""Where one lookup stands among all.
-
-How many targets of the segment take as many probes, pages or headers.
-"""
+"""One lookup among all: how many targets of the segment take as many probes, pages or headers."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -21,13 +18,12 @@ HEIGHT = 190
 
 @dataclass(frozen=True, kw_only=True)
 class HistogramView:
-    """Bars of the same width.
-
-    starts[i] to starts[i] + width - 1, with the share of targets in each.
+    """Bars of the same width: bar i covers starts[i] to starts[i] + width - 1.
 
     Attributes:
-        outline: of the other search.
-        target_bar: which bar this target is in, None where it is in none.
+        shares: the share of targets in each bar.
+        outline: the shares of the other search.
+        target_bar: the bar of this target, None if it is in none.
     """
 
     title: str
@@ -47,11 +43,11 @@ def view(
     target_count: int,
     unit: str,
 ) -> HistogramView:
-    """The targets by their number of `measure`.
+    """Returns the targets by their number of `measure`.
 
     Args:
-        other_costs: those of the other search.
-        target_count: of this target.
+        other_costs: the costs of the other search.
+        target_count: the number for this target.
         unit: "offset" or "millisecond".
     """
     counts = costs.counts_of(measure)
@@ -118,7 +114,7 @@ def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> st
 
 
 def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
-    """The figure as a table: how many, the share of targets, that of the other search."""
+    """Returns the figure as a table: number, share of targets, share for the other search."""
     names = [
         f"{group(start)}"
         if histogram.width == 1
@@ -137,7 +133,7 @@ def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
 
 
 def figure(histogram: HistogramView, mode: str) -> "go.Figure":
-    """The view as bars."""
+    """Draws the bars in a mode, "light" or "dark"."""
     import plotly.graph_objects as go
 
     from kafkaviz.figures.theme import colours, template
@@ -225,7 +221,7 @@ def _y_axis(most_share: float) -> dict:
 
 
 def _outline_shapes(histogram: HistogramView, middles: list[float], colour: str) -> list[dict]:
-    """Dashed rectangles: a bar's own outline cannot be dashed."""
+    """Draws dashed rectangles, because a bar's own outline cannot be dashed."""
     half, line = 0.38 * histogram.width, {"color": colour, "width": 1, "dash": "2px,2px"}
     return [
         {

@@ -1,7 +1,7 @@
-"""How the lookup at the tail moves on as an index grows, page by page: drawn in the browser.
+"""How a lookup at the tail changes as an index grows, page by page; drawn in the browser.
 
-Every size of the index is sent at once. At each the pages that plain bisection reads and those of
-the warm section, where the same probes fell one page earlier, and which pages had to be waited for.
+Every size of the index is sent at once. For each size and search there are the pages that it reads,
+the pages of the same probes in an index one page shorter, and the pages it had to wait for.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from kafkaviz.messages import say, say_count, table
 from kafkaviz.units import group
 from kafkaviz.versions import PLAIN, WARM
 
-FIRST_PAGES = 14  # where it begins: KAFKA-6432 tells of the step from 13 to 14
+FIRST_PAGES = 14  # the size shown first: KAFKA-6432 describes the step from 13 to 14
 COLUMNS = ("pages", "entries", "plain_pages", "plain_waits", "warm_pages", "warm_waits")
 
 
 class PageWait(NamedTuple):
-    """A page that had to be waited for, and how much log was written since its last touch."""
+    """A page that was waited for, and the log and entries written since its last touch."""
 
     page: int
     idle: str
@@ -29,13 +29,12 @@ class PageWait(NamedTuple):
 
 
 class GrowthLane(NamedTuple):
-    """One of the two searches at a size of the index.
+    """One of the two searches at one size of the index.
 
     Attributes:
-        slots: those read, in order.
-        moves: (page before, page now) of each probe that stands on another page than the one before
-            it; before: in an index that is one page shorter.
-        warm_from: in pages, None for plain.
+        slots: the slots that are read, in order.
+        moves: pairs of a probe's page in an index one page shorter, and its page now.
+        warm_from: the start of the warm section in pages; None for plain bisection.
     """
 
     waits_text: str
@@ -54,7 +53,7 @@ class GrowthSize(NamedTuple):
 
     Attributes:
         size: pages and entries, in words.
-        alt: the picture in words.
+        alt: a description for screen readers.
     """
 
     pages: int
@@ -74,11 +73,11 @@ class TailGrowthView:
 
 
 def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
-    """The sizes in words.
+    """Returns the sizes in words.
 
     Args:
-        steps: at 1, 2, 3 … pages.
-        memory: by which the waits were found.
+        steps: the lookups at 1, 2, 3 … pages.
+        memory: the memory that decides which pages are waited for.
     """
     note = say(
         "tail_growth.note",
@@ -111,7 +110,7 @@ def _size(before: TailLookups | None, now: TailLookups) -> GrowthSize:
 
 
 def _title(now: TailLookups) -> str:
-    """Which pages the step to this size waits for."""
+    """Names the pages that the step to this size waits for."""
     if now.pages == 1:
         return say("tail_growth.title_first")
     span = {"before": now.pages - 1, "now": now.pages}
@@ -160,7 +159,7 @@ def _join_pages(pages: Sequence[int]) -> str:
 
 
 def rows(steps: Sequence[TailLookups]) -> list[tuple[str, ...]]:
-    """The sizes as a table, COLUMNS."""
+    """Returns COLUMNS of each size."""
     return [
         (
             str(step.pages),

@@ -1,6 +1,6 @@
 """One lookup at the end of an index, page by page.
 
-Where plain bisection probes, and where the search with a warm section does.
+The figure shows the probes of plain bisection and those of the search with a warm section.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
 
-FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
-MAX_PAGES = 40  # drawn one by one
-LANE_AXIS = {  # of lanes of pages: nothing but what is drawn in them
+FEWEST_PAGES = 14  # pages drawn at least; pages that do not exist yet are dashed
+MAX_PAGES = 40  # with more pages, only some are numbered
+LANE_AXIS = {  # an invisible axis for lanes of pages
     "showgrid": False,
     "fixedrange": True,
     "showline": False,
@@ -27,7 +27,7 @@ LANE_AXIS = {  # of lanes of pages: nothing but what is drawn in them
     "ticks": "",
     "title": None,
 }
-HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # a lane's height, and from one lane to the next
+HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # figure, lane, and from one lane to the next
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class PageLane:
     """One of the two searches.
 
     Attributes:
-        probes: the slots it reads, in order.
-        warm_from: a slot, None for plain.
+        probes: the slots that are read, in order.
+        warm_from: the first slot of the warm section; None for plain bisection.
     """
 
     name: str
@@ -47,10 +47,10 @@ class PageLane:
 
 @dataclass(frozen=True, kw_only=True)
 class TailPagesView:
-    """Both searches in an index of so many entries.
+    """The two searches in an index.
 
     Attributes:
-        pages_drawn: how many pages have room.
+        pages_drawn: number of pages that have room.
     """
 
     title: str
@@ -62,7 +62,7 @@ class TailPagesView:
 
 
 def view(entries: int) -> TailPagesView:
-    """A lookup at the end of an index of 8 bytes an entry and 4 KiB a page."""
+    """Returns a lookup at the end of an index of 8 bytes per entry and 4 KiB per page."""
     plain, warm = (
         _lane(say(f"tail_pages.{name}"), entries, warm_bytes)
         for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES))
@@ -97,7 +97,7 @@ def _join_pages(pages: tuple[int, ...]) -> str:
 
 
 def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
-    """The figure as a table: the search, its n-th probe, the slot, its page."""
+    """Returns the figure as a table: search, number of the probe, slot, page."""
     return [
         (lane.name, str(n), group(slot), str(slot // ENTRIES_A_PAGE))
         for lane in pages_view.lanes
@@ -106,7 +106,7 @@ def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
 
 
 def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"; an x is a page, a y a pixel from the top."""
+    """Draws the view in a mode, "light" or "dark"; x counts pages, y pixels from the top."""
     colours = theme.colours(mode)
     lane_tops = [28 + number * LANE_STEP_PX for number in range(len(pages_view.lanes))]
     shapes = [
@@ -143,7 +143,7 @@ def figure(pages_view: TailPagesView, mode: str) -> go.Figure:
 def _lane_shapes(
     pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
 ) -> list[dict]:
-    """A box a page: those touched outlined, those not there yet dashed."""
+    """Draws a box per page: touched pages have a frame, pages that do not exist yet are dashed."""
     boxes = []
     for page in range(pages_view.pages_drawn):
         is_present, is_touched = page < pages_view.pages, page in lane.pages
@@ -168,7 +168,7 @@ def _lane_shapes(
 def _lane_traces(
     pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
 ) -> list:
-    """What is hatched, and the dots."""
+    """Draws the unwritten slots and the warm section as hatched bars, and the probes as dots."""
     end = pages_view.entries / ENTRIES_A_PAGE
     bars = []
     if pages_view.entries % ENTRIES_A_PAGE:

@@ -1,7 +1,7 @@
-"""A search in an index: what each probe says, and the figure of its slots.
+"""A search in an index: the text of each probe, and the figure of its slots.
 
-Of an index only what a search touches is sent, unless it is small enough to draw each slot: a full
-one of 1 310 720 entries takes as few bytes as one of 100.
+Only the slots that a search touches are sent, unless the index is small enough to draw every slot.
+So a full index of 1 310 720 entries takes as few bytes as one of 100.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.slots import Branch, Probe
 from kafkaviz.units import clock, group
 
-DRAWN_SLOTS = 64  # drawn one by one
-# the line of the pseudocode that each branch is
+DRAWN_SLOTS = 64  # an index of up to this many slots is drawn slot by slot
+# the line of the pseudocode for each branch
 PLAIN_LINES = {
     Branch.NO_ENTRY: 1,
     Branch.FROM_FIRST: 2,
@@ -42,9 +42,11 @@ MIDDLE_KEYS = {
 
 
 class ProbeRow(NamedTuple):
-    """A probe as it is drawn.
+    """A probe.
 
-    Before and after are the slots still possible, after None for none.
+    Attributes:
+        before, after: first and last slot that are possible before and after it; after is None if
+            none is left.
     """
 
     slot: int
@@ -57,11 +59,11 @@ class ProbeRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
-    """A search as it is drawn.
+    """A search.
 
     Attributes:
         steps: text and line of the pseudocode of each probe, then of the result.
-        cells: key, value and what hovering shows of each slot of a small index, else None.
+        cells: key, value and hover text of each slot of a small index, else None.
     """
 
     search: IndexSearch
@@ -73,7 +75,7 @@ class SearchView:
     cells: tuple[tuple[str, str, str], ...] | None
 
     def count_pages(self, probes: int) -> int:
-        """How many pages so many probes touch."""
+        """Returns the number of pages that the first probes touch."""
         return len({page for row in self.rows[:probes] for page in row.pages})
 
 
@@ -127,7 +129,7 @@ def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, s
 
 
 def key_text(kind: str, key: int) -> str:
-    """A key of an index: an offset, or a time of day."""
+    """Returns a key of an index: an offset, or a time of day."""
     return clock(key) if kind == TIME else group(key)
 
 
@@ -143,7 +145,7 @@ def _probe_text(search: IndexSearch, probe: Probe) -> str:
 
 
 def _probe_key(search: IndexSearch, probe: Probe) -> str:
-    """The sentence of a probe's branch."""
+    """Returns the message key for a probe's branch."""
     warm_from = search.slot_search.warm_from_slot
     first = "first_again" if warm_from == 0 else "first"
     match probe.branch:
@@ -164,7 +166,7 @@ def _probe_key(search: IndexSearch, probe: Probe) -> str:
 def _result_step(
     search: IndexSearch, *, has_log: bool, lines: dict[Branch, int]
 ) -> tuple[str, int]:
-    """What a search came to."""
+    """Returns the text of the result and its line of the pseudocode."""
     slot_search, base = search.slot_search, group(search.segment)
     target = key_text(search.kind, slot_search.target)
     if not slot_search.entries:
@@ -185,7 +187,6 @@ def _result_step(
 
 
 def code_lines(name: str) -> list[str]:
-    """The lines of a pseudocode."""
     return say(f"index_search.{name}_code").split("\n")
 
 
@@ -194,7 +195,7 @@ def _code_lines(search: IndexSearch) -> list[str]:
 
 
 def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
-    """What the figure of the index shows after so many probes."""
+    """Returns the title of the index figure after the first probes."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
     probes_text = say_count("common.n_probes", probes)
     if not slot_search.entries:
@@ -224,7 +225,7 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
 
 
 def browser_object(search_view: SearchView) -> dict:
-    """What the browser draws of it."""
+    """Returns the search as plain values."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
     code_key = f"code_{kind}{'' if slot_search.warm_from_slot is None else '_warm'}"
     return {
@@ -250,7 +251,7 @@ def browser_object(search_view: SearchView) -> dict:
 
 
 def _hint_text(search_view: SearchView) -> str:
-    """Where the warm section lies."""
+    """Says where the warm section is."""
     slot_search = search_view.search.slot_search
     first_slot = slot_search.warm_from_slot
     if first_slot is None:

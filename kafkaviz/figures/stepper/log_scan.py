@@ -1,4 +1,4 @@
-"""A scan of a .log: what each header says and what follows, and the figure of its batches."""
+"""A scan of a .log: the text of each header and its decision, and the figure of its batches."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from kafkaviz.search.log_view import BatchTable
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
 from kafkaviz.units import clock, group
 
-# steps of one scan; batches drawn before the first read, and at least
+# steps of a scan at most; batches drawn before the first one read; batches drawn at least
 MAX_STEPS, BATCHES_BEFORE, MIN_BATCHES = 120, 2, 8
 COLUMNS = (
     "position",
@@ -23,7 +23,7 @@ COLUMNS = (
     "max_timestamp_ms",
     "record_count",
 )
-# the line of the pseudocode that each outcome is
+# the line of the pseudocode for each outcome
 LINES = {
     HeaderOutcome.BASE_EQUAL: 2,
     HeaderOutcome.BASE_ABOVE: 3,
@@ -49,12 +49,12 @@ TIMES = (
 
 
 class ScanStep(NamedTuple):
-    """A step of a scan: one header, or many that are passed over together.
+    """A step of a scan: one header, or many that are skipped together.
 
     Attributes:
-        sizes: of its reads, in bytes.
-        line: of the pseudocode.
-        reads_done: how many reads of the scan lie behind it.
+        sizes: bytes of each of its reads.
+        line: the line of the pseudocode, -1 for none.
+        reads_done: number of the scan's reads up to the end of this step.
     """
 
     position: int
@@ -66,11 +66,11 @@ class ScanStep(NamedTuple):
 
 @dataclass(frozen=True)
 class ScanView:
-    """A scan as it is drawn.
+    """A scan.
 
     Attributes:
         batches: rows of COLUMNS around it.
-        end_position: of the .log.
+        end_position: the size of the .log.
     """
 
     scan: ForwardScan
@@ -79,9 +79,9 @@ class ScanView:
     end_position: int
 
     def count_reads(self, read_count: int) -> tuple[int, int]:
-        """How many of the first reads were of 17 bytes, and of a complete header.
+        """Returns how many of the first reads were of 17 bytes, and how many of a complete header.
 
-        A batch without records is no more than its header.
+        A batch without records is only its header.
         """
         reads = self.scan.reads[:read_count]
         return sum(read.part is ReadPart.START for read in reads), sum(
@@ -97,7 +97,7 @@ def view(context: LookupContext, scan: ForwardScan) -> ScanView:
 
 
 def _batches_around(scan: ForwardScan, batches: BatchTable) -> np.ndarray:
-    """The batches to draw: those that were read, two before, and some behind."""
+    """Returns the batches to draw: those that were read, two before and some after."""
     first_row = max(0, _row_at(batches, scan.from_position) - BATCHES_BEFORE)
     last_position = max((read.position for read in scan.reads), default=None)
     last_row = first_row if last_position is None else _row_at(batches, last_position)
@@ -110,7 +110,7 @@ def _row_at(batches: BatchTable, position: int) -> int:
 
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
-    """At most 120 steps: those in the middle of a long scan become one."""
+    """Returns at most MAX_STEPS steps; those in the middle of a long scan become one."""
     end = [] if scan.batch else [ScanStep(-1, (), say("log_scan.end"), -1, len(scan.reads))]
     count, half = len(scan.headers) + len(end), MAX_STEPS // 2
     if count <= MAX_STEPS:
@@ -139,7 +139,7 @@ def _header_step(scan: ForwardScan, number: int) -> ScanStep:
 
 
 def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) -> str:
-    """What a header says, and what follows."""
+    """Describes a header and the decision that follows."""
     key, position = f"log_scan.{header.outcome}", group(header.position)
     size, value = group(header.size_bytes), header.value
     if header.outcome in TIMES:
@@ -153,7 +153,7 @@ def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) ->
         target=group(target),
         size=size,
         sizes=_sizes_text(sizes),
-        # of a message of magic 0 or 1 nothing more is read
+        # nothing more is read of a message of magic 0 or 1
         read=group(sizes[-1] if sizes else header.size_bytes),
     )
 
@@ -165,7 +165,7 @@ def _sizes_text(sizes: tuple[int, ...]) -> str:
 
 
 def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
-    """What the figure of the log shows after so many reads."""
+    """Returns the title of the log figure after the first reads."""
     scan = scan_view.scan
     if not read_count and not is_over:
         return say("log_scan.waiting")
@@ -182,7 +182,7 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
 
 
 def _hint_text(scan_view: ScanView) -> str:
-    """Which bytes are drawn."""
+    """Says which bytes are drawn."""
     if not len(scan_view.batches):
         return say("log_scan.no_batch")
     first_batch, last_batch = scan_view.batches[0], scan_view.batches[-1]
@@ -195,7 +195,7 @@ def _hint_text(scan_view: ScanView) -> str:
 
 
 def browser_object(scan_view: ScanView) -> dict:
-    """What the browser draws of it."""
+    """Returns the scan as plain values."""
     scan = scan_view.scan
     rows = [
         [

@@ -1,9 +1,9 @@
-"""The steps of a lookup one by one, and with their figures as the browser is sent them.
+"""The steps of a lookup, and the message that sends them with their figures to the browser.
 
-What each says, which line of the pseudocode it is, and how every value and figure then stands.
+Each step has a text, a line of the pseudocode, the values after it, and the state of every figure.
 
-Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "log" the headers
-read, "record" what comes of it.
+Phases: "segment" chooses a .log, "time" and "offset" search its indexes, "log" reads headers,
+"record" gives the result.
 """
 
 import json
@@ -49,12 +49,12 @@ class LookupStep(NamedTuple):
     """A step.
 
     Attributes:
-        search, probes, over: which search is drawn, after how many of its probes, and whether its
-            result is known.
-        scan, readings, ended: the same of the scan.
-        line: (of "search" or "scan", its number), None for none.
-        values: of VALUE_NAMES, and whether this step changed each.
-        titles: of the figures of the index, the log and the records.
+        search, probes, over: the search that is drawn, the number of its probes so far, and whether
+            its result is known.
+        scan, readings, ended: the same for the scan.
+        line: "search" or "scan" and the number of a line of its pseudocode; None for none.
+        values: the value of each of VALUE_NAMES, and whether this step changed it.
+        titles: the titles of the figures of the index, the log and the records.
     """
 
     phase: Phase
@@ -71,7 +71,7 @@ class LookupStep(NamedTuple):
 
 
 def value_names() -> list[str]:
-    """VALUE_NAMES as they are named on the page."""
+    """Returns VALUE_NAMES in the words of the page."""
     return [
         say(f"stepper_figures.value_{name}") if name in COUNT_VALUES else name
         for name in VALUE_NAMES
@@ -79,7 +79,7 @@ def value_names() -> list[str]:
 
 
 class LookupSteps:
-    """The steps one by one; what is drawn is carried from each to the next."""
+    """Builds the steps one by one, and keeps the state of the figures between them."""
 
     def __init__(
         self,
@@ -99,7 +99,6 @@ class LookupSteps:
         self._previous_values: tuple[str, ...] = ()
 
     def build(self) -> Iterator[LookupStep]:
-        """Every step of the lookup."""
         context, result = self._context, self._context.result
         if not context.is_index_alone:
             yield self._step("segment", _beginning_text(context))
@@ -177,7 +176,7 @@ class LookupSteps:
         return clock(target)[3:] if self._context.is_by_time else group(target)
 
     def _search_values(self) -> tuple[str, ...]:
-        """Target, N, F, probes, lo, hi, mid, key and pages."""
+        """Returns target, N, F, probes, lo, hi, mid, key and pages."""
         search_view = self._searches[self._search]
         search, slot_search = search_view.search, search_view.search.slot_search
         probe = slot_search.probes[self._probes - 1] if self._probes else None
@@ -213,12 +212,12 @@ class LookupSteps:
 
 
 def _short_key(search: IndexSearch, key: int) -> str:
-    """A key without the hour of its time."""
+    """Returns a key; the hour of a time is left out."""
     return key_text(search.kind, key)[3 if search.kind == TIME else 0 :]
 
 
 def _beginning_text(context: LookupContext) -> str:
-    """Which segment is chosen, and why; or why none."""
+    """Says which segment is chosen and why, or why none is."""
     result, beginning, bounds = context.result, context.result.beginning, context.result.bounds
     count, is_only = group(len(context.log.segments)), len(context.log.segments) == 1
     segment_name = units.file_stem(beginning.base_offset)
@@ -261,9 +260,9 @@ def _beginning_text(context: LookupContext) -> str:
 
 
 def _largest_text(context: LookupContext, segment_name: str) -> str:
-    """Which segment remembers the largest timestamp.
+    """Says which segment has the largest timestamp.
 
-    And what a release does with the offset that is remembered with it.
+    It also says what a release does with the offset that is stored with that timestamp.
     """
     result, count = context.result, len(context.log.segments)
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
@@ -279,7 +278,7 @@ def _largest_text(context: LookupContext, segment_name: str) -> str:
 
 
 def _next_segment_text(context: LookupContext, number: int) -> str:
-    """Where nothing in the segment before answers."""
+    """Says that the segment before gives no answer, and names the next one."""
     before, after = context.result.searches[number - 1 : number + 1]
     return say(
         "lookup_steps.next_segment",
@@ -290,7 +289,7 @@ def _next_segment_text(context: LookupContext, number: int) -> str:
 
 
 def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
-    """What comes of the batch that was found, or that none was."""
+    """Says what follows from the batch that was found, or that none was found."""
     result, scan, key = context.result, cast(ForwardScan, context.result.scan), outcome.value
     match outcome:
         case LookupOutcome.NO_BATCH | LookupOutcome.TOO_EARLY:
@@ -319,8 +318,6 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 
 @dataclass(frozen=True)
 class StepperView:
-    """All that the stepper draws."""
-
     steps: tuple[LookupStep, ...]
     searches: tuple[SearchView, ...]
     scans: tuple[ScanView, ...]
@@ -328,7 +325,7 @@ class StepperView:
 
 
 def view(context: LookupContext) -> StepperView:
-    """The steps of a lookup and their figures."""
+    """Returns the steps of a lookup and their figures."""
     searches = tuple(index_search.view(context, search) for search in context.result.searches)
     scans = tuple(log_scan.view(context, scan) for scan in context.result.scans)
     records_view = records.view(context)
@@ -337,10 +334,10 @@ def view(context: LookupContext) -> StepperView:
 
 
 def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """The view as plain values.
+    """Returns the view as plain values.
 
     Args:
-        key: what distinguishes one lookup from another.
+        key: distinguishes one lookup from another.
     """
     return {
         "key": key,
@@ -371,14 +368,14 @@ def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> d
 
 
 def base_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """The same before the first probe: one step, and nothing that any search read."""
+    """Returns the payload before the first probe: one step, and nothing that a search reads."""
     payload = browser_payload(stepper, context, key)
     searches = [search | {"rows": [], "slot": -1} for search in payload["searches"]]
     return payload | {"steps": [_base_step(stepper)._asdict()], "searches": searches}
 
 
 def _base_step(stepper: StepperView) -> LookupStep:
-    """The choice of a segment; of an index alone there is none, and nothing is said."""
+    """Returns the step that chooses a segment; for an index alone, a step without text."""
     first_step = stepper.steps[0]
     if first_step.phase == "segment":
         return first_step
@@ -390,9 +387,9 @@ def _base_step(stepper: StepperView) -> LookupStep:
 
 
 def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset: int) -> dict:
-    """A figure whose hint names the segment, where the log has several.
+    """Names the segment in a figure's hint if the log has several.
 
-    The page can be open at another one.
+    The page may be open at another segment.
     """
     if len(context.log.segments) == 1:
         return figure_object
@@ -401,7 +398,7 @@ def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset:
 
 
 def size_bytes(payload: dict) -> int:
-    """How much of a message goes over the wire."""
+    """Returns the bytes that a payload takes as JSON."""
     return len(json.dumps(payload, ensure_ascii=False).encode())
 
 
@@ -414,7 +411,7 @@ def _scan_code_object(context: LookupContext) -> dict:
 
 
 def _entry_text(context: LookupContext, segment: int) -> str:
-    """Where the scan of a segment starts."""
+    """Names the position at which the scan of a segment starts."""
     entry = next(
         search.entry
         for search in context.result.searches

@@ -1,1 +1,1 @@
-"""Parts of sentences for figures, pages and commands."""
+"""Texts that figures, pages and commands share."""

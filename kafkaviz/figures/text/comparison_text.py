@@ -1,4 +1,4 @@
-"""A comparison in words, as the command line and the page Compare say it."""
+"""A comparison in words, for the command line and the Compare page."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ from kafkaviz.analysis.comparison.start_changes import (
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import Message, Text, message, say
 
-MAX_RANGES = 5  # that are written out
+MAX_RANGES = 5  # ranges that are written out
 
 
 def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
-    """What is said of the partition as a whole."""
+    """Yields the facts about the partition as a whole."""
     for relation in comparison.relations[1:]:
         if relation.severity > Relation.SEGMENTS_DIFFER.severity:
             yield message("comparison.also", relation=relation_name(relation))
@@ -66,33 +66,33 @@ def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
 
 
 def offsets_text(replica: Replica, form: Callable[[int], str] = str) -> Text:
-    """The first and the last offset of a log."""
+    """Returns the first and the last offset of a log."""
     return offset_range_text(replica.log_start_offset, replica.log_end_offset, form)
 
 
 def offset_range_text(start: int, end: int, form: Callable[[int], str] = str) -> Text:
-    """The first and the last of some offsets: 180–219.
+    """Returns the first and the last of some offsets: 180–219.
 
     Args:
-        end: the offset behind the last one.
+        end: the offset after the last one.
     """
     return f"{form(start)}–{form(end - 1)}" if start < end else message("common.none")
 
 
 def ranges_text(records: RecordSet) -> str:
-    """The offsets of records, the first ranges of them."""
+    """Returns the first ranges of the records' offsets."""
     more = records.more_ranges + max(0, len(records.ranges) - MAX_RANGES)
     return join_ranges(records.ranges[:MAX_RANGES], has_more=bool(more))
 
 
 def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> str:
-    """Ranges of offsets: 180–219, 230."""
+    """Joins ranges of offsets: 180–219, 230."""
     texts = [str(first) if first == last else f"{first}–{last}" for first, last in ranges]
     return join_comma([*texts, *(["…"] if has_more else [])])
 
 
 def describe_difference(difference: ByteDifference) -> Message:
-    """Which bytes of which file differ, and what they are."""
+    """Says which bytes of which file differ, and their values."""
     locations = [location for location in difference.locations if location]
     places = [_place(location) for location in locations]
     if difference.what in ("tail", "hole"):
@@ -129,13 +129,13 @@ def _place(location: FileLocation) -> Message:
 
 
 def field_text(name: str) -> Text:
-    """A field by its own name, or what is no field in words."""
+    """Returns the name of a field, or words for anything else."""
     in_words = ("entry", "size", "file", "record", "records")
     return message(f"comparison.what_{name}") if name in in_words else name
 
 
 def describe_index(index: IndexComparison) -> Message:
-    """How many entries both indexes have, and why not the same."""
+    """Says how many entries both indexes have, and why the numbers differ."""
     text = message(
         "comparison.index",
         segment=index.segment,
@@ -162,7 +162,7 @@ def describe_index(index: IndexComparison) -> Message:
 
 
 def describe_walk(walk: TruncationWalk, leader: str, follower: str) -> Message:
-    """What a follower drops."""
+    """Says which offsets a follower drops."""
     if not walk.follower_loses:
         return message("comparison.loses_nothing", leader=leader, follower=follower)
     ranges = join_ranges(
@@ -173,7 +173,7 @@ def describe_walk(walk: TruncationWalk, leader: str, follower: str) -> Message:
 
 
 def describe_step(step: TruncationStep) -> Message:
-    """What a follower asks, the answer, and what it does."""
+    """Says what a follower asks, the answer, and the follower's action."""
     answer = step.answer
     return message(
         f"comparison.step_{step.rule.value.replace('-', '_')}",
@@ -186,7 +186,7 @@ def describe_step(step: TruncationStep) -> Message:
 
 
 def describe_change(change: FileChange) -> Message:
-    """What became of a file."""
+    """Says how a file changed."""
     before, after = (0 if size is None else size for size in change.sizes)
     text = message(
         "comparison.change",
@@ -199,7 +199,7 @@ def describe_change(change: FileChange) -> Message:
 
 
 def outcome_text(start: StartComparison) -> str:
-    """Whether a directory was started between two moments, and how much came as foretold."""
+    """Says whether the broker was started in between, and how many predictions were right."""
     if not start.changes:
         return say("comparison.nothing_changed")
     if start.is_swapped:
@@ -217,12 +217,10 @@ def outcome_text(start: StartComparison) -> str:
 
 
 def describe_relation(comparison: PartitionComparison) -> Message:
-    """How both sides of a partition relate."""
     if comparison.is_torn_alone:
         return message("comparison.torn_alone")
     return relation_name(comparison.relation)
 
 
 def relation_name(relation: Relation) -> Message:
-    """A relation in words."""
     return message(f"comparison.relation_{relation.value.replace('-', '_')}")

@@ -1,4 +1,4 @@
-"""What could not be done, in the reader's language: the one line of an error."""
+"""Errors in the reader's language, one line each."""
 
 from kafkaviz.figures.text.sentence_text import end_sentence
 from kafkaviz.log.archives.archive import display_path
@@ -6,9 +6,9 @@ from kafkaviz.messages import Message, render
 
 
 def describe(error: Exception) -> str:
-    """All of it, as one line without a full stop: what, where, and what to do.
+    """Returns an error as one line without a full stop: the problem, the place, and the next step.
 
-    No folder of the cache in it.
+    No path inside the cache is shown.
     """
     text = getattr(error, "message", None)
     if not isinstance(text, Message):
@@ -18,5 +18,5 @@ def describe(error: Exception) -> str:
 
 
 def describe_sentence(error: Exception) -> str:
-    """The same with its full stop."""
+    """Returns the same line with a full stop."""
     return end_sentence(describe(error))

@@ -1,4 +1,4 @@
-"""What a number says beside it of segments that are not in use: counted too, or left out."""
+"""Notes next to a number about segments that are not in use: counted too, or left out."""
 
 from collections.abc import Sequence
 
@@ -8,16 +8,17 @@ from kafkaviz.messages import render, say, say_count
 
 
 def included_text(inactive: Sequence[InactiveSegment]) -> str:
-    """Of a number of all that lies there; "" where everything is in use."""
+    """Returns the note on a number that counts everything; "" if all segments are in use."""
     return _marks_text("counted_too", inactive) if inactive else ""
 
 
 def left_out_text(
     inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
 ) -> str:
-    """Of a number of logs that are in use, KRaft's own counted or not.
+    """Returns the note on a number that counts only logs in use; "" if that leaves nothing out.
 
-    "" where that is all there is.
+    Args:
+        is_metadata_left_out: whether KRaft's own log is not counted either.
     """
     if not inactive:
         return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
@@ -25,10 +26,10 @@ def left_out_text(
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Of tables whose rows are what is in the files.
+    """Returns the note on tables that have no rows for the content of some files.
 
     Args:
-        suffixes: of each file that has one.
+        suffixes: the suffix of each such file, without its dot.
     """
     return (
         _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])

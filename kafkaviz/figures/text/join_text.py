@@ -1,4 +1,4 @@
-"""Several things as one text, as each language joins them, and a small number as a word.
+"""Joins texts as each language does, and writes small numbers as words.
 
 join_comma(["a", "b", "c"])     a, b, c         join_semicolon(["a", "b"])          a; b
 join_and(["a", "b", "c"])       a, b and c      join_sentences(["A.", "", "B."])    A. B.
@@ -11,52 +11,51 @@ from kafkaviz.messages import join, language, say, say_count
 
 
 def join_comma(parts: Iterable[str]) -> str:
-    """Things of one kind: a, b, c. Nothing of nothing, here and below."""
+    """Joins things of one kind: a, b, c. All functions here give "" for no parts."""
     return join("comma", parts, language())
 
 
 def join_details(parts: Iterable[str]) -> str:
-    """What is said of one thing, with commas."""
+    """Joins details of one thing, with commas."""
     return join("details", parts, language())
 
 
 def join_each_and(parts: Iterable[str]) -> str:
-    """With an and between any two."""
+    """Joins with an "and" between any two."""
     return join("each_and", parts, language())
 
 
 def join_and(parts: Iterable[str]) -> str:
-    """A; A and B; A, B and C."""
+    """Joins as A; A and B; A, B and C."""
     return join("and", parts, language())
 
 
 def join_or(parts: Iterable[str]) -> str:
-    """A; A or B; A, B or C."""
+    """Joins as A; A or B; A, B or C."""
     return join("or", parts, language())
 
 
 def join_each_or(parts: Iterable[str]) -> str:
-    """With an or between any two."""
+    """Joins with an "or" between any two."""
     return join("each_or", parts, language())
 
 
 def join_semicolon(parts: Iterable[str]) -> str:
-    """With semicolons."""
     return join("semicolon", parts, language())
 
 
 def join_sentences(parts: Iterable[str]) -> str:
-    """One after the other, those that are empty left out."""
+    """Joins sentences, leaving out empty ones."""
     return join("sentences", parts, language())
 
 
 def sentence_gap() -> str:
-    """What stands between two sentences, for a figure that speaks in the browser."""
+    """Returns the text between two sentences, for a figure that joins them in the browser."""
     return say("common.then", first="", next="")
 
 
 def join_with_others(parts: Iterable[str], left_out_count: int) -> str:
-    """The same as listed, and how many are left out."""
+    """Joins with commas, and says how many are left out."""
     return (
         say_count("common.and_others", left_out_count, names=join_comma(parts))
         if left_out_count
@@ -65,11 +64,11 @@ def join_with_others(parts: Iterable[str], left_out_count: int) -> str:
 
 
 def count_phrase(key: str, count: int) -> str:
-    """A text of a number of things, a small number as a word: one log, three logs, 24 logs."""
+    """Returns a number of things, a small number as a word: one log, three logs, 24 logs."""
     return say_count(key, count, n=number_word(count))
 
 
 def number_word(count: int) -> str:
-    """A small number as a word."""
+    """Returns a small number as a word, a larger one in digits."""
     small_words = say("common.numbers").split()
     return small_words[count] if count < len(small_words) else units.group(count)

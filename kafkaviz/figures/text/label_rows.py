@@ -1,22 +1,22 @@
-"""Labels along an axis in as many rows as they need, so that no two meet.
+"""Places labels along an axis in as many rows as they need, so that no two overlap.
 
-Words have no measured width before a browser draws them; what they take at most is estimated.
+The width of a text is unknown until a browser draws it, so its maximum is estimated.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-GAP_PX = 10  # between two labels of a row
-WIDE_PX, NARROW_PX = 13.5, 7.0  # of a Chinese character, and of another, at 13 px
+GAP_PX = 10  # between two labels in a row
+WIDE_PX, NARROW_PX = 13.5, 7.0  # width of a Chinese and of another character at 13 px
 
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """Where a label stands.
+    """The place of a label.
 
     Attributes:
-        row: from 0, next to the axis.
-        anchor: which part of it is at its point: left, center or right.
+        row: 0 is next to the axis.
+        anchor: the part of the label that is at its point: left, center or right.
     """
 
     row: int
@@ -24,18 +24,18 @@ class LabelPlace:
 
 
 def text_px(text: str) -> float:
-    """About how wide a label is."""
+    """Estimates the width of a label."""
     return sum(WIDE_PX if ord(character) > 0x2E7F else NARROW_PX for character in text)
 
 
 def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[LabelPlace]:
-    """A place for each label, the first that is free from the axis on.
+    """Returns a place for each label, in the free row that is nearest to the axis.
 
     Args:
-        labels: where on the axis, from 0 to 1, and its text.
-        width_px: of the axis, at the narrowest that it is drawn.
+        labels: the point on the axis, from 0 to 1, and the text.
+        width_px: the least width of the axis.
     """
-    ends: list[float] = []  # of the last label of each row
+    ends: list[float] = []  # end of the last label in each row
     places: dict[int, LabelPlace] = {}
     for number in sorted(range(len(labels)), key=lambda index: labels[index][0]):
         share, text = labels[number]

@@ -1,4 +1,4 @@
-"""What a start will do to a directory, in words: the page and the command say it in the same ones.
+"""The changes that a start will make to a directory, in words that page and command share.
 
 RestartForecast(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
 change_texts    ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
@@ -16,9 +16,9 @@ from kafkaviz.versions import Release
 
 
 def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
-    """What it changes, each in some words that follow "will".
+    """Returns the changes, each in words that follow "will".
 
-    Empty where it changes nothing but what every start may.
+    They are empty if the start changes only what every start may change.
     """
     cut_values = {
         "bytes": units.group(forecast.cut_bytes),
@@ -48,7 +48,10 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
 
 
 def describe(forecast: RestartForecast) -> str:
-    """All of that in one; where it is but what every start does, that is said, and of how much."""
+    """Returns all changes as one text.
+
+    If there are only changes that every start may make, it names them with their numbers.
+    """
     if forecast.cut_logs or forecast.deleted_files or forecast.rebuilt_segments:
         return reduce(
             lambda first, then: say("restart_forecast.then", before=first, after=then),
@@ -63,9 +66,9 @@ def describe(forecast: RestartForecast) -> str:
 
 
 def not_served_text(forecast: RestartForecast) -> str:
-    """How many directories the broker will not serve, in words that follow "will".
+    """Says how many directories the broker will not serve, in words that follow "will".
 
-    "" where it serves all.
+    It is "" if the broker serves all.
     """
     return (
         count_phrase("restart_forecast.not_serve", forecast.stray_directories)
@@ -75,16 +78,16 @@ def not_served_text(forecast: RestartForecast) -> str:
 
 
 def read_again_text(forecast: RestartForecast) -> str:
-    """How much is read anew after a stop that was not clean, and what becomes of its indexes.
+    """Says how many logs are read again after an unclean stop, and what happens to their indexes.
 
-    "" where nothing is.
+    It is "" if none is.
     """
     key = "health.read_again_same" if forecast.is_unchanged else "health.read_again"
     return say_count(key, forecast.read_logs) if forecast.read_logs else ""
 
 
 def evidence_text(release: Release) -> str:
-    """That no start of this release was recorded; "" for those of which some were."""
+    """Says that no start of this release was recorded; "" if some were."""
     if release in versions.RECORDED_STARTS:
         return ""
     release_text, *recorded_texts = (
@@ -96,7 +99,7 @@ def evidence_text(release: Release) -> str:
 
 
 def _usual_changes(forecast: RestartForecast) -> Iterator[str]:
-    """What every start removes or writes, of a healthy directory too."""
+    """Yields what every start removes or writes, even in a healthy directory."""
     for key, count in (
         ("directories", forecast.deleted_directories),
         ("waiting", forecast.waiting_files),

@@ -1,6 +1,6 @@
 """Retention in words: which record keeps a segment, by which rule, and until when.
 
-The page and the command say it in the same ones.
+The page and the command share these texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ from kafkaviz.units import MISSING, duration, group, moment, size
 
 
 def held_text(state: str) -> str:
-    """What keeps a segment in one of the states of analysis.retention.policy."""
+    """Says what keeps a segment in one of the states of analysis.retention.policy."""
     return say(f"retention.held_{state}")
 
 
 def newest_text(segment: SegmentAge) -> str:
-    """The time that counts, and what it is of: 2026-11-21 09:29:44.123, offset 7 304."""
+    """Returns the time that counts and its origin: 2026-11-21 09:29:44.123, offset 7 304."""
     if segment.timestamp_ms is None:
         return held_text("unknown")
     origin = (
@@ -44,14 +44,14 @@ def _offset_origin(offset: int | None) -> str:
 
 
 def is_of_another_unit(segment: SegmentAge) -> bool:
-    """Whether the time cannot be meant in milliseconds."""
+    """Returns whether the time cannot be in milliseconds."""
     return segment.counted_by == "record" and bool(
         has_suspect_unit(np.array([segment.timestamp_ms]))[0]
     )
 
 
 def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
-    """What keeps a segment, and until when, or what takes it."""
+    """Says what keeps a segment and until when, or which rule deletes it."""
     if segment.is_due:
         return _due_reason(log, segment)
     match segment.state:
@@ -84,7 +84,7 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
-    """The same, and how much must be written until retention.bytes takes it before that."""
+    """Adds how much must be written until retention.bytes deletes the segment earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     return (
         say("retention.or_sooner", until=text, size=size(segment.more_bytes))
@@ -108,10 +108,10 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
 
 
 def headline_text(logs: Sequence[LogRetention]) -> str:
-    """How many segments the next pass takes and how many are kept.
+    """Says how many segments the next pass deletes and how many are kept.
 
     Returns:
-        A sentence without a full stop; "" of no log.
+        A sentence without a full stop; "" without segments.
     """
     segments = [segment for log in logs for segment in log.segments]
     if not segments:
@@ -135,12 +135,12 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
 
 
 def counted_segments_text() -> str:
-    """Which segments the headline is of."""
+    """Says which segments the headline counts."""
     return say("retention.counted")
 
 
 def basis_text(log: LogRetention) -> str:
-    """The settings a log is kept by, and where they come from."""
+    """Returns the settings that keep a log, with their sources."""
     limits = log.limits
     if limits.deletes is None:
         return say("retention.policy_unknown", source=limits.policy_source)
@@ -162,5 +162,5 @@ def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:
 
 
 def moment_text(ms: int | None) -> str:
-    """A moment to the second; what is none, as a number."""
+    """Returns a time to the second; a value that is not a time as a number."""
     return moment(ms, fraction=False) if ms is not None and ms >= 0 else f"{ms} ms"

@@ -1,4 +1,4 @@
-"""What the figures and the table of Rolls call a cause, and in which colour."""
+"""Names and colours of roll causes, for the figures and the table of Rolls."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,8 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, group
 
-COLOUR_NAMES = {  # of marks and lines; of text it is the same name with _text, where there is one
+# colour tokens of marks and lines; text has the same token with _text, if there is one
+COLOUR_NAMES = {
     RollCause.SIZE: "log",
     RollCause.TIME: "ink",
     RollCause.OFFSET_INDEX_FULL: "offset",
@@ -16,16 +17,16 @@ COLOUR_NAMES = {  # of marks and lines; of text it is the same name with _text, 
     RollCause.OFFSET_OVERFLOW: "ink",
 }
 INDEXES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
-COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of a file
+COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of the CSV file
 
 
 def cause_name(cause: RollCause) -> str:
-    """What a cause is called: size, time, offset index, time index, offset range."""
+    """Returns the name of a cause: size, time, offset index, time index, offset range."""
     return say(f"rolls.cause_{cause}")
 
 
 def history_cause(segment_history: SegmentHistory) -> str:
-    """What ended a segment, in one or two words."""
+    """Says what ended a segment, in one or two words."""
     if segment_history.is_active:
         return say("rolls.still_open")
     return (
@@ -36,9 +37,9 @@ def history_cause(segment_history: SegmentHistory) -> str:
 
 
 def history_reason(segment_history: SegmentHistory) -> str:
-    """The numbers that tripped it.
+    """Returns the numbers that caused the roll.
 
-    Of an inferred cause that today's settings do not explain, the numbers alone.
+    If today's settings do not explain an inferred cause, the text says so.
     """
     if segment_history.is_active:
         return say("rolls.active_segment")
@@ -50,7 +51,7 @@ def history_reason(segment_history: SegmentHistory) -> str:
 
 
 def text_colour(segment_history: SegmentHistory) -> str:
-    """The name of the colour of a cause's words."""
+    """Returns the colour token for the text of a segment's cause."""
     if segment_history.is_active or segment_history.reason is None:
         return "ink_3"
     colour = COLOUR_NAMES[segment_history.reason.cause]
@@ -58,7 +59,7 @@ def text_colour(segment_history: SegmentHistory) -> str:
 
 
 def title(history: RollHistory) -> str:
-    """16 rolls: 5 by size, 3 by time, 8 by time index."""
+    """Returns the title: 16 rolls: 5 by size, 3 by time, 8 by time index."""
     rolls = history.rolls()
     if not rolls:
         return say("rolls.no_roll")
@@ -76,9 +77,10 @@ def _cause_texts(rolls: Mapping[RollCause | None, int]) -> list[str]:
 
 
 def history_values(history: RollHistory) -> list[tuple[int | str, ...]]:
-    """COLUMNS of each segment.
+    """Returns COLUMNS of each segment.
 
-    Cause is "active" or "unseen" where none is known, found and limit are in the unit of the cause.
+    The cause is "active" or "unseen" if none is known. `found` and `limit` are in the unit of the
+    cause.
     """
     return [
         (
@@ -103,7 +105,7 @@ def _reason_values(segment_history: SegmentHistory) -> tuple[int | str, ...]:
 def rows(
     history: RollHistory, first_segment: int = 0, last_segment: int | None = None
 ) -> list[tuple[str, str, str, str]]:
-    """The table: segment, cause, because, open for."""
+    """Returns the table: segment, cause, because, open for."""
     return [
         (
             group(segment_history.base_offset),

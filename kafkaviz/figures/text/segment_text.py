@@ -1,7 +1,7 @@
-"""What is said of a segment.
+"""Texts about a segment.
 
-The finding that its figure bears as a title, the sentences around it, and why something is not
-there.
+They are the finding in its figure's title, the sentences around the figure, and the reasons why
+something is missing.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
-    """The sentence below the page's title: how many batches, and how a search reaches them."""
+    """Returns the sentence below the title: how many batches there are, how a search finds them."""
     count, indexed_count = (
         len(anatomy.batches),
         len(anatomy.links.indexed_rows),
@@ -55,10 +55,7 @@ def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
 
 
 def missing_fields_text(anatomy: Anatomy) -> str:
-    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence.
-
-    "" where there are none.
-    """
+    """Explains the dashes of a segment with messages of magic 0 or 1; "" without such messages."""
     counts = anatomy.counts
     old_magics, wrapped_magics = counts.old_magics, counts.wrapped_magics
     texts = []
@@ -77,7 +74,7 @@ def _join_magics(magics: Iterable[int]) -> str:
 
 
 def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
-    """What is said of a log without a complete batch, and why it is so."""
+    """Returns a headline and an explanation for a log without a complete batch."""
     tail = anatomy.tail
     if tail:
         tail_text = say_count(f"segment.holds_{tail.kind}", tail.size_bytes)
@@ -91,7 +88,7 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
 
 
 def no_entry_reason(anatomy: Anatomy) -> str:
-    """Why an .index that is there holds no entry."""
+    """Says why an existing .index holds no entry."""
     slots_text = (
         say_count("segment.slots_waiting", anatomy.index.slots) if anatomy.index.slots else ""
     )
@@ -99,18 +96,16 @@ def no_entry_reason(anatomy: Anatomy) -> str:
 
 
 def no_time_reason(anatomy: Anatomy) -> str:
-    """Why a .timeindex that is there holds no entry."""
+    """Says why an existing .timeindex holds no entry."""
     return say(
         "segment.no_time_magic_0" if anatomy.counts.is_without_time else "segment.first_time"
     )
 
 
 def closing_event(anatomy: Anatomy) -> str:
-    """When a time entry without an offset entry was written, "stop" or "roll".
+    """Returns the event that wrote a time entry without an offset entry: "stop" or "roll".
 
-    "" where the index is not whole.
-
-    Only the last segment is open at a stop.
+    It is "" if the index is not complete. Only the last segment is open at a stop.
     """
     if anatomy.segment.state == "active":
         return "stop"
@@ -124,7 +119,7 @@ def closing_event(anatomy: Anatomy) -> str:
 
 
 def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
-    """Why an offset that was asked for has no batch; "" where it has one."""
+    """Says why the requested offset has no batch; "" if it has one."""
     if selection.row is not None:
         return ""
     if selection.why is NoRowReason.NO_NUMBER:
@@ -134,7 +129,7 @@ def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
 
 
 def headline(anatomy: Anatomy) -> str:
-    """What this segment shows, the gravest first, as a sentence without a full stop."""
+    """Returns the most serious finding of the segment, as a sentence without a full stop."""
     for describe in (
         _wrong_entries_text,
         _index_absent_text,
@@ -236,7 +231,7 @@ def _times_absent_text(anatomy: Anatomy) -> str:
 
 
 def _sampling_text(anatomy: Anatomy) -> str:
-    """How the index samples a segment in which nothing is wrong."""
+    """Says how the index samples a segment without faults."""
     entries, count = anatomy.index.entries, len(anatomy.batches)
     unit = "append" if (anatomy.links.entry_aim == Aim.COARSE).any() else "batch"
     if not len(entries):

@@ -1,24 +1,21 @@
-"""Parts of sentences as whole ones: to_sentence("the index is full") is "The index is full."."""
+"""Makes sentences of their parts: to_sentence("the index is full") is "The index is full."."""
 
 from kafkaviz import messages
 from kafkaviz.messages import say
 
 
 def to_sentence(text: str) -> str:
-    """With a capital and a full stop."""
+    """Adds a capital and a full stop."""
     return end_sentence(capitalize(text))
 
 
 def end_sentence(text: str) -> str:
-    """With a full stop, that of the reader's language."""
+    """Adds the full stop of the reader's language, if the text has none."""
     return say("common.stop", text=text) if text and text[-1] not in ".!?。！？" else text
 
 
 def capitalize(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index.
-
-    Chinese has none at all.
-    """
+    """Capitalizes English text, unless it begins with a name such as java.lang.Error or .index."""
     first_word = text.split(" ", 1)[0]
     return (
         text[:1].upper() + text[1:]

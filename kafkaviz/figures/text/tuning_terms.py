@@ -7,11 +7,11 @@ from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import MISSING
 
-SAME_SHARE = 0.005  # of what was before: less is no change to speak of
+SAME_SHARE = 0.005  # share of the value before; a smaller change counts as none
 
 
 def range_text(us: Range) -> str:
-    """From the low to the high end: 7.8 to 22 µs."""
+    """Returns a range: 7.8 to 22 µs."""
     low, high = format_us(us.low), format_us(us.high)
     if low == high:
         return low
@@ -20,17 +20,17 @@ def range_text(us: Range) -> str:
 
 
 def headers_text(headers: float) -> str:
-    """3.7 headers, 1.0 header."""
+    """Returns a number of headers: 3.7 headers, 1.0 header."""
     return say_count("curves.headers", round(headers, 1), n=f"{headers:.1f}")
 
 
 def is_same(before: float, after: float) -> bool:
-    """Whether there is no change to speak of."""
+    """Returns whether a change is negligible."""
     return before == after or bool(before and abs(after / before - 1) < SAME_SHARE)
 
 
 def change_text(before: float | None, after: float | None) -> str:
-    """× 2.4, −71 %, +8 % or same."""
+    """Returns a change: × 2.4, −71 %, +8 % or same."""
     if before is None or after is None:
         return MISSING
     if is_same(before, after):
@@ -44,7 +44,7 @@ def change_text(before: float | None, after: float | None) -> str:
 
 
 def describe_all(recommendation: Recommendation) -> list[str]:
-    """Each reason of an answer, then what no interval changes, a sentence each."""
+    """Returns the reasons of an answer, then what no interval changes, one sentence each."""
     return [
         reason_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)
     ]
@@ -55,5 +55,5 @@ def reason_sentence(reason: Reason) -> str:
 
 
 def describe(reason: Reason) -> str:
-    """One reason as a part of a sentence."""
+    """Returns a reason as part of a sentence."""
     return describe_reason(reason).render(language())
