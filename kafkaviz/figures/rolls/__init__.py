@@ -1,1 +1,1 @@
-"""Rolls: their time line, their summary, a log that grows."""
+"""Rolls: their time line, their summary, and a log that grows."""

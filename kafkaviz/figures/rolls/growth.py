@@ -1,6 +1,6 @@
-"""A log that grows, packed for the stepper in the browser.
+"""A log that grows, for the stepper in the browser.
 
-Every step with its sentence, its line of Kafka's code and its numbers.
+Every step has a sentence, its lines of Kafka's code, and its numbers.
 """
 
 from dataclasses import dataclass
@@ -74,11 +74,11 @@ PHASE_KEYS = {
 
 @dataclass(frozen=True)
 class GrowthView:
-    """What the component of the stepper is sent.
+    """The input of the browser's stepper.
 
     Attributes:
         key: changes when the content does.
-        sentences: of each step of the growth.
+        sentences: one per step.
     """
 
     key: str
@@ -87,14 +87,14 @@ class GrowthView:
 
 
 def view(growth: LogGrowth, key: str) -> GrowthView:
-    """Every step in words."""
+    """Returns the growth with a sentence for every step."""
     return GrowthView(
         key, growth, tuple(step_sentence(growth, index) for index in range(len(growth.steps)))
     )
 
 
 def step_sentence(growth: LogGrowth, index: int) -> str:
-    """What one step does, and why."""
+    """Says what a step does, and why."""
     step = growth.steps[index]
     if step.kind == StepKind.APPEND:
         return _append_sentence(growth, step)
@@ -114,7 +114,7 @@ def _open_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _index_lengths(step: GrowthStep) -> dict[str, str]:
-    """How long both index files are after a step."""
+    """Returns the sizes of both index files after a step."""
     return {"index": group(step.after.index_bytes), "timeindex": group(step.after.timeindex_bytes)}
 
 
@@ -136,7 +136,7 @@ def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
             time=clock(timestamp_ms),
             time_offset=group(time_offset),
         )
-    # and then it equals the last entry's: it is never below
+    # the maximum never falls, so it equals the last entry's here
     is_known = step.after.max_timestamp_ms >= 0
     return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **values)
 
@@ -194,7 +194,7 @@ def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _removed_entries_text(step: GrowthStep) -> str:
-    """The entries that a truncation takes along."""
+    """Says which entries a truncation removes."""
     offsets = step.before.offset_entries - step.after.offset_entries
     times = step.before.time_entries - step.after.time_entries
     key = (
@@ -214,7 +214,7 @@ def _failure_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _code_lines(step: GrowthStep) -> tuple[int, ...]:
-    """The lines of CODE that a step runs."""
+    """Returns the lines of CODE that a step runs."""
     if step.kind == StepKind.APPEND:
         timestamp_lines = (
             TIMESTAMP_LINES
@@ -253,10 +253,7 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
 
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
-    """The view as the component takes it.
-
-    Numbers that are drawn as numbers, numbers that are read as text.
-    """
+    """Returns the view as plain values: numbers to draw are numbers, numbers to read are text."""
     growth, config = growth_view.growth, growth_view.growth.config
     steps, previous_values = [], None
     for step, text in zip(growth.steps, growth_view.sentences, strict=True):
@@ -333,7 +330,7 @@ def _segment_title(step: GrowthStep) -> str:
 
 
 def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
-    """Every step as a row: number, what happened, counter, entries of both indexes."""
+    """Returns a row per step: number, event, counter, entries of both indexes."""
     return [
         (
             group(number),

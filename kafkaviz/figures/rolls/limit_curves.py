@@ -1,6 +1,6 @@
-"""Which limit rolls a segment at which speed.
+"""Which limit rolls a segment at which write speed.
 
-The time until a roll by each alone, and the lowest of them.
+The figure shows the time until a roll by each limit alone, and the shortest of these times.
 """
 
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ DRAWN_CAUSES = (
 
 @dataclass(frozen=True, kw_only=True)
 class LimitCurvesView:
-    """Which limit ends a segment at which speed.
+    """The time until a roll by each limit, over the write speed.
 
     Attributes:
-        speeds: bytes a second.
-        seconds: until a roll by each cause.
-        lowest: the least of them.
-        log_point: speed and seconds of this log.
+        speeds: bytes per second.
+        seconds: the time until a roll by each cause.
+        lowest: the shortest of these times.
+        log_point: speed and seconds of this log; None without a speed on the axis.
     """
 
     title: str
@@ -53,10 +53,10 @@ class LimitCurvesView:
 
 
 def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesView:
-    """The curves of a log's limits.
+    """Returns the curves of a log's limits.
 
     Args:
-        bytes_per_s: the speed of the log that is looked at; 0 where it has none.
+        bytes_per_s: the write speed of the log; 0 if it has none.
     """
     times = limits.seconds_until_roll(config, load, SPEEDS)
     speed_ranges = limits.speed_ranges(config, load)
@@ -87,7 +87,7 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
 
 
 def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
-    """Up to 290 kB/s time decides, above it size."""
+    """Returns the title: Up to 290 kB/s time decides, above it size."""
     names = [roll_text.cause_name(speed_range.cause) for speed_range in speed_ranges]
     if len(speed_ranges) == 1:
         return say("rolls.decides", cause=names[0].capitalize())
@@ -100,10 +100,7 @@ def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
 
 
 def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
-    """The figure as a table.
-
-    A speed, and the time until a roll by each limit, the one that decides first.
-    """
+    """Returns the figure as a table: speed, limit that decides, time until a roll by each limit."""
     row_indexes = [index for index in range(0, len(curves.speeds), 20)]
     return [
         (
@@ -126,7 +123,7 @@ def _span_text(seconds: float) -> str:
 
 
 def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     traces = [
         *_curve_traces(curves, colours),
@@ -169,7 +166,7 @@ def _tick_texts() -> list[str]:
 
 
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """The lowest as a broad line, and on it a line for each limit."""
+    """Draws the shortest time as a broad line, and on it a line for each limit."""
     speeds, speed_texts = typed_array(curves.speeds), [rate(speed) for speed in curves.speeds]
     lowest = {
         "type": "scatter",
@@ -210,7 +207,7 @@ def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
 
 
 def _hover_template(cause: RollCause) -> str:
-    """The sentence of a point, into which the browser puts its time and speed."""
+    """Returns the sentence of a point, into which the browser puts its time and speed."""
     sentence = say(
         "rolls.curve_hover",
         cause=roll_text.cause_name(cause),
@@ -221,7 +218,7 @@ def _hover_template(cause: RollCause) -> str:
 
 
 def _drawable(times: np.ndarray) -> list[float | None]:
-    """What a log axis can show: a zero lies far below it, what never comes is no line."""
+    """Returns times for a log axis: 0 becomes a time below the axis, and infinity becomes None."""
     return [max(seconds, MIN_S / 100) if isfinite(seconds) else None for seconds in times.tolist()]
 
 
@@ -250,7 +247,7 @@ def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[d
 
 
 def _log_point_shapes(curves: LimitCurvesView, colours: dict[str, str]) -> dict:
-    """The line at this log's speed, where it has one, as a part of the layout."""
+    """Returns the line at this log's speed as part of the layout; {} without a speed."""
     if not curves.log_point:
         return {}
     line = {
@@ -290,7 +287,7 @@ def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> l
 
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """Each curve's name at its right end; names that would meet move apart."""
+    """Returns each curve's name at its right end; names that would overlap are moved apart."""
     height_px = HEIGHT - TOP - BOTTOM
     span = np.log10(MAX_S / MIN_S)
 

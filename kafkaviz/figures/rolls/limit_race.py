@@ -1,6 +1,7 @@
-"""One segment on its way to its limits, a line each; the first at the top ends it.
+"""One segment on its way to its limits, one line per limit; the first to reach its limit ends it.
 
-Behind that append the other lines go on, dotted, to where each alone would have ended the segment.
+After that append the other lines continue, dotted, to where each limit alone would have ended the
+segment.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +20,10 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, group, share, size
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
-LABEL_PX, MIN_WIDTH_PX = 17, 440  # a row of names, and the narrowest the figure is drawn
-MAX_ROLLS = 4  # lines are followed at most so many times as long as the segment was open
-MARGIN = 1.04  # of time behind the last limit
-POINTS = 160  # of a line
+LABEL_PX, MIN_WIDTH_PX = 17, 440  # height of a row of labels, and least width of the figure
+MAX_ROLLS = 4  # lines end at this many times the time until the roll
+MARGIN = 1.04  # factor for the time after the last limit
+POINTS = 160  # points per line
 TICKS = 6
 
 
@@ -31,9 +32,10 @@ class RaceLine:
     """The way to one limit.
 
     Attributes:
-        early_text: how far it is after `early_ms` of the view.
-        points: (n, 2) of ms since the segment's first append and the share of the limit.
-        reached_ms: when this limit alone would have ended the segment, None if not in the picture.
+        early_text: the amount after `early_ms` of the view.
+        points: (n, 2) ms since the segment's first append, and share of the limit.
+        reached_ms: when this limit alone would have ended the segment; None if later than the
+            figure.
     """
 
     cause: RollCause
@@ -51,9 +53,9 @@ class LimitRaceView:
     """All lines of a segment.
 
     Attributes:
-        question: the title while it is still asked which limit is first.
+        question: the title before the answer is shown.
         early_ms: a moment soon after the first append.
-        end_ms: the right end of the picture.
+        end_ms: the right end of the figure.
     """
 
     title: str
@@ -67,11 +69,14 @@ class LimitRaceView:
 
 
 def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
-    """The race of a segment that was rolled.
+    """Returns the race of a segment.
 
     Args:
-        base_offset: of the segment.
-        workload_title: what was written.
+        base_offset: base offset of the segment.
+        workload_title: the name of the workload that was written.
+
+    Raises:
+        ValueError: the segment was not rolled.
     """
     cause, roll = limit_race.cause, limit_race.roll
     if cause is None or roll is None:
@@ -113,10 +118,10 @@ def _line(
     reached_ms: int | None,
     end_ms: float,
 ) -> RaceLine:
-    """A line.
+    """Returns the line of one limit.
 
     Args:
-        appends: an early one, and the one that rolls the segment.
+        appends: an early append, and the one that rolls the segment.
     """
     early, roll = appends
     last = limit_race.reached[cause] if reached_ms is not None else None
@@ -137,13 +142,13 @@ def _line(
 
 
 def _amount(cause: RollCause, amount: int) -> str:
-    """An amount in the unit of its limit."""
+    """Returns an amount in the unit of its limit."""
     name = "index-full" if cause in roll_text.INDEXES else cause
     return say(f"limit_race.amount_{name}", amount=amount)
 
 
 def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
-    """The figure as a table: each limit, how far it was at the roll, when it alone would roll."""
+    """Returns the figure as a table: each limit, its state at the roll, and its own roll time."""
     return [
         (
             line.name,
@@ -157,7 +162,7 @@ def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
 
 
 def describe_limits(race_view: LimitRaceView) -> str:
-    """What each limit is, for who does not see the figure."""
+    """Describes the limits for screen readers."""
     return join_semicolon(f"{line.name} {line.limit_text}" for line in race_view.lines)
 
 
@@ -165,7 +170,7 @@ def describe_limits(race_view: LimitRaceView) -> str:
 
 
 def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     labels = _limit_labels(race_view, colours)
     traces = [trace for line in race_view.lines for trace in _line_traces(line, race_view, colours)]
@@ -178,7 +183,7 @@ def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
 
 
 def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
-    """The same before the start: how far each limit is, and nobody under way."""
+    """Draws the limits before the first append."""
     colours = theme.colours(mode)
     start = go.Scatter(
         x=[0],
@@ -238,7 +243,7 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
 def _frame(
     race_view: LimitRaceView, mode: str, traces: Sequence, annotations: Sequence[dict]
 ) -> go.Figure:
-    """Axes, and the room above the limit."""
+    """Draws the axes, and leaves room above the limit."""
     colours = theme.colours(mode)
     plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
     tick_ms = _tick_step(race_view.end_ms)
@@ -273,7 +278,7 @@ def _frame(
 
 
 def _tick_step(span_ms: float) -> float:
-    """A round step: 1, 2 or 5 s and so on, then minutes, hours and days."""
+    """Returns a round step: 1, 2 or 5 s and so on, then minutes, hours and days."""
     steps = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
     steps += [minutes * 60_000 for minutes in (1, 2, 5, 10, 30, 60, 120, 360, 720)]
     return next(
@@ -296,7 +301,7 @@ def _limit_line(colours: Mapping[str, str]) -> dict:
 
 
 def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """The time behind the roll, and the roll."""
+    """Draws the roll and the time after it."""
     area = {"type": "rect", "x0": race_view.roll_ms, "x1": race_view.end_ms, "y0": 0, "y1": 1}
     roll = {"type": "line", "x0": race_view.roll_ms, "x1": race_view.roll_ms, "y0": 0, "y1": 1}
     return [
@@ -308,7 +313,7 @@ def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
 def _line_traces(
     line: RaceLine, race_view: LimitRaceView, colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """The way to the roll, the way it would have gone on, and the limit if it comes to that."""
+    """Draws the line up to the roll, its continuation, and a mark where it reaches the limit."""
     colour = colours[roll_text.COLOUR_NAMES[line.cause]]
     hover = say("limit_race.hover", limit=line.name, share="%{y:.0%}", span="%{customdata}")
     is_first = line.cause == race_view.cause
@@ -360,7 +365,7 @@ def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
 
 
 def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Each line's name: above where it reaches its limit, else at its right end."""
+    """Returns each line's name: above where it reaches its limit, else at its right end."""
     reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
     texts = [
         say(

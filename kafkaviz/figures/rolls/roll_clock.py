@@ -1,7 +1,7 @@
-"""A roll by time on a time line: what lies between a segment's first batch and the incoming one.
+"""A roll by time on a time line: the time from a segment's first batch to the incoming batch.
 
-Both moments are timestamps of records, and the clock of the broker is another line that nobody
-reads.
+The roll compares the timestamps of records. The broker's clock is drawn as another line, which has
+no part in the decision.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, group
 
 HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 258, 20, 20, 30
-# from the top: the words of both batches, the records' time, what lies between, the broker's clock
+# from the top: labels of both batches, time of the records, time between, broker's clock
 LABEL_Y, LINE_Y, BETWEEN_Y, CLOCK_Y = 34, 76, 134, 202
 TICK_PX, BAR_PX = 11, 13  # half the height of a batch, and of the bar of segment.ms
 TICKS = 7
@@ -27,11 +27,10 @@ class TimeRoll:
     """The timestamps that decided a roll.
 
     Attributes:
-        batches_ms: of the batches of the segment, the newest record of each.
-        incoming_first_ms: of the first batch of the next segment, its first record.
-        incoming_ms: and its newest.
-        segment_ms: the setting.
-        jitter_ms: the most that a segment may be rolled earlier.
+        batches_ms: the largest timestamp of each batch of the segment.
+        incoming_first_ms: the first timestamp in the first batch of the next segment.
+        incoming_ms: the largest timestamp in that batch.
+        jitter_ms: how much earlier a segment may be rolled, at most.
     """
 
     base_offset: int
@@ -43,16 +42,16 @@ class TimeRoll:
 
     @property
     def waited_ms(self) -> int:
-        """As LogSegment.timeWaitedForRoll of a segment whose first batch has timestamps."""
+        """LogSegment.timeWaitedForRoll, for a segment whose first batch has timestamps."""
         return self.incoming_ms - self.batches_ms[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RollClockView:
-    """The time line, in ms since the newest record of the segment's first batch.
+    """The time line, in ms since the largest timestamp of the segment's first batch.
 
     Attributes:
-        incoming: from the first record of the incoming batch to its newest.
+        incoming: first and largest timestamp of the incoming batch.
         between: the comparison that rolled the segment.
     """
 
@@ -71,11 +70,11 @@ class RollClockView:
 
 
 def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
-    """The time line of a roll by time.
+    """Returns the time line of a roll by time.
 
     Args:
         partition: the directory of the topic-partition.
-        source: where it is from.
+        source: the name of the log's source.
     """
     first_ms, waited_ms = time_roll.batches_ms[0], time_roll.waited_ms
     batches = tuple(batch_ms - first_ms for batch_ms in time_roll.batches_ms)
@@ -110,14 +109,14 @@ def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
 
 
 def rows() -> list[tuple[str, str]]:
-    """What counts as the time that was waited, by release."""
+    """Returns what counts as the time waited, by release."""
     return [
         (say(f"roll_clock.release_{name}"), say(f"roll_clock.counts_{name}")) for name in RELEASES
     ]
 
 
 def describe(clock_view: RollClockView) -> str:
-    """The figure in words, for who does not see it."""
+    """Describes the figure for screen readers."""
     parts = (
         clock_view.first_text,
         clock_view.limit_text,
@@ -129,7 +128,7 @@ def describe(clock_view: RollClockView) -> str:
 
 
 def figure(clock_view: RollClockView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"; a y is a pixel from the top."""
+    """Draws the view in a mode, "light" or "dark"; y is in pixels from the top."""
     colours = theme.colours(mode)
     axis = {"fixedrange": True, "zeroline": False, "showline": False, "title": None, "ticks": ""}
     ticks = _ticks(clock_view)
@@ -181,7 +180,7 @@ def _batch_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Sc
 
 
 def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Scatter:
-    """The two timestamps that are compared."""
+    """Draws the two timestamps that are compared."""
     return go.Scatter(
         x=[0, clock_view.incoming[1]],
         y=[LINE_Y, LINE_Y],
@@ -199,7 +198,7 @@ def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.
 
 
 def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]:
-    """Both lines, the bar of segment.ms, the incoming batch, and what lies between."""
+    """Draws both time lines, the bar of segment.ms, the incoming batch and the time between."""
     waited_ms = clock_view.incoming[1]
 
     def line(first_ms: float, last_ms: float, y_px: float, **style: object) -> dict:

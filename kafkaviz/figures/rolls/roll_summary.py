@@ -1,6 +1,6 @@
-"""What a run of a log came to, beside the run before.
+"""The result of a run of a log, compared with the run before.
 
-Rolls by cause, segments, index bytes, each with its change.
+It has rolls by cause, segments and index bytes, each with its change.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ SAME_TEXT = "="
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """What a run of a log came to.
+    """The result of a run of a log.
 
     Attributes:
         settings: pairs of name and value, the same in every language.
-        rolls: pairs of a cause that occurred and how often.
+        rolls: pairs of a cause that occurred and its number.
     """
 
     settings: tuple[tuple[str, str], ...]
@@ -33,11 +33,11 @@ class RunSummary:
     log_bytes: int
     offset_entries: int
     time_entries: int
-    open_ms: float | None  # of a rolled segment, on average
+    open_ms: float | None  # mean of the rolled segments
 
     @property
     def index_bytes(self) -> int:
-        """Both indexes of all segments, as long as their entries."""
+        """Bytes of the entries of both indexes, over all segments."""
         return (
             self.offset_entries * offset_index.ENTRY.itemsize
             + self.time_entries * time_index.ENTRY.itemsize
@@ -45,7 +45,6 @@ class RunSummary:
 
 
 def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
-    """What there is to compare of a run."""
     closed_segments = [
         segment_history for segment_history in history.segments if not segment_history.is_active
     ]
@@ -73,10 +72,10 @@ def summarize(history: RollHistory, settings: dict[str, str]) -> RunSummary:
 def describe_changes(
     before: RunSummary, after: RunSummary, text_of: Callable[[str], str] = str
 ) -> str:
-    """The settings that differ: segment.ms 1 min → 10 s.
+    """Lists the settings that differ: segment.ms 1 min → 10 s.
 
     Args:
-        text_of: what a name or a value is called.
+        text_of: returns the text of a name or a value.
     """
     old_settings = dict(before.settings)
     texts = [
@@ -88,7 +87,7 @@ def describe_changes(
 
 
 def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
-    """What, before, now, and the change."""
+    """Returns name, value before, value now, and change."""
     causes = [
         cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
     ]
@@ -119,7 +118,7 @@ def _mean(run_summary: RunSummary) -> float:
 
 
 def change_text(before: float | None, after: float | None) -> str:
-    """× 3.1 or −79 %; = for the same."""
+    """Returns a change: × 3.1 or −79 %; = for the same."""
     if before == after:
         return SAME_TEXT
     if not before or after is None:

@@ -1,6 +1,7 @@
-"""Segments as they fill, a row each.
+"""Segments as they fill, one row each.
 
-Size, time and both indexes run to their limit, and the first to touch it causes the roll.
+Size, time and both indexes grow towards their limits, and the first to reach its limit causes the
+roll.
 """
 
 from dataclasses import dataclass
@@ -17,11 +18,11 @@ from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, file_stem, group, rate, share, size
 
-ROWS_A_PAGE = 14  # drawn at once
+ROWS_A_PAGE = 14  # segments drawn at once
 ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
-# width: of the card at 1280 px, to choose the side on which words have room
+# WIDTH_PX: the card's width on a page of 1280 px; decides on which side texts fit
 LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
-NARROW_PX = 730  # on a page of 1024 px
+NARROW_PX = 730  # the card's width on a page of 1024 px
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 COLUMN_BY_CAUSE = {
     RollCause.SIZE: "log_bytes",
@@ -56,10 +57,7 @@ MAX_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
 
 @dataclass(frozen=True)
 class WriteSpan:
-    """A stretch of time in which about as much was written.
-
-    From and to are ms since the first batch; the rest is bytes a second and bytes a batch.
-    """
+    """A period with about the same write speed; its ends are in ms since the first batch."""
 
     first_ms: float
     last_ms: float
@@ -69,12 +67,10 @@ class WriteSpan:
 
 @dataclass(frozen=True, kw_only=True)
 class RollRow:
-    """A segment's row.
-
-    Times in ms since the log's first batch.
+    """A segment's row. Times are in ms since the log's first batch.
 
     Attributes:
-        lines: (n, 5) of such a time and the four shares of the limits.
+        lines: (n, 5) time, and the shares of the four limits.
     """
 
     name: str
@@ -83,17 +79,17 @@ class RollRow:
     lines: np.ndarray
     cause: str
     reason: str
-    colour: str | None  # of the dot; None where nothing rolled
+    colour: str | None  # colour of the dot; None without a roll
     text_colour: str
     hover_lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RollTimelineView:
-    """Some rows of all, and what was written meanwhile.
+    """Some of the rows, and the write speed over their time.
 
     Attributes:
-        first_row: the number of the first row, from 0.
+        first_row: the index of the first row.
     """
 
     title: str
@@ -109,7 +105,7 @@ class RollTimelineView:
 def view(
     history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
 ) -> RollTimelineView:
-    """ROWS segments from number first on.
+    """Returns ROWS_A_PAGE segments, beginning with `first_row`.
 
     Args:
         appended: roll_history.APPEND of a simulated log, for the strip above.
@@ -180,9 +176,9 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
 
 
 def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -> np.ndarray:
-    """From nothing, by what is known on the way, to the moment of the roll.
+    """Returns the fill levels from the first append to the roll, with all known points between.
 
-    There the limit that caused it is reached.
+    At the roll, the limit that caused it is reached.
     """
     limit_by_column = fill_limits(history.config)
     lines = np.zeros((len(segment_history.fills) + 2, 1 + len(COLUMNS)))
@@ -207,7 +203,6 @@ def _fill_lines(segment_history: SegmentHistory, history: RollHistory, begin_ms:
 
 
 def _hover_lines(segment_history: SegmentHistory, history: RollHistory) -> tuple[str, ...]:
-    """What a hover says."""
     config = history.config
     return (
         f"<b>{file_stem(segment_history.base_offset)}</b>",
@@ -229,13 +224,13 @@ def _hover_lines(segment_history: SegmentHistory, history: RollHistory) -> tuple
     )
 
 
-# ---- what was written
+# ---- write speed
 
 
 def _find_write_spans(
     appended: np.ndarray, begin_ms: int, start: int, end: int
 ) -> tuple[WriteSpan, ...]:
-    """The speed over time, in stretches of about the same speed and batch size."""
+    """Returns the write speed over time, in periods of similar speed and batch size."""
     times_ms = appended["now_ms"] - begin_ms
     is_inside = (times_ms >= start) & (times_ms <= end)
     edges = np.linspace(start, end, BINS + 1)
@@ -252,9 +247,10 @@ def _find_write_spans(
 def _find_stretches(
     bytes_per_bin: np.ndarray, batches_per_bin: np.ndarray
 ) -> list[tuple[int, int]]:
-    """The first and last bin of each.
+    """Returns the first and last bin of each period.
 
-    A bin alone is the seam between two; with many of them, or much in them, all is one.
+    A single bin is the seam between two periods. If there are many single bins or they hold much,
+    all bins are one period.
     """
     stretches, (content, *more_contents) = [[0, 0]], bytes_per_bin.tolist()
     batches, *more_batches = batches_per_bin.tolist()
@@ -310,21 +306,21 @@ def _is_same_rate(
     more_batches: float,
     more_bins: int,
 ) -> bool:
-    """Whether what comes is about as fast as what was, in batches of about the same size."""
+    """Returns whether the next bins have about the same speed and batch size."""
     return _is_alike(content / bins, more_content / more_bins) and _is_alike(
         content * more_batches, more_content * batches
     )
 
 
 def _is_alike(first: float, second: float) -> bool:
-    """Whether two numbers are about the same."""
+    """Returns whether two numbers are about the same."""
     return abs(first - second) <= ALIKE_SHARE * max(first, second)
 
 
 def _write_span(
     edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first_bin: int, last_bin: int
 ) -> WriteSpan:
-    """Its means, without the bins at its seams."""
+    """Returns the means of a period, without the bins at its seams."""
     inner_bins = (
         slice(first_bin + 1, last_bin)
         if last_bin - first_bin > 3
@@ -377,7 +373,7 @@ def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
 
 
 def _box_top(row_number: int, top: int) -> float:
-    """The upper edge of a row's box, in px."""
+    """Returns the upper edge of a row's box, in px."""
     return top + row_number * ROW_PX + 3
 
 
@@ -389,7 +385,7 @@ def _ticks(timeline: RollTimelineView) -> list[int]:
 
 
 def _tick(ms: int) -> str:
-    """A time since the first batch: 1 min 15 s; within a second to the millisecond, 35.2 s."""
+    """Returns a time since the first batch: 1 min 15 s; with fractions of a second, 35.2 s."""
     if ms % 1000:
         return f"{ms / 1000:.10g} s"
     for unit, length, smaller_unit, smaller_ms in (
@@ -497,7 +493,7 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
 
 
 def _width_px(text: str) -> int:
-    """About how wide words are: a Chinese character takes the room of two others."""
+    """Estimates the width of a text; a Chinese character is as wide as two others."""
     return sum(12 if character > "\u2e7f" else 6 for character in text)
 
 
@@ -527,12 +523,12 @@ def _row_boxes(timeline: RollTimelineView, top: int, colours: dict[str, str]) ->
 
 
 def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
-    """Where a segment's row ends: wide enough to be seen."""
+    """Returns the end of a segment's row, which is wide enough to be seen."""
     return max(row.ended_ms, row.opened_ms + 2 * (timeline.end_ms - timeline.start_ms) / WIDTH_PX)
 
 
 def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """The size as an area, time and the indexes as lines: a trace each, for all rows."""
+    """Draws the size as an area, time and indexes as lines: one trace each, for all rows."""
     xs, ys, area_x, area_y = [], [[], [], [], []], [], []
     for row_number, row in enumerate(timeline.rows):
         bottom = _box_top(row_number, top) + BOX_PX
@@ -569,7 +565,7 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
 
 
 def _pale_colour(colour: str) -> str:
-    """A colour at two fifths of its strength."""
+    """Returns a colour with an opacity of 0.4."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},.4)"
 
@@ -602,7 +598,7 @@ def _dot_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -
 
 
 def _hover_traces(timeline: RollTimelineView, top: int) -> list[dict]:
-    """Nothing to be seen: what answers the pointer over a row."""
+    """Draws invisible bars that show the hover text of a row."""
     widths = [_row_end(row, timeline) - row.opened_ms for row in timeline.rows]
     return [
         {
@@ -639,7 +635,7 @@ def _name_annotations(timeline: RollTimelineView, top: int, colours: dict[str, s
 
 
 def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
-    """The cause behind the row, or before it where the room ends."""
+    """Returns the cause of each roll: after its row if that fits, else before it, else inside."""
     pixels = (NARROW_PX - LEFT_PX - RIGHT_PX) / (timeline.end_ms - timeline.start_ms)
     annotations = []
     for row_number, row in enumerate(timeline.rows):
@@ -653,7 +649,7 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
                 _row_end(row, timeline),
                 "right",
                 -9,
-            )  # a row over the entire width: inside
+            )  # no room on either side: inside the row
         text = (
             f'<span style="color:{colours[row.text_colour]}">'
             f"<b>{row.cause}</b></span>  {row.reason}"
@@ -674,6 +670,6 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
 
 
 def page_slices(count: int) -> list[tuple[int, int]]:
-    """The rows that are drawn together: first and last of each, from 0."""
+    """Returns the first and last row of each page, from 0."""
     starts = [*range(0, max(count, 1), ROWS_A_PAGE), count]
     return [(low, high - 1) for low, high in pairwise(starts)]
