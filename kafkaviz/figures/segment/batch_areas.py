@@ -1,6 +1,6 @@
-"""Batches of a .log as areas on one scale: a header of 61 bytes on top, below it record by record.
+"""Batches of a .log as areas on one scale: the header of 61 bytes on top, the records below.
 
-And one batch alone, its header under a glass, field by field.
+A second figure shows one batch with its header magnified, field by field.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,21 +17,17 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import group, share
 
 HEIGHT_PX, LABEL_PX, TOP_PX = 326, 58, 40
-GAP = 0.12  # between two batches, of the mean of their sides
+GAP = 0.12  # gap between two batches, as a share of their mean side
 BAR_TOP, BAR_PX, FIELDS_TOP, FIELDS_PX, HEADER_HEIGHT_PX = 32, 54, 150, 136, 332
 
 
 class RecordArea(NamedTuple):
-    """A record: its offset and its bytes in the batch."""
-
     offset: int
     size_bytes: int
 
 
 @dataclass(frozen=True)
 class BatchArea:
-    """A batch: where it lies, its bytes, its records."""
-
     position: int
     size_bytes: int
     base_offset: int
@@ -44,8 +40,8 @@ class BatchAreasView:
     """Some batches in their order.
 
     Attributes:
-        target: the offset that is asked for.
-        answer: the number of the batch that holds it.
+        target: the requested offset.
+        answer: the index of the batch that holds it.
     """
 
     title: str
@@ -57,12 +53,12 @@ class BatchAreasView:
 
 
 def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -> BatchAreasView:
-    """Batches around an offset.
+    """Returns the batches around an offset.
 
     Args:
         target: an offset in one of them.
         segment: the segment's path in its broker directory.
-        source: where it is from.
+        source: the name of the log's source.
     """
     answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
     batch = batches[answer]
@@ -83,7 +79,7 @@ def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -
 
 
 def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
-    """The figure as a table: offsets, position, bytes, those of the header, records."""
+    """Returns the figure as a table: offsets, position, bytes, share of the header, records."""
     return [
         (
             _offsets(batch),
@@ -97,17 +93,17 @@ def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
 
 
 def describe(areas: BatchAreasView) -> str:
-    """The figure in words, for who does not see it."""
+    """Describes the figure for screen readers."""
     return join_semicolon(_batch_label(batch, " ") for batch in areas.batches)
 
 
 def figure(areas: BatchAreasView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     return _areas_figure(areas, mode, is_answered=True)
 
 
 def question_figure(areas: BatchAreasView, mode: str) -> go.Figure:
-    """The same while nobody has said what is sent."""
+    """Draws the view without the answer."""
     return _areas_figure(areas, mode, is_answered=False)
 
 
@@ -212,7 +208,7 @@ def _batch_label(batch: BatchArea, separator: str) -> str:
 def _batch_shapes(
     batch: BatchArea, left: float, side: float, target: int, colours: Mapping[str, str]
 ) -> list[dict]:
-    """The header on top, then a strip a record; all as high as they have bytes."""
+    """Draws the header on top, then a strip per record, with heights in proportion to bytes."""
     strips = [(HEADER_BYTES, "log")] + [
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records
@@ -257,7 +253,7 @@ def _hover_trace(
     )
 
 
-# ---- one batch, its header under a glass
+# ---- one batch, its header magnified
 
 
 @dataclass(frozen=True)
@@ -265,7 +261,7 @@ class HeaderAreasView:
     """A batch, and the fields of its header.
 
     Attributes:
-        fields: in the order of the bytes, from byte 0 of the batch.
+        fields: spans in byte order, with positions from the start of the batch.
     """
 
     title: str
@@ -278,12 +274,12 @@ class HeaderAreasView:
 def header_view(
     batch: BatchArea, fields: Sequence[Span], segment: str, source: str
 ) -> HeaderAreasView:
-    """The header of a batch of magic 2.
+    """Returns the header of a batch of magic 2.
 
     Args:
-        fields: spans of the header, counted from the beginning of the batch.
+        fields: spans of the header, with positions from the start of the batch.
         segment: the segment's path in its broker directory.
-        source: where it is from.
+        source: the name of the log's source.
     """
     return HeaderAreasView(
         say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
@@ -300,7 +296,7 @@ def header_view(
 
 
 def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
-    """The figure as a table: field, its bytes, whether the checksum covers it."""
+    """Returns the figure as a table: field, its bytes, whether the checksum covers it."""
     return [
         (
             render(field.name),
@@ -312,17 +308,17 @@ def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
 
 
 def header_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     return _header_figure(areas, mode, is_answered=True)
 
 
 def header_question_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
-    """The same while nobody has said what the checksum covers."""
+    """Draws the view without the answer."""
     return _header_figure(areas, mode, is_answered=False)
 
 
 def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> go.Figure:
-    """An x is a byte of the batch; a y is a pixel from the top."""
+    """Draws the view; x counts bytes of the batch, y pixels from the top."""
     colours = theme.colours(mode)
     size_bytes = areas.batch.size_bytes
     zoom = size_bytes / HEADER_BYTES
@@ -368,7 +364,7 @@ def _rectangle(first: float, last: float, top: float, bottom: float, fill: str) 
 
 
 def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
-    """The batch to scale, and the rays from its header to the glass."""
+    """Draws the batch to scale, and lines from its header to the magnified fields."""
     shapes = [_rectangle(0, HEADER_BYTES, BAR_TOP, BAR_TOP + BAR_PX, colours["log"])]
     first = HEADER_BYTES
     line = {"color": colours["bg"], "width": 1.5}
@@ -410,14 +406,14 @@ def _field_shapes(
 
 
 def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
-    """A line below the fields that are enough to step on."""
+    """Draws a line below the fields that are enough to step to the next batch."""
     y = FIELDS_TOP + FIELDS_PX + 21
     line = {"color": colours["ink_2"], "width": 2}
     return {"type": "line", "x0": 0, "x1": zoom * MAGIC_END, "y0": y, "y1": y, "line": line}
 
 
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
-    """What the checksum covers, above the bar and above the fields."""
+    """Draws lines above the bytes and fields that the checksum covers."""
     return [
         {
             "type": "line",
@@ -457,7 +453,7 @@ def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]
 
 
 def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
-    """Each field's name, upright, and how many bytes it has."""
+    """Returns each field's name, turned by 90°, and its number of bytes."""
     notes = []
     for field in areas.fields:
         x = zoom * (field.start + field.end) / 2

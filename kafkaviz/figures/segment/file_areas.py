@@ -1,6 +1,6 @@
-"""The files of a segment as areas on one scale, and under a glass what is too small to read.
+"""The files of a segment as areas on one scale, with a magnifier for those too small to read.
 
-The .log is a rectangle; a file of a hundredth of its bytes has a hundredth of its area.
+The .log is a rectangle; a file with a hundredth of its bytes has a hundredth of its area.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,17 @@ from kafkaviz.messages import say
 from kafkaviz.units import group, share
 
 HEIGHT_PX = 284
-# of the picture, whose sides are 0 to 1: the .log, the column of the small files, the glass
+# places in the figure, whose sides are 0 to 1: the .log, the column of small files, the magnifier
 LOG_WIDTH, LOG_HEIGHT, BASE = 0.42, 0.8, 0.1
 SMALL_X, GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT = 0.45, 0.55, 0.1, 0.445, 0.8
-SMALL_GAP, GLASS_SHARE = 0.03, 0.34  # of the glass' height: the tallest file in it
+# gap between small files; share of the magnifier's height that its tallest file takes
+SMALL_GAP, GLASS_SHARE = 0.03, 0.34
 COLOURS = {".log": "log", ".index": "offset", ".timeindex": "time"}
 
 
 @dataclass(frozen=True)
 class FileArea:
-    """A file: its ending, its bytes, and what is in it in words."""
+    """A file: its suffix, its bytes, and its content in words."""
 
     suffix: str
     size_bytes: int
@@ -35,7 +36,7 @@ class FileAreasView:
     """The files of a segment, the .log first.
 
     Attributes:
-        candidates: sizes that the .index might have, for the question.
+        candidates: possible sizes of the .index, for the question.
     """
 
     title: str
@@ -53,14 +54,14 @@ def view(
     segment: str,
     source: str,
 ) -> FileAreasView:
-    """The areas of a segment.
+    """Returns the areas of a segment.
 
     Args:
-        sizes: of .log, .index and .timeindex.
-        counts: how many batches or entries each holds.
-        candidates: sizes that the .index might have.
+        sizes: bytes of .log, .index and .timeindex.
+        counts: number of batches or entries in each.
+        candidates: possible sizes of the .index.
         segment: the segment's path in its broker directory.
-        source: where it is from.
+        source: the name of the log's source.
     """
     files = tuple(
         FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))
@@ -81,7 +82,7 @@ def view(
 
 
 def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
-    """The figure as a table: file, bytes, their share of the .log, what is in it."""
+    """Returns the figure as a table: file, bytes, share of the .log, content."""
     log_bytes = areas.files[0].size_bytes
     return [
         (
@@ -95,7 +96,7 @@ def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
 
 
 def describe(areas: FileAreasView) -> str:
-    """The figure in words, for who does not see it."""
+    """Describes the figure for screen readers."""
     return join_semicolon(
         f"{suffix} {size_bytes} B, {part}, {content}"
         for suffix, size_bytes, part, content in rows(areas)
@@ -103,7 +104,7 @@ def describe(areas: FileAreasView) -> str:
 
 
 def figure(areas: FileAreasView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     log_bytes, small_files = areas.files[0].size_bytes, areas.files[1:]
     sides = [_sides(file.size_bytes, log_bytes) for file in small_files]
@@ -149,7 +150,7 @@ def figure(areas: FileAreasView, mode: str) -> go.Figure:
 
 
 def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
-    """The .log, and how large the .index might be."""
+    """Draws the .log, and the possible sizes of the .index."""
     colours = theme.colours(mode)
     log_bytes = areas.files[0].size_bytes
     shapes, notes, top = [], [], BASE
@@ -169,7 +170,7 @@ def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
 
 
 def _sides(size_bytes: int, log_bytes: int) -> tuple[float, float]:
-    """Width and height of a file, of the shape of the .log."""
+    """Returns the width and height of a file, in the proportions of the .log."""
     scale = (size_bytes / log_bytes) ** 0.5
     return LOG_WIDTH * scale, LOG_HEIGHT * scale
 
@@ -226,7 +227,7 @@ def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
 
 
 def _label(x: float, y: float, file: FileArea, colour: str) -> list[dict]:
-    """Ending and size, and what is in it."""
+    """Returns suffix, size and content of a file."""
     lines = (
         f"<b>{file.suffix}</b>",
         f"{group(file.size_bytes)} B",

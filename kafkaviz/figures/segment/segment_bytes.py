@@ -1,10 +1,8 @@
-"""What the bytes view is sent.
+"""The data of the bytes view: bytes around the pin in a segment's file, and spans that name them.
 
-The bytes around the pin, as they lie in one of a segment's files, and the spans that name them.
-
-Of the .log the pinned batch is shown, of an index the entire file around the pinned slot, of any
-other file all of it. Sent is what a screen holds and some more, 4 KiB; the browser asks for the
-next as it scrolls. A compressed batch has a second pane: what it holds, decompressed.
+For the .log it shows the pinned batch, for an index the entire file around the pinned slot, for any
+other file all of it. It sends a little more than a screen holds, 4 KiB; the browser asks for more
+as it scrolls. A compressed batch has a second pane with its decompressed records.
 """
 
 import json
@@ -40,7 +38,7 @@ from kafkaviz.messages import language, render, say, say_count, table
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
-BEFORE_BYTES = 1024  # of them: what is sent of the bytes before the one to look at
+BEFORE_BYTES = 1024  # the part of them before the byte to look at
 PANE_BYTES = 16 << 20  # more cannot be scrolled through
 FILES = {".log": "log", ".index": "index", ".timeindex": "timeindex", ".txnindex": "txnindex"}
 ENTRY_BYTES = {
@@ -48,22 +46,22 @@ ENTRY_BYTES = {
     ".timeindex": time_index.ENTRY.itemsize,
     ".txnindex": txn_index.ENTRY.itemsize,
 }
-# the kinds that batches have, as the legend has them
+# kinds of spans in batches, in the order of the legend
 BATCH_KINDS = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)
-# a file with such a name is called by it in an address; any other is spelled out there
+# file names that a link can contain
 PLAIN_NAME = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")
 
 
 class Pane(NamedTuple):
-    """Bytes start to end of a file, or of decompressed records.
+    """Bytes `start` to `end` of a file or of decompressed records.
 
-    Those from first on are included, with their spans.
+    The bytes from `first` on are included, with their spans.
 
     Attributes:
-        of: "batch" or "file", what places are counted from.
+        of: "batch", "file" or "records": the start from which positions are counted.
         chosen: the byte to look at first.
-        links: the offset that a span leads to, by where the span starts.
-        opens: where the span starts that the inner pane shows decompressed.
+        links: the offset that a span leads to, by the start of the span.
+        opens: the start of the span that the inner pane shows decompressed.
     """
 
     of: str
@@ -81,21 +79,21 @@ class BytesView(NamedTuple):
     """One or two panes.
 
     Attributes:
-        fault: why the second is not there, for a batch that cannot be decompressed.
-        previous_offset, next_offset: an offset of the neighbour batches.
+        fault: why a compressed batch has no second pane, or "".
+        previous_offset, next_offset: an offset in the batch before and after.
     """
 
     file: str
     outer: Pane
     inner: Pane | None
-    title: str  # of the inner pane
+    title: str  # title of the inner pane
     fault: str
     previous_offset: int | None
     next_offset: int | None
 
 
 class ByteWindow(NamedTuple):
-    """The byte a reader scrolled or stepped to, in each pane; None: the one to look at first."""
+    """The byte that a reader moved to in each pane; None for the one to look at first."""
 
     outer: int | None = None
     inner: int | None = None
@@ -105,30 +103,31 @@ DEFAULT_WINDOW = ByteWindow()
 
 
 class InitialByte(NamedTuple):
-    """What to look at first: the byte of the file that an address names, where it is shown.
+    """The byte to look at first.
 
-    Else what the pin was chosen by.
+    It is the byte of the file that an address names, if that is shown. Otherwise it is the field by
+    which the pin was chosen.
     """
 
     byte: int | None = None
-    is_by_time: bool = False  # the pin was chosen by its time entry
+    is_by_time: bool = False  # whether the pin was chosen by its time entry
 
 
 DEFAULT_BYTE = InitialByte()
 
 
 def find_files(segment: Segment) -> dict[str, FileInfo]:
-    """The files of a segment that there are, by the ends of their names."""
+    """Returns the existing files of a segment by suffix."""
     return {
         suffix: file for suffix, attribute in FILES.items() if (file := getattr(segment, attribute))
     }
 
 
 def byte_address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
-    """The address of a byte of a file on the Segment page.
+    """Returns the address of a byte of a file on the Segment page; {} if no link can name it.
 
     Args:
-        file: relative to the broker directory; {} where no link can name it.
+        file: the path relative to the broker directory.
     """
     name = file.rpartition("/")[2]
     if not PLAIN_NAME.fullmatch(name):
@@ -148,10 +147,10 @@ def byte_address(partition: str | None, file: str, byte: int | None = None) -> d
 def file_view(
     file_info: FileInfo, file: str, window: ByteWindow = DEFAULT_WINDOW, byte: int | None = None
 ) -> BytesView:
-    """Any file from its first byte on.
+    """Returns any file from its first byte.
 
     Args:
-        file: what it is called.
+        file: the name that is shown.
 
     Raises:
         CannotOpen: the file cannot be read.
@@ -185,7 +184,7 @@ def view(
     window: ByteWindow = DEFAULT_WINDOW,
     initial: InitialByte = DEFAULT_BYTE,
 ) -> BytesView:
-    """The bytes of the pinned batch, or of an index around the slot that goes with it.
+    """Returns the bytes of the pinned batch, or of an index around the slot that belongs to it.
 
     Raises:
         CannotOpen: the file cannot be read.
@@ -212,11 +211,11 @@ def view(
 
 
 def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
-    """A view whose bytes are there to be read and decoded, but not named.
+    """Returns a view whose bytes can be read and decoded, but are not named.
 
     Args:
-        byte: of a .log, the first without a name; of an index, in the one entry that is included:
-            how many follow is not told.
+        byte: the first byte of a .log without a name. For an index, a byte of the only entry that
+            is included, so that the number of entries stays hidden.
     """
     pane = bytes_view.outer
     entry_bytes = ENTRY_BYTES.get(bytes_view.file)
@@ -242,9 +241,9 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
 
 
 def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
-    """The kinds and their words.
+    """Returns the kinds of spans and their names.
 
-    Of a .log the six that batches have, of any file those that are met.
+    A .log always has the six kinds of batches; any other kind is there only if it occurs.
     """
     kinds_present = {
         span.kind for pane in (bytes_view.outer, bytes_view.inner) if pane for span in pane.spans
@@ -259,18 +258,18 @@ def legend(bytes_view: BytesView) -> list[tuple[str, str]]:
 
 
 def translate_span(span: Span) -> Span:
-    """A span in the reader's language; the names of Kafka's fields, and what a file holds, stay."""
+    """Returns a span in the reader's language; Kafka's field names and file contents stay."""
     return span._replace(name=render(span.name), value=render(span.value), note=render(span.note))
 
 
 def _batch_offset(batch: np.void) -> int:
-    """An offset that leads to a batch; a legacy wrapper has its last one only."""
+    """Returns an offset that leads to a batch; a legacy wrapper has only its last one."""
     base_offset = int(batch["base_offset"])
     return base_offset if base_offset >= 0 else int(batch["last_offset"])
 
 
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
-    """The pinned batch; the last one with what stands behind it."""
+    """Returns the pinned batch; the last one with all bytes after it."""
     batch = anatomy.batches.row(row)
     start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
@@ -289,7 +288,7 @@ def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: In
 def _index_pane(
     anatomy: Anatomy, file: str, slot: int, wanted_byte: int | None, byte: int | None
 ) -> Pane:
-    """A whole index file, each entry with the offset that it leads to."""
+    """Returns an entire index file, each entry with the offset that it leads to."""
     index_file = getattr(anatomy.segment, FILES[file])
     size_bytes = ENTRY_BYTES[file]
     key = min(slot * size_bytes, max(index_file.size_bytes - 1, 0))
@@ -315,7 +314,7 @@ def _index_pane(
 
 
 def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
-    """The byte of the address, if it lies in here; else the key."""
+    """Returns `byte` if it is inside, else `key`."""
     return byte if byte is not None and start <= byte < end else key
 
 
@@ -328,7 +327,10 @@ def _read_pane(
     first_look: int,
     wanted_byte: int | None,
 ) -> Pane:
-    """The stretch around a byte; of more than can be scrolled through, a part."""
+    """Reads the bytes around one of them.
+
+    A pane of more than PANE_BYTES is limited to a part.
+    """
     if end - start > PANE_BYTES:
         start += (
             max(0, min(first_look - PANE_BYTES // 2, end - PANE_BYTES) - start)
@@ -355,7 +357,7 @@ def _read_pane(
 
 
 def _window_start(start: int, end: int, wanted_byte: int) -> int:
-    """Where the stretch around a byte begins: at the start of a row of sixteen."""
+    """Returns the start of the bytes around `wanted_byte`, at a row of sixteen."""
     wanted_byte = max(start, min(wanted_byte, end - 1))
     return start + max(0, wanted_byte - start - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
 
@@ -363,7 +365,7 @@ def _window_start(start: int, end: int, wanted_byte: int) -> int:
 def _inner_pane(
     log: FileInfo, batch: np.void, wanted_byte: int | None
 ) -> tuple[Pane | None, str, str]:
-    """What a compressed batch holds, its title, and why it cannot be shown."""
+    """Returns the content of a compressed batch, its title, and why it cannot be shown."""
     window_start = max(0, (wanted_byte or 0) - BEFORE_BYTES) // ROW_BYTES * ROW_BYTES
     try:
         records_bytes = byte_ranges.read_decompressed(
@@ -397,13 +399,13 @@ def _inner_pane(
 
 
 def browser_payload(bytes_view: BytesView, key: str) -> bytes:
-    """The view as one stretch of bytes.
+    """Returns the view as bytes.
 
-    Eight with the length of the JSON, little-endian, the JSON, and the panes' bytes.
+    The first eight bytes are the length of the JSON (little-endian), then come the JSON and the
+    panes' bytes.
 
     Args:
-        key: distinguishes what is shown from anything else; while it stays, the reader's place in
-            it stays.
+        key: distinguishes the content; while it is the same, the browser keeps the reader's place.
     """
     panes = [pane for pane in (bytes_view.outer, bytes_view.inner) if pane]
     payload = {
@@ -427,5 +429,5 @@ def _pane_object(pane: Pane) -> dict:
 
 
 def _offset_text(offset: int | None) -> str | None:
-    """An offset as text: JavaScript's numbers are exact to 2**53 only."""
+    """Returns an offset as text, because JavaScript's numbers are exact only to 2**53."""
     return None if offset is None else str(offset)

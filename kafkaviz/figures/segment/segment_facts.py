@@ -1,4 +1,4 @@
-"""The facts beside the segment ruler: each file in a few figures, as text."""
+"""The facts next to the segment ruler: a few values for each file, as text."""
 
 from typing import NamedTuple
 
@@ -19,14 +19,18 @@ from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
 
 DAY_MS = 86_400_000
-EXACT_BYTES = 100_000  # more is given in KiB or MiB
-TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # torn is the colour of garbage too
+EXACT_BYTES = 100_000  # larger sizes are given in KiB or MiB
+# garbage has the colour of a torn tail
+TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}
 
 
 class Fact(NamedTuple):
-    """A label, its value, what stands behind it in small letters, and the exact value on hover.
+    """A label and its value.
 
-    Wrong ones are drawn as such.
+    Attributes:
+        detail: small text after the value.
+        hover: the exact value.
+        is_wrong: whether it is drawn as a fault.
     """
 
     label: str
@@ -36,7 +40,7 @@ class Fact(NamedTuple):
     is_wrong: bool = False
 
 
-FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of app/tokens.css, a file, and its facts
+FactGroups = list[tuple[str, str, list[Fact]]]  # a colour token, a file, and its facts
 
 
 def file_facts(
@@ -45,12 +49,12 @@ def file_facts(
     partition_state: str = "current",
     retention: tuple[LogRetention, SegmentRetention] | None = None,
 ) -> FactGroups:
-    """The facts of the three files.
+    """Returns the facts of the three files.
 
     Args:
-        roll_reason: of a closed segment, as analysis.inference has it.
-        partition_state: of its directory.
-        retention: as analysis.retention.segment_retention has it.
+        roll_reason: why a closed segment was rolled, from analysis.inference.
+        partition_state: the state of its directory.
+        retention: the result of analysis.retention.segment_retention.
     """
     return [
         (
@@ -134,9 +138,9 @@ def _bytes_fact(anatomy: Anatomy) -> Fact:
 
 
 def _span_facts(first: np.void, last_ms: int) -> list[Fact]:
-    """The first record's time and the newest one's.
+    """Returns the times of the first and the newest record.
 
-    The day is given where they are of different days.
+    The day is included if they are at least a day apart.
     """
     first_ms = int(
         first["max_timestamp_ms"] if is_log_append_time(first) else first["base_timestamp_ms"]
@@ -171,7 +175,7 @@ def _state_fact(anatomy: Anatomy, roll_reason: str | None, partition_state: str)
 def _retention_facts(
     log: LogRetention | None = None, segment: SegmentRetention | None = None
 ) -> list[Fact]:
-    """Until when retention keeps the segment; on hover by which rule and settings."""
+    """Returns until when retention keeps the segment; rule and settings are in the hover text."""
     if log is None or segment is None:
         return []
     until_ms = (
@@ -221,7 +225,7 @@ def _index_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _end_facts(index: Index) -> list[Fact]:
-    """What lies behind the last entry."""
+    """Returns facts about the bytes after the last entry."""
     facts = []
     if index.trailing_bytes:
         facts.append(
@@ -312,9 +316,9 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _no_time_entry_text(anatomy: Anatomy) -> str:
-    """Why no time entry stands beside some offset entries.
+    """Says why some offset entries have no time entry.
 
-    "" where the .timeindex does not have what was written.
+    It is "" if the .timeindex lacks entries that Kafka writes.
     """
     links, times = anatomy.links, anatomy.times.entries
     without_time = (links.entry_time == NONE) & (links.entry_home != NONE)
@@ -323,7 +327,7 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
     newest = links.home_newest_ms[without_time]
     if (newest < 0).all():
         return say("segment.no_timestamps")
-    # by the entries up to each place
+    # the largest timestamp of the entries before each one
     known_ms = np.maximum.accumulate(np.concatenate([[-1], times["timestamp_ms"]]))
     entry_counts = np.searchsorted(
         times["offset"], links.home_last_offset[without_time], side="right"

@@ -1,6 +1,7 @@
-"""What the segment ruler is sent.
+"""The data of the segment ruler.
 
-The title, the lanes, the entire segment in columns, and the batches and entries around a window.
+It is the title, the lanes, the entire segment in columns, and the batches and entries around a
+window.
 """
 
 import json
@@ -25,12 +26,11 @@ from kafkaviz.messages import say, table
 class IndexLane(NamedTuple):
     """One index file.
 
-    How many slots it has, how many hold an entry, and what is said of the rest of them.
-
     Attributes:
-        unwritten: "never_written" or "zeros".
-        words: stand in the lane where it shows no entry.
-        cut_bytes: what is left of an incomplete last slot.
+        written: number of slots that hold an entry.
+        unwritten: the kind of the other slots, "never_written" or "zeros".
+        words: shown if the lane has no entry.
+        cut_bytes: bytes of an incomplete last slot.
     """
 
     written: int
@@ -43,39 +43,39 @@ class IndexLane(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RulerView:
-    """All that the ruler draws.
+    """Everything the ruler draws.
 
-    Rows and slots count from 0 in the entire segment, positions and sizes are bytes of the .log.
+    Rows and slots count from 0 in the entire segment; positions and sizes are bytes of the .log.
     """
 
     title: str
     hint: str
     base_offset: int
-    end_position: int  # behind the last batch
+    end_position: int  # the end of the last batch
     log_bytes: int
     tail: Tail | None
-    # when a time entry without an offset entry was written: segment_text.closing_event
+    # when a time entry without an offset entry was written; see segment_text.closing_event
     closing_event: str
     index: IndexLane
     times: IndexLane
     slice: Slice
-    overview: SegmentOverview | None  # None: there are few enough batches to draw each
+    overview: SegmentOverview | None  # None if there are few enough batches to draw each
     selection: Selection
-    missing_reason: str  # why what was asked for is not here
-    span_bytes: int  # of a window that nobody has moved
-    shade: str  # of SHADES
+    missing_reason: str  # why the requested offset is not here
+    span_bytes: int  # size of the window before a reader moves it
+    shade: str  # one of SHADES
     shade_range: tuple[int, int]  # the bytes or milliseconds drawn lightest and darkest
-    columns: dict[str, Columns]  # of "batch", "entry" and "time"
+    columns: dict[str, Columns]  # keys: "batch", "entry" and "time"
 
 
 def view(
     anatomy: Anatomy, row_selection: Selection, shade: str = "Plain", centre_row: int | None = None
 ) -> RulerView:
-    """The ruler of a segment with at least one batch.
+    """Returns the ruler of a segment with at least one batch.
 
     Args:
-        centre_row: the row around which to cut the slice of a large segment; by default the one
-            that was asked for.
+        centre_row: the row in the middle of the slice of a large segment; by default the requested
+            one.
     """
     centre = (
         row_selection.row
@@ -132,17 +132,15 @@ def _lane(anatomy: Anatomy, index: Index, text: str, *, is_missing: bool) -> Ind
 
 
 def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> bytes:
-    """The view as one stretch of bytes, which Streamlit hands to a component as it is.
+    """Returns the view as bytes, which Streamlit passes to a component unchanged.
 
-    JSON, and the columns behind it.
-
-    Eight bytes give the length of the JSON, little-endian; columns follow as int64, little-endian,
-    one after the other, then the overview as uint8. "sections" names where each table starts,
-    counted from the end of the JSON.
+    The first eight bytes are the length of the JSON (little-endian). After the JSON come the
+    columns as little-endian int64, one after the other, and the overview as uint8. "sections" gives
+    the start of each table, counted from the end of the JSON.
 
     Args:
-        key: distinguishes segments, and readings of one that changed.
-        address: what else the address holds, for links to a pin.
+        key: distinguishes segments, and a segment from itself before a change.
+        address: the other parameters of the address, for links to a pin.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]
     sections.append(
@@ -184,7 +182,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
 
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
-    """Columns as int64, little-endian, one after the other.
+    """Returns columns as little-endian int64, one after the other.
 
     The browser reads them as one BigInt64Array.
     """

@@ -1,6 +1,6 @@
-"""How dark the batches of a segment are drawn, by size or by age.
+"""The darkness of a segment's batches, by size or by age.
 
-A large segment as a whole is drawn in columns of equal length.
+An overview of a large segment has columns of equal length.
 """
 
 from typing import NamedTuple
@@ -14,14 +14,16 @@ from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.messages import say
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
-EXACT_ROWS = 1000  # up to here the overview draws each batch
+EXACT_ROWS = 1000  # up to this many batches are drawn one by one
 DAY_MS = 86_400_000
 
 
 class SegmentOverview(NamedTuple):
-    """The segment in equal columns.
+    """The segment in columns of equal length.
 
-    Entries that point into each, and how dark its batches are, 0 to 255.
+    Attributes:
+        entries: index entries that point into each column, at most 255.
+        shades: darkness of each column's batches, 0 to 255.
     """
 
     entries: np.ndarray
@@ -29,9 +31,9 @@ class SegmentOverview(NamedTuple):
 
 
 def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
-    """The values drawn lightest and darkest.
+    """Returns the values that are drawn lightest and darkest.
 
-    All but the largest hundredth of the sizes, and all times there are.
+    For sizes, the largest 1 % is left out. For times, all known times count.
     """
     if shade == "Size":
         last_rank = len(anatomy.batches) - 1
@@ -40,10 +42,10 @@ def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
 
 
 def hint_text(shade: str, value_range: tuple[int, int]) -> str:
-    """How to read the shade, and what can be done with the figure.
+    """Explains the shade and the controls of the figure.
 
     Args:
-        value_range: the values drawn lightest and darkest.
+        value_range: the values that are drawn lightest and darkest.
     """
     low, high = value_range
     if shade == "Size":
@@ -60,14 +62,15 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
 def build_overview(
     anatomy: Anatomy, shade: str, value_range: tuple[int, int]
 ) -> SegmentOverview | None:
-    """The segment in columns of equal length.
+    """Returns the segment in columns of equal length.
 
-    A column between two starts belongs to the batch that covers it.
-
-    None where there are few enough batches to draw each.
+    A column in which no batch begins belongs to the batch that covers it.
 
     Args:
-        value_range: the values drawn lightest and darkest.
+        value_range: the values that are drawn lightest and darkest.
+
+    Returns:
+        None if there are few enough batches to draw each.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None

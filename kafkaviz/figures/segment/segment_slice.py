@@ -1,11 +1,9 @@
-"""The rows of a segment that its ruler is sent at once.
+"""The rows of a segment that its ruler is sent at once, with their slots, as columns.
 
-With the slots that belong to them, as columns.
-
-A segment of up to 5000 batches is sent completely, and the browser never asks again. Of a larger
-one a slice is sent, 2000 batches that start at a multiple of 1000, so that a window can move some
-way before the next slice is needed. Offsets are sent from the segment's base offset, because
-JavaScript's numbers are exact to 2**53 only; the base goes along as text.
+A segment of up to 5000 batches is sent completely, and the browser never asks again. For a larger
+one, a slice of 2000 batches that starts at a multiple of 1000 is sent, so that a window can move
+some way before the next slice is needed. Offsets are relative to the segment's base offset, because
+JavaScript's numbers are exact only to 2**53; the base offset is sent as text.
 """
 
 from typing import NamedTuple
@@ -23,7 +21,7 @@ SLICE_ROWS, STEP_ROWS = 2000, 1000
 class Slice(NamedTuple):
     """The rows that are sent, and the slots that belong to them.
 
-    From one row up to another (not included), of how many.
+    Ranges exclude their end; `rows` is the number of rows of the whole segment.
     """
 
     from_row: int
@@ -36,7 +34,7 @@ class Slice(NamedTuple):
 
 
 def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
-    """The rows around one of them; always the same ones for rows that lie close together."""
+    """Returns the rows around one of them; rows that are close together get the same slice."""
     rows = len(anatomy.batches)
     start, stop = 0, rows
     if rows > WHOLE_ROWS:
@@ -60,7 +58,7 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     twin_slots = links.entry_time[from_slot:to_slot]
     twin_slots = twin_slots[
         twin_slots != NONE
-    ]  # of an entry whose newest record came before the slice
+    ]  # the newest record of an entry may come before the slice
     from_time = min(from_time, int(twin_slots[0])) if len(twin_slots) else from_time
     return Slice(
         start,
@@ -74,7 +72,7 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
 
 
 def _slots_to(entries: np.ndarray, offset: int) -> int:
-    """How many slots there are up to the last one at or below an offset."""
+    """Returns the number of slots up to the last one at or below an offset."""
     return (
         int(np.searchsorted(np.maximum.accumulate(entries["offset"]), offset, side="right"))
         if len(entries)
@@ -83,9 +81,9 @@ def _slots_to(entries: np.ndarray, offset: int) -> int:
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
-    """The batches of a slice and the slots of both indexes, each with its links.
+    """Returns the batches of a slice and the slots of both indexes, each with its links.
 
-    By "batch", "entry" and "time"; the links are those of analysis.segment.links.Links.
+    The keys are "batch", "entry" and "time". The links come from analysis.segment.links.Links.
     """
     links, rows = anatomy.links, (row_slice.from_row, row_slice.to_row)
     slots, times = (
@@ -135,10 +133,10 @@ def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
 
 
 def _field_columns(table: np.ndarray, **names: str) -> Columns:
-    """Fields of a table under the names the browser knows them by."""
+    """Returns fields of a table under the names that the browser uses."""
     return {name: table[field] for name, field in names.items()}
 
 
 def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
-    """Where batches start; the end of the last one for NONE."""
+    """Returns positions of batches, with the end of the last batch in place of NONE."""
     return np.where(positions == NONE, anatomy.end.position, positions)

@@ -1,7 +1,4 @@
-"""The tables below the segment ruler.
-
-The rows around the pin as text, and the whole of each as CSV.
-"""
+"""The tables below the segment ruler: the rows around the pin as text, all rows as CSV."""
 
 import io
 from collections.abc import Iterator
@@ -27,10 +24,7 @@ FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNOR
 
 
 class PinnedRow(NamedTuple):
-    """What is pinned.
-
-    A row, and the slots of both indexes that go with it (NONE: there is none).
-    """
+    """The pinned row, and the slots of both indexes that belong to it; NONE if it has none."""
 
     row: int
     slot: int
@@ -40,12 +34,11 @@ class PinnedRow(NamedTuple):
 class BatchRow(NamedTuple):
     """One batch.
 
-    epoch is None where no batch of the segment has one: before magic 2 there was none.
-
     Attributes:
-        slot: its own entry.
-        found_from_slot: the entry that a search for it lands on.
-        fault: which entry should point to it or should not.
+        epoch: None if no batch of the segment has one, which is so before magic 2.
+        slot: the slot of its own entry.
+        found_from_slot: the slot that a search for it finds.
+        fault: entries that point to it by mistake, or fail to.
     """
 
     position: str
@@ -66,8 +59,9 @@ class BatchRow(NamedTuple):
 class IndexRow(NamedTuple):
     """One slot of .index.
 
-    Raw holds the eight bytes as they lie in the file, fault says where the entry leads if that is
-    wrong.
+    Attributes:
+        raw_hex: the eight bytes in the file.
+        fault: a wrong place that the entry leads to, else "".
     """
 
     slot: str
@@ -85,7 +79,9 @@ class IndexRow(NamedTuple):
 class TimeRow(NamedTuple):
     """One slot of .timeindex.
 
-    index_slot is the offset entry it was written with, fault says what the log disagrees with.
+    Attributes:
+        index_slot: the offset entry it was written with.
+        fault: how it disagrees with the log.
     """
 
     slot: str
@@ -101,9 +97,9 @@ class TimeRow(NamedTuple):
 def find_pinned_row(
     anatomy: Anatomy, row: int, slot: int = NONE, time_slot: int = NONE
 ) -> PinnedRow:
-    """The slots that go with a row.
+    """Returns a row with its slots.
 
-    Those it was chosen by, else its own, else those a search for it lands on.
+    These are the slots by which it was chosen, else its own, else those that a search for it finds.
     """
     links = anatomy.links
     if slot == NONE:
@@ -124,16 +120,13 @@ def find_pinned_row(
 
 
 def rows_around(count: int, row: int) -> range:
-    """The rows of a table of `count` that are shown.
-
-    Eleven, the chosen one in the middle where it can be.
-    """
+    """Returns the rows of a table of `count` that are shown: up to eleven around `row`."""
     first_row = max(0, min(count - ROWS_A_TABLE, row - ROWS_A_TABLE // 2))
     return range(first_row, min(count, first_row + ROWS_A_TABLE))
 
 
 def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
-    """The batches around the pin."""
+    """Returns the batches around the pin."""
     aim = anatomy.links.entry_aim
     wrong_slots = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
     return [
@@ -143,10 +136,10 @@ def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
 
 
 def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
-    """The row of a batch.
+    """Returns the row of a batch.
 
     Args:
-        wrong_slots: slots whose entries point where they should not.
+        wrong_slots: slots of entries that point to a wrong place.
     """
     batch, links = anatomy.batches.row(row), anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
@@ -175,7 +168,7 @@ def _codec_name(codec_id: int) -> str:
 
 
 def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> str:
-    """Which of these entries point at this batch and should not, or should and do not."""
+    """Names the wrong entries that point at this batch, or should do so."""
     links = anatomy.links
     rows_by_key = (
         (links.entry_batch[wrong_slots], "segment.leads_here"),
@@ -189,7 +182,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 
 def offset_range_text(batch: np.void) -> str:
-    """A batch's offsets; a compressed magic 0 or 1 wrapper has the last one only."""
+    """Returns a batch's offsets; a compressed magic 0 or 1 wrapper has only its last one."""
     last = units.group(int(batch["last_offset"]))
     return (
         f"{units.group(int(batch['base_offset']))}–{last}"
@@ -199,7 +192,7 @@ def offset_range_text(batch: np.void) -> str:
 
 
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
-    """The slots of .index around the one that goes with the pin; the first ones if none does."""
+    """Returns the slots of .index around the pin's slot, or the first ones if it has none."""
     return [
         _index_row(anatomy, slot, is_pinned=slot == pinned.slot)
         for slot in rows_around(len(anatomy.index.entries), max(0, pinned.slot))
@@ -228,10 +221,10 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
 
 
 def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[TimeRow]:
-    """The slots of .timeindex around the one that goes with the pin.
+    """Returns the slots of .timeindex around the pin's slot.
 
     Args:
-        closing_event: as segment_text.closing_event says.
+        closing_event: the result of segment_text.closing_event.
     """
     return [
         _time_row(anatomy, slot, is_pinned=slot == pinned.time_slot, closing_event=closing_event)
@@ -264,9 +257,10 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
 
 
 def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
-    """One of TABLES whole, a row a batch or written slot, as UTF-8 with a head.
+    """Returns one of TABLES completely, as UTF-8 with a header line.
 
-    Numbers are plain, an empty cell is no value.
+    There is one line per batch or written slot. Numbers are not formatted, and a missing value is
+    an empty cell.
     """
     tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table](
         anatomy
@@ -282,7 +276,7 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
 
 
 def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
-    """The batches, a table a chunk of the .log."""
+    """Yields the batches, one table per chunk of the .log."""
     row, least_offset = 0, anatomy.segment.base_offset
     for batches in anatomy.batches:
         links = anatomy.links

@@ -1,6 +1,6 @@
-"""A log with its interval beside the same log with another.
+"""A log with today's interval compared with the same log and another interval.
 
-What changes, which way, and how each number is known.
+Each row gives the change, whether it is better, and how the numbers are known.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,8 +17,8 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import group, size
 
 BETTER, WORSE, NEUTRAL = "better", "worse", ""
-COLUMNS = ("what", "today", "considered", "kind")  # of the cells of a row
-FILE_KEYS = {  # lines whose key leaves the unit to their cells
+COLUMNS = ("what", "today", "considered", "kind")  # of the CSV file
+FILE_KEYS = {  # names in files, where they include the unit
     "skipped": "skipped_bytes_mean",
     "both_indexes": "index_bytes",
     "warm_mean": "warm_mean_us",
@@ -29,11 +29,11 @@ FILE_KEYS = {  # lines whose key leaves the unit to their cells
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRow:
-    """One line.
+    """One row.
 
     Attributes:
-        kind: "better", "worse" or "", where it does not matter or is the same.
-        key, values: its name, and before and after, for programs.
+        kind: "better", "worse" or "" if it is neither.
+        key, values: its name, and the values before and after, for programs.
     """
 
     name: str
@@ -47,7 +47,7 @@ class ComparisonRow:
 
 
 def file_cells(rows: Iterable[ComparisonRow]) -> list[tuple[float | str, ...]]:
-    """The lines as a file has them, COLUMNS: the same in every language."""
+    """Returns COLUMNS of each row, the same in every language."""
     return [
         (
             row.key,
@@ -67,10 +67,10 @@ def rows(
     times: tuple[int, int],
     binding_limits: Sequence[str],
 ) -> list[ComparisonRow]:
-    """Less is better in every line but the last two.
+    """Returns the comparison. Less is better in all rows but the last two.
 
     Args:
-        times: the time entries of both.
+        times: number of time entries of both.
         binding_limits: the limit that ends a segment with each.
     """
     modelled = say(
@@ -183,7 +183,7 @@ def _row(
 
 
 def _plain_numbers(before: float, after: float) -> tuple[float, float]:
-    """As Python writes numbers, whatever they were read from."""
+    """Returns Python's own numbers, also for those of NumPy."""
     before, after = (
         number if isinstance(number, int) else float(number) for number in (before, after)
     )
@@ -210,7 +210,7 @@ def _cold_basis(costs: LookupCosts, current: IntervalCost, considered: IntervalC
 
 
 def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow:
-    """What an interval says that index is worth: no better and no worse."""
+    """Returns the price that each interval implies for its index, which is not judged."""
     prices = _plain_numbers(current.price_us, considered.price_us)
     texts = [f"≈ {price:.2g} µs" for price in prices]
     return ComparisonRow(
@@ -244,9 +244,9 @@ def _limit_row(current: str, considered: str) -> ComparisonRow:
 
 
 def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
-    """The log written once more with its settings, and with others.
+    """Returns the comparison of two replays of the log: with its settings, and with others.
 
-    Segments, rolls by cause, bytes, files and maps.
+    The rows are changed settings, segments, rolls by cause, bytes, entries, files and maps.
     """
     causes = [
         cause for cause in RollCause if current.rolls.get(cause) or considered.rolls.get(cause)
@@ -332,7 +332,7 @@ def _neutral_row(
     format_value: Callable[[float], str],
     basis: str = "",
 ) -> ComparisonRow:
-    """A number of which neither more nor less is better."""
+    """Returns a row in which neither more nor less is better."""
     return ComparisonRow(
         name=name,
         before=format_value(before),

@@ -1,7 +1,7 @@
-"""What a lookup costs against what its index takes, a point for each index interval.
+"""The cost of a lookup over the size of its index, one point per index interval.
 
-Headers and bytes are counted; only the line of a budget, which is given in microseconds, and the
-band around it stand where a model puts them.
+Headers and bytes are counted. Only the line and the band of a budget, which is given in
+microseconds, are modelled.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from kafkaviz.units import group, size
 HEIGHT_PX = 294
 MARGINS = {"l": 50, "r": 22, "t": 12, "b": 40}
 NAMED_INTERVALS = tuple(1 << shift for shift in range(8, 23, 2))  # 256 B, 1 KiB … 4 MiB
-NAME_ROOM = 0.07  # of the axis: closer to a mark, or to another, an interval stays unnamed
+NAME_ROOM = 0.07  # share of the axis: an interval closer to a mark or a name has no name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +39,9 @@ class CostCurveView:
     """The curve, from the smallest index to the largest.
 
     Attributes:
-        names: the place of a point, and its interval in words.
-        today, considered: None where such an index has no entry, or nothing else is considered.
-        budget: the headers at which a p99 lookup meets its budget; None where no point is near.
+        names: the index of a point, and its interval in words.
+        today, considered: None if the index has no entry, or nothing else is considered.
+        budget: the headers at which a p99 lookup meets its budget; None if outside the axis.
     """
 
     title: str
@@ -59,7 +59,7 @@ class CostCurveView:
 
     @property
     def marks(self) -> tuple[CurveMark, ...]:
-        """Today's interval and the considered one, where they have an index."""
+        """Today's interval and the considered one, if they have an index."""
         return tuple(mark for mark in (self.today, self.considered) if mark)
 
     @property
@@ -69,7 +69,7 @@ class CostCurveView:
 
 
 def view(curve: TuningCurveView) -> CostCurveView:
-    """The curve of intervals whose index has an entry."""
+    """Returns the curve of the intervals whose index has an entry."""
     order = [place for place in np.argsort(curve.intervals)[::-1] if curve.index_bytes[place] > 0]
     today, considered = (
         mark if mark and mark.index_bytes else None for mark in (curve.today, curve.considered)
@@ -97,9 +97,9 @@ def view(curve: TuningCurveView) -> CostCurveView:
 def _names(
     intervals: np.ndarray, index_bytes: np.ndarray, marks: Sequence[CurveMark]
 ) -> tuple[tuple[int, str], ...]:
-    """Round intervals, as far as they have room.
+    """Returns the round intervals that have room.
 
-    Of several in one place the smallest is named, which is the one that a click there takes.
+    Of several in one place, the smallest is named, because a click there selects it.
     """
     if not len(index_bytes):
         return ()
@@ -116,7 +116,7 @@ def _names(
 
 
 def figure(curve: CostCurveView, mode: str) -> PlainFigure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     low, high = _byte_range(curve)
     axis = {"type": "log"} | theme.PLAIN_AXIS
@@ -166,7 +166,7 @@ def _byte_range(curve: CostCurveView) -> tuple[float, float]:
 
 
 def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """The p99 above, the mean below."""
+    """Draws the p99 above, the mean below."""
     return [
         {
             "type": "scatter",
@@ -185,7 +185,7 @@ def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _points(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """A point an interval, which can be clicked; and the marks."""
+    """Draws a clickable point per interval, and the marks."""
     return [
         interval_trace(
             curve.intervals,
@@ -216,7 +216,7 @@ def _points(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """Each line's name above its left end."""
+    """Returns each line's name, above its left end."""
     if not len(curve.intervals):
         return []
     style = {"font": {"size": 12, "color": colours["scan_text"]}, "xanchor": "left", "xshift": 4}
@@ -232,7 +232,7 @@ def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 def _interval_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
     style = {
         "font": {"size": 11.5, "color": colours["ink_3"]},
-        "bgcolor": colours["raised"],  # a line of the budget ends at it
+        "bgcolor": colours["raised"],  # covers a line of the budget
         "yshift": -15,
     }
     return [
@@ -250,7 +250,7 @@ def _mark_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _annotation(index_bytes: float, headers: float, text: str) -> dict:
-    """Words at a point: on the left below it, where no falling curve comes by."""
+    """Returns a text below and left of a point, where the falling curve does not pass."""
     return {
         "x": float(np.log10(index_bytes)),
         "y": float(np.log10(headers)),

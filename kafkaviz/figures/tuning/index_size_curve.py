@@ -1,7 +1,7 @@
-"""What each segment.index.bytes does to a log: what a search in its index reads, when it rolls.
+"""The effect of segment.index.bytes on searches in an index, and on the rolls of a log.
 
-Probes, pages and device reads of a closed segment's offset index above, the .log at the roll below,
-over the same axis. Reads of a cold index are modelled; all else is counted.
+The upper panel shows probes, pages and device reads in a closed segment's offset index, the lower
+one the .log at the roll. Reads of a cold index are modelled; everything else is counted.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ READS_FROM, ROLLS_TO, MARKS_TO = (
     0.5,
     0.34,
     0.94,
-)  # of the height: where the upper panel begins, the lower one ends,
-# and marks end below a name
+)  # shares of the height: start of the upper panel, end of the lower one, end of the marks
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
-TIMES_AS_MANY = 8  # rolls, at the size that today's is compared with where no other is considered
+# without a considered size, today's is compared with one that rolls this many times as often
+TIMES_AS_MANY = 8
 NAME_PX = 15
-LINES = {  # colour, width and dash, by the name of a row of the view
+LINES = {  # colour, width and dash, by the name of a field of the view
     "plain_probes": ("ink_3", 1.4, "4px,3px"),
     "probes": ("probe", 2.4, "solid"),
     "pages": ("offset", 2.2, "solid"),
@@ -59,15 +59,15 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeCurveView:
-    """A log written with each size. Arrays have a value a size.
+    """A log written with each index size. Arrays have a value per size.
 
     Attributes:
         sizes: segment.index.bytes.
         probes, plain_probes, pages, cold_reads: means of a search in a closed segment's index, with
-            a warm section and without.
-        log_bytes: of a segment at its roll.
-        least_safe: the least of the sizes with which no index ends a segment; None of none.
-        today, considered: places in the arrays; considered None where it is today's.
+            a warm section; plain_probes without one.
+        log_bytes: the .log of a segment at its roll.
+        least_safe: the least size with which no index ends a segment; None without one.
+        today, considered: indexes in the arrays; considered is None if it is today's.
         most_reads, log_range: the ends of both vertical axes.
     """
 
@@ -95,10 +95,10 @@ def view(
     today_bytes: int,
     considered_bytes: int,
 ) -> IndexSizeCurveView:
-    """The curve of sizes at one interval.
+    """Returns the curve of sizes at one interval.
 
     Args:
-        outcomes: of each size, today's and the considered one among them.
+        outcomes: the outcome of each size, including today's and the considered one.
     """
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
     today, considered = places[today_bytes], places[considered_bytes]
@@ -125,12 +125,12 @@ def view(
 
 
 def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
-    """The least size with which no index ends most segments."""
+    """Returns the least size with which no index ends most segments; None without one."""
     return next((each.index_bytes for each in outcomes if not each.is_index_full), None)
 
 
 def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
-    """Today's size alone, and nothing of any other."""
+    """Returns the curve with today's size alone."""
     unknown = np.full(len(curve.sizes), np.nan)
 
     def today_alone(values: np.ndarray) -> np.ndarray:
@@ -151,7 +151,7 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
 def _title(
     outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome, considered: IndexSizeOutcome
 ) -> str:
-    """A search of 14 probes instead of 17, and 25 rolls for each one of today."""
+    """Returns the title: a search of 14 probes instead of 17, and 25 rolls for each of today's."""
     other = considered if considered is not today else _comparison(outcomes, today)
     ratio = other.rolls_a_gib / today.rolls_a_gib
     values = {
@@ -171,9 +171,10 @@ def _title(
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
-    """What today's size is compared with where no other is considered.
+    """Returns the size that today's is compared with if no other is considered.
 
-    Where an index ends segments Kafka's default; else one that makes them roll many times as often.
+    If an index ends segments, it is Kafka's default, else one with TIMES_AS_MANY times as many
+    rolls.
     """
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
@@ -183,14 +184,14 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
 
 
 def count_text(value: float) -> str:
-    """Two figures below a hundred, digits in groups above; – for what has no end."""
+    """Returns two digits below a hundred, grouped digits above, and – for infinity."""
     if not np.isfinite(value):
         return MISSING
     return f"{value:.2g}" if value < 99.5 else group(round(value))
 
 
 def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
-    """A size and an interval in words, a line break between sentences."""
+    """Describes a size and an interval, with a line break between sentences."""
     search = outcome.search()
     return say(
         "index_size.hover",
@@ -213,7 +214,7 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
 
 
 def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple]:
-    """COLUMNS of each size."""
+    """Returns COLUMNS of each size."""
     values = []
     for outcome in outcomes:
         search, plain = outcome.search(), outcome.search(warm=False)
@@ -243,7 +244,7 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
 
 
 def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     low, high = curve.log_range
     x = np.log2(curve.sizes.astype(float))
@@ -313,7 +314,7 @@ def _read_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
 
 
 def _roll_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.Scatter]:
-    """The .log at the roll, each point in the colour of what ends the segment."""
+    """Draws the .log at the roll, each point in the colour of the limit that ends the segment."""
     return [
         go.Scatter(
             x=np.log2(curve.sizes.astype(float)),
@@ -334,7 +335,7 @@ def _roll_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
 
 
 def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Each line's name at its right end; names that would meet move apart."""
+    """Returns each line's name at its right end; names that would overlap are moved apart."""
     panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
     place = -1 if np.isfinite(curve.probes[-1]) else curve.today
     heights = {
@@ -378,7 +379,7 @@ def _text_colour(colour: str) -> str:
 
 
 def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Where an index ends the segment, down to its smallest size."""
+    """Marks the sizes with which an index ends the segment."""
     if _full_until(curve) is None:
         return []
     return [
@@ -399,7 +400,7 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]
 
 
 def _full_until(curve: IndexSizeCurveView) -> float | None:
-    """The right edge of that area; None where there is none."""
+    """Returns the right edge of that area, None without one."""
     if np.isnan(curve.probes).any() or curve.least_safe == curve.sizes[0]:
         return None
     last = float(np.log2(curve.sizes[-1])) + 0.3
@@ -424,7 +425,7 @@ def _full_name(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]
 
 
 def _marks(curve: IndexSizeCurveView) -> list[tuple[int, str, dict]]:
-    """The place, the words and the line of today and of what is considered."""
+    """Returns index, text and line style of today's size and of the considered one."""
     marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
     if curve.considered is not None:
         marks.append((curve.considered, f"<b>{say('common.considered')}</b>", {"width": 1.6}))
@@ -448,7 +449,7 @@ def _mark_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
 
 
 def _mark_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Beside its line, in the gap between the panels."""
+    """Returns each name next to its line, in the gap between the panels."""
     return [
         {
             "x": float(np.log2(curve.sizes[place])),

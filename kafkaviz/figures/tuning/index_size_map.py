@@ -1,7 +1,7 @@
-"""What a cold lookup costs over the index interval and the size of an index, and when a log rolls.
+"""The cost of a cold lookup, and the roll of a log, over index interval and index size.
 
-The two settings on one map: colour is the cost of a mean lookup with nothing in memory, lines are
-the .log of a segment at its roll. Rolls are counted, microseconds modelled.
+Colour is the cost of a mean lookup with nothing in memory. Lines are the .log of a segment at its
+roll. Rolls are counted, microseconds are modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 372, 62, 70, 28, 42
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
-ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # .log whose lines are drawn
-NAME_CELLS = (5, 2)  # as wide and high as the name of a mark
-DARKEST = 0.62  # of the scale's colour, so that lines and words on it stay legible
+ROLLS_AT = [1 << power for power in (16, 20, 24, 27)]  # sizes of the .log whose lines are drawn
+NAME_CELLS = (5, 2)  # size of a mark's name, in cells
+DARKEST = 0.62  # share of the scale's colour, so that lines and texts on it stay legible
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,16 @@ class MapMark:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeMapView:
-    """Intervals and sizes with what both cost together.
+    """The costs of intervals and index sizes.
 
     Attributes:
-        cold_us: of a mean lookup, (sizes, intervals); NaN where Kafka cannot write the log so.
-        log_bytes: of a segment at its roll, the same shape.
-        safe_bytes: of each interval the least size with which no index ends a segment; NaN where
-            that is none of them, or every one.
-        roll_lines: by the .log at the roll, the size of each interval that gives it; NaN where none
-            does.
+        cold_us: the cost of a mean lookup, shape (sizes, intervals); NaN where Kafka cannot write
+            such a log.
+        log_bytes: the .log of a segment at its roll, the same shape.
+        safe_bytes: the least size with which no index ends a segment, one per interval; NaN if no
+            size or every size is safe.
+        roll_lines: index sizes, one per interval, that give a certain .log at the roll, by that
+            .log; NaN if none does.
     """
 
     title: str
@@ -73,14 +74,14 @@ def view(
     today: tuple[int, int],
     considered: tuple[int, int],
 ) -> IndexSizeMapView:
-    """The map around a log's settings.
+    """Returns the map around a log's settings.
 
     Args:
-        outcomes_by_interval: of each interval its sizes, today's interval and size among them.
+        outcomes_by_interval: the sizes of each interval, including today's interval and size.
         today: interval and size.
-        considered: the same of what today is compared with.
+        considered: interval and size that today's are compared with.
     """
-    # powers of two alone, so that all cells are as wide and as high
+    # only powers of two, so that all cells have the same size
     intervals = sorted(each for each in outcomes_by_interval if each.bit_count() == 1)
     sizes = sorted(
         {
@@ -126,7 +127,7 @@ def view(
 
 
 def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
-    """Both axes and today's place, without a cost."""
+    """Returns both axes and today's place, without a cost."""
     return replace(
         size_map,
         title=say("index_size.map_asked"),
@@ -138,7 +139,7 @@ def before_sweep(size_map: IndexSizeMapView) -> IndexSizeMapView:
 
 
 def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
-    """What either setting alone does to the cost, the other as it is today."""
+    """Says how each setting alone changes the cost, with the other at today's value."""
     ends = [format_us(end) for values in (across_us, up_us) for end in (min(values), max(values))]
     names = dict(zip(("least", "most", "least_by_size", "most_by_size"), ends, strict=True))
     if names["least_by_size"] == names["most_by_size"]:
@@ -147,7 +148,10 @@ def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
 
 
 def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
-    """Where the index ends a segment of so much .log: between two sizes by their logarithms."""
+    """Returns the index sizes that end a segment at each of ROLLS_AT.
+
+    Between two sizes they are interpolated by their logarithms.
+    """
     lines = {}
     for target in ROLLS_AT:
         sizes = []
@@ -169,7 +173,7 @@ def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.n
 
 
 def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     x, y = np.log2(size_map.intervals.astype(float)), np.log2(size_map.sizes.astype(float))
     chart = go.Figure(
@@ -216,7 +220,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
 
 
 def _cost_name(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """What the colours are, above their scale."""
+    """Names the colour scale, above it."""
     if np.isnan(size_map.cold_us).all():
         return []
     name = theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
@@ -270,7 +274,7 @@ def _unknown_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.He
 
 
 def _mix(ground: str, colour: str, share: float) -> str:
-    """A colour laid over another."""
+    """Returns a mix of two colours."""
     channels = (
         round(int(ground[at : at + 2], 16) * (1 - share) + int(colour[at : at + 2], 16) * share)
         for at in (1, 3, 5)
@@ -293,7 +297,7 @@ def _lines_of_rolls(size_map: IndexSizeMapView, colours: dict[str, str]) -> list
 
 
 def _safe_line(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
-    """The border below which an index ends the segment."""
+    """Draws the border below which an index ends the segment."""
     if not np.isfinite(size_map.safe_bytes).any():
         return []
     return [
@@ -329,7 +333,7 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Above its mark; of two that would touch one stands below."""
+    """Returns the names above their marks; if two would overlap, one is below its mark."""
     names, below = [], _name_below(size_map)
     for mark in (size_map.today, size_map.considered):
         if mark:
@@ -349,7 +353,10 @@ def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
 
 
 def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
-    """Of two marks close together the lower one, today's where both are as high."""
+    """Returns the mark whose name is below it, None if the marks are apart.
+
+    It is the lower one; today's if both are equally high.
+    """
     today, considered = size_map.today, size_map.considered
     if considered is None:
         return None
@@ -364,7 +371,7 @@ def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
 
 
 def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """The .log of a line, below it."""
+    """Returns the .log of each line, below it."""
     names = []
     for target, sizes in size_map.roll_lines.items():
         drawn = np.flatnonzero(np.isfinite(sizes))

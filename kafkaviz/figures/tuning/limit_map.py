@@ -1,6 +1,6 @@
-"""Which limit ends a segment first, over the index interval and the size of an index.
+"""The limit that ends a segment first, over the index interval and the size of an index.
 
-A map, with today's place on it.
+It is a map with today's settings marked.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ TEXT_COLOURS = {
     RollCause.OFFSET_INDEX_FULL: "offset_text",
     RollCause.TIME_INDEX_FULL: "time_text",
 }
-MIN_INDEX_BYTES, MAX_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
+MIN_INDEX_BYTES, MAX_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps per doubling
 INDEX_BYTES_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
 INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
 MIN_INTERVAL = 64
@@ -39,7 +39,7 @@ HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
 
 @dataclass(frozen=True)
 class MapPoint:
-    """A place on the map, and which limit a segment there reaches first.
+    """A place on the map, and the limit that a segment there reaches first.
 
     Attributes:
         kind: "today" or "considered".
@@ -53,14 +53,14 @@ class MapPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitMapView:
-    """Which limit ends a segment, over the interval and segment.index.bytes.
+    """The limit that ends a segment, over the interval and segment.index.bytes.
 
     Attributes:
-        cause: numbers of CAUSES, (index sizes, intervals).
-        ends_bytes: the .log at which it ends a segment.
-        safe_bytes: of each interval the segment.index.bytes from which on no index fills before
-            segment.bytes do.
-        regions: where a limit's name stands: interval, index size, cause.
+        cause: indexes in CAUSES, shape (index sizes, intervals).
+        ends_bytes: the .log at the end of a segment, the same shape.
+        safe_bytes: the least segment.index.bytes with which no index fills before the .log reaches
+            segment.bytes, one per interval.
+        regions: the interval and index size where the name of a limit is drawn, and the limit.
     """
 
     title: str
@@ -80,11 +80,11 @@ def view(
     considered_interval: int,
     considered_index_bytes: int,
 ) -> LimitMapView:
-    """The map around a log's settings.
+    """Returns the map around a log's settings.
 
     Args:
-        config: as the log is run today.
-        measured: of a log with a batch.
+        config: today's configuration of the log.
+        measured: a log with a batch.
     """
     is_drawn = measured.parts.intervals >= MIN_INTERVAL
     intervals = measured.parts.intervals[is_drawn]
@@ -154,14 +154,14 @@ def _title(current: MapPoint, safe_bytes: int) -> str:
 
 
 def caption() -> str:
-    """How to read it."""
+    """Explains the map."""
     return say("curves.below_map")
 
 
 def _find_regions(
     cause: np.ndarray, intervals: np.ndarray, index_sizes: np.ndarray
 ) -> tuple[tuple[float, float, RollCause], ...]:
-    """Of each limit that has room enough, the middle of its cells."""
+    """Returns the middle of the cells of each limit that has enough of them."""
     regions = []
     for number, name in enumerate(CAUSES):
         row, column = np.nonzero(cause == number)
@@ -175,7 +175,7 @@ def _find_regions(
 
 
 def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
-    """What the map says of today's index size, in a sentence or two."""
+    """Describes today's index size in a sentence or two."""
     parts, current_limits = measured.parts, limits_at(measured, config, config.index_interval_bytes)
     index = parts.index_of(config.index_interval_bytes)
     entries = int(parts.entries[index])
@@ -193,9 +193,10 @@ def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
 
 
 def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
-    """The border of the map as a table.
+    """Returns the border of the map as a table.
 
-    Interval, the least safe index, and what ends a segment with today's index.
+    The columns are interval, least safe index size, and the limit that ends a segment with today's
+    index size.
     """
     current_row = int(
         np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()
@@ -218,7 +219,7 @@ COLUMNS = ("interval_bytes", "safe_segment_index_bytes", "ends_a_segment_first")
 
 
 def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     chart = go.Figure(
         [

@@ -1,6 +1,6 @@
-"""A tornado: how far each assumption of the model moves the p99 of a lookup.
+"""A tornado chart of the model's assumptions: how far each moves the p99 of a lookup.
 
-The one that moves it most comes first.
+The strongest comes first.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,17 @@ from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import group
 
 ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
-NARROW_PX, CHARACTER_PX = 240, 6.2  # a plot in a narrow window; of a label
+NARROW_PX, CHARACTER_PX = 240, 6.2  # the plot's width in a narrow window; a character's width
 
 
 @dataclass(frozen=True)
 class AssumptionBar:
     """An assumption.
 
-    The time at its low and at its high end, what those ends are, and the answer there where it is
-    another.
+    Attributes:
+        low_us, high_us: the time at its low and at its high end.
+        ends: the values at its ends.
+        answers: the answer at each end, "" if it does not change.
     """
 
     name: str
@@ -38,8 +40,8 @@ class TornadoView:
     """How far each assumption moves the cost of a lookup.
 
     Attributes:
-        typical_us: with every assumption as it is.
-        budget_us: what a p99 lookup may take, None without a budget.
+        typical_us: the time with the typical value of every assumption.
+        budget_us: the budget of a p99 lookup, None without one.
     """
 
     title: str
@@ -54,10 +56,10 @@ def view(
     typical_us: float,
     budget_us: float | None,
 ) -> TornadoView:
-    """The bars of the assumptions.
+    """Returns the bars of the assumptions.
 
     Args:
-        answer: the verdict and the interval that applies now.
+        answer: the current verdict and interval.
     """
     bars = tuple(_bar(assumption, answer) for assumption in assumptions)
     return TornadoView(_title(bars), bars, typical_us, budget_us)
@@ -80,7 +82,6 @@ def _bar(assumption: Assumption, answer: tuple[str, int]) -> AssumptionBar:
 
 
 def assumption_name(assumption: Assumption) -> str:
-    """What an assumption is called."""
     return assumption.name.render(language())
 
 
@@ -103,14 +104,15 @@ def _title(bars: Sequence[AssumptionBar]) -> str:
 
 
 def caption() -> str:
-    """How to read it."""
+    """Explains the figure."""
     return say("curves.below_tornado")
 
 
 def rows(tornado: TornadoView) -> list[tuple[str, ...]]:
-    """The figure as a table.
+    """Returns the figure as a table.
 
-    Assumption, its ends, the p99 at each, the answer at each where it is another.
+    The columns are assumption, its ends, the p99 at each, the answer at each or that it is the
+    same.
     """
     return [
         (
@@ -136,12 +138,12 @@ COLUMNS = (
 
 
 def column_titles() -> tuple[str, ...]:
-    """The heads of rows."""
+    """Returns the column titles of `rows`."""
     return tuple(say(f"curves.{column}") for column in COLUMNS)
 
 
 def figure(tornado: TornadoView, mode: str) -> go.Figure:
-    """The view in a mode, "light" or "dark"."""
+    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     indexes = list(range(len(tornado.bars)))
     most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
@@ -242,9 +244,9 @@ def _line_annotations(tornado: TornadoView, most_us: float, colours: dict[str, s
 
 
 def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict]:
-    """What the assumption is at either end, and the answer there, where it is another.
+    """Returns the values at the ends of each bar, and the answer there if it changes.
 
-    Beside its bar, or below one without room for it.
+    They are next to the bar, or below it if they do not fit.
     """
     annotations = []
     most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])
@@ -280,7 +282,7 @@ def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict
 def _ends_annotation(
     index: int, ends: list[tuple[float, str, str]], most_us: float, colours: dict[str, str]
 ) -> dict:
-    """Both ends in one line below the bar, from where it begins or up to where it ends."""
+    """Returns both ends in one line below the bar, aligned with its start or its end."""
     text = " – ".join(
         f"{end_text} → <b>{answer}</b>" if answer else end_text for _, end_text, answer in ends
     )

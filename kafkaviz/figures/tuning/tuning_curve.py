@@ -1,9 +1,7 @@
-"""What each index interval costs a lookup, and what it costs in index.
+"""The cost of each index interval: headers per lookup, and bytes of both indexes.
 
-Two curves over the same axis, today's interval marked.
-
-Headers and bytes are counted, not modelled; only the line of a budget, which is given in
-microseconds, and the band around it stand where a model puts them.
+These are two curves over the same axis, with today's interval marked. Headers and bytes are
+counted. Only the line and the band of a budget, which is given in microseconds, are modelled.
 """
 
 from collections.abc import Sequence
@@ -22,7 +20,7 @@ from kafkaviz.figures.text.tuning_terms import headers_text
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
-# of the axis: no batch is smaller than its header, and none that Kafka takes by default is larger
+# ends of the axis: no batch is smaller than its header, and Kafka accepts no larger one by default
 MIN_X, MAX_X = 64, 4 << 20
 X_TICKS = [64 << 2 * power for power in range(9)]
 HEADER_TICKS = [
@@ -47,12 +45,11 @@ BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1,
 HEADERS_PX, BYTES_PX = 330, 232
 LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
 LINE_PX, FOOT_PX = 16, 2
-# a share: mean headers of the index on disk and of its replay that differ no more are those of one
-# index
+# up to this relative difference in mean headers, the index on disk counts as equal to its replay
 ALIKE_SHARE = 0.1
-CLOSE_RATIO = 8  # times the other: two marks whose words would meet
-WIDE_PLATEAU_BYTES = 1024  # bytes from which on its words have room inside
-COMPARED_BYTES = 65_536  # what today is compared with where nothing else is considered
+CLOSE_RATIO = 8  # up to this ratio of two intervals, the labels of their marks would overlap
+WIDE_PLATEAU_BYTES = 1024  # from here on the plateau has room for its label
+COMPARED_BYTES = 65_536  # compared with today's interval if no other is considered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +57,7 @@ class CurveMark:
     """An interval that is marked.
 
     Attributes:
-        x_bytes: where it is drawn, 64 B at least.
+        x_bytes: the interval, limited to MIN_X and MAX_X.
     """
 
     interval_bytes: int
@@ -73,13 +70,13 @@ class CurveMark:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCurveView:
-    """Both curves. Arrays have a value an interval from 64 B on.
+    """The two curves. Arrays have a value per interval, from 64 B on.
 
     Attributes:
-        budget: the headers at which a p99 lookup would reach its budget: few at the dear end of
-            the model's prices, at the typical price, many at the cheap end; None without one.
-        least_batch_bytes: intervals below it change nothing; None where that is not known.
-        heights_px: of the headers' chart and of the bytes'.
+        budget: the headers at which a p99 lookup reaches its budget: low at the highest price of
+            the model, typical, high at the lowest price; None without a budget.
+        least_batch_bytes: shorter intervals change nothing; None if unknown.
+        heights_px: heights of the headers' chart and the bytes' chart.
     """
 
     titles: tuple[str, str]
@@ -107,11 +104,12 @@ def view(
     budgets: Budgets,
     costs: LookupCosts,
 ) -> TuningCurveView:
-    """The curve of the costs over the interval.
+    """Returns the costs over the interval.
 
     Args:
-        costs_by_interval: each swept interval with its costs, the considered one among them.
-        current: today's, beside the curve where no replay is it.
+        costs_by_interval: each swept interval with its costs, including the considered one.
+        current: today's interval; it is not on the curve if the index on disk differs from its
+            replay.
     """
     considered = (
         current
@@ -151,7 +149,7 @@ def view(
 
 
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
-    """What today's interval costs, without what any other would."""
+    """Returns the costs of today's interval, without those of any other."""
     is_today = curve.intervals == curve.today.interval_bytes
     today = group(curve.today.interval_bytes)
     return replace(
@@ -177,9 +175,10 @@ def before_sweep(curve: TuningCurveView) -> TuningCurveView:
 def _comparison_point(
     costs_by_interval: Sequence[IntervalCost], current: IntervalCost
 ) -> IntervalCost:
-    """What today is compared with where nothing is considered.
+    """Returns the interval that today's is compared with if no other is considered.
 
-    The same interval batch by batch, or where that is it already, 64 KiB.
+    It is a replay of today's interval, batch by batch. If the index on disk equals that replay, it
+    is 64 KiB.
     """
     replayed_current = next(
         (
@@ -202,9 +201,9 @@ def _comparison_point(
 
 
 def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> bool:
-    """Whether the index on disk is not the one that a replay gives.
+    """Returns whether the index on disk differs from its replay.
 
-    Its entries stand for complete appends.
+    It does if its entries stand for complete appends.
     """
     return (
         abs(
@@ -240,7 +239,7 @@ def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
 
 
 def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
-    """16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
+    """Returns the title: 16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
     before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
     ratio = after / before if before else 1.0
     values = {"other": size(compared.interval_bytes), "today": size(current.interval_bytes)}
@@ -292,9 +291,9 @@ def _hover_text(interval_cost: IntervalCost) -> str:
 
 
 def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
-    """The figures as a table, numbers as they are.
+    """Returns the figures as a table of unformatted numbers.
 
-    Each interval with its entries, bytes, headers and modelled times.
+    Each interval has its entries, bytes, headers and modelled times.
     """
     return [
         (
@@ -333,27 +332,27 @@ COLUMNS = (
 
 
 def captions(curve: TuningCurveView) -> tuple[str, str]:
-    """How to read either figure."""
+    """Explains each of the two figures."""
     sentences = [say("curves.below_headers"), *budget_sentences(curve)]
     return join_sentences(sentences), say("curves.below_bytes")
 
 
 def budget_sentences(curve: TuningCurveView) -> list[str]:
-    """What the line and the band of a budget are, where they are drawn."""
+    """Explains the line and the band of a budget, if they are drawn."""
     is_drawn = bool(drawn_budget(curve.budget, most_headers(curve.headers_p99)))
     return [say("curves.below_budget")] if is_drawn else []
 
 
 def most_headers(headers_p99: np.ndarray) -> float:
-    """The upper end of the axis of headers."""
+    """Returns the upper end of the axis of headers."""
     return max(12.0, 1.3 * float(headers_p99.max(initial=1)))
 
 
 def drawn_budget(budget: Range | None, most: float) -> Range | None:
-    """A budget as far as an axis of headers shows it, from 1 header up.
+    """Returns the part of a budget that is on an axis of headers, from 1 header up.
 
     Returns:
-        Its ends no further than the axis; None where all of it lies beyond.
+        None if no part is on the axis.
     """
     if budget is None or budget.low >= most or budget.high <= 1:
         return None
@@ -364,7 +363,7 @@ def drawn_budget(budget: Range | None, most: float) -> Range | None:
 
 
 def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
-    """The headers of a lookup in a mode, "light" or "dark"."""
+    """Draws the headers of a lookup in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     most = most_headers(curve.headers_p99)
     p50, p99 = np.maximum(curve.headers_p50, 1), np.maximum(curve.headers_p99, 1)
@@ -450,7 +449,7 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
 
 
 def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
-    """The bytes of both indexes in a mode."""
+    """Draws the bytes of both indexes in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     most_bytes, least_bytes = (
         1.5 * float(curve.index_bytes.max(initial=8)),
@@ -549,10 +548,10 @@ def interval_trace(
     y: np.ndarray,
     marker: dict,
 ) -> dict:
-    """What a pointer meets: the words of each interval, and its bytes for a click.
+    """Returns the points under the pointer: each has its hover text, and its interval for a click.
 
     Args:
-        marker: with its opacity, which a click leaves as it is.
+        marker: its opacity is kept after a click.
     """
     unchanged = {"marker": {"opacity": marker["opacity"]}}
     return {
@@ -573,7 +572,7 @@ def interval_trace(
 
 
 def mark_trace(x: list[float], y: list[float | None], marker: dict) -> dict:
-    """The marks on a curve, which a click on another point leaves as they are."""
+    """Returns the marks on a curve, which do not change when another point is clicked."""
     opaque = {"opacity": 1}
     return {
         "type": "scatter",
@@ -590,7 +589,7 @@ def mark_trace(x: list[float], y: list[float | None], marker: dict) -> dict:
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
-    """Nothing to see."""
+    """Returns invisible points."""
     hidden = {"size": 14, "opacity": 0}
     return interval_trace(curve.intervals, curve.hover_texts, curve.intervals, y, hidden)
 
@@ -630,12 +629,11 @@ def _mark_lines(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[dict]:
-    """The names of the marks, near the foot.
+    """Returns the names of the marks, near the bottom.
 
-    A name steps aside where the other line is close behind its own.
-
-    On the right of its line the considered one stands higher, where today's name has room; on the
-    left the curve comes down there.
+    A name is on the left of its line if the other line is close on its right. The considered name
+    is higher if it is on the right of its line, because today's name has room there; on the left
+    the curve comes down.
     """
     marks_with_style = (
         (curve.today, curve.considered, "ink_2", 400, FOOT_PX),
@@ -662,7 +660,7 @@ def _mark_annotations(curve: TuningCurveView, colours: dict[str, str]) -> list[d
                     "xanchor": "right" if is_left else "left",
                     "xshift": -4 if is_left else 4,
                     "text": mark.name,
-                    # a budget's line may pass behind
+                    # covers a budget's line
                     "font": {"size": 12, "color": colours[colour], "weight": weight},
                     "bgcolor": colours["raised"],
                 }
@@ -714,7 +712,7 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
             "yanchor": "top",
             "yshift": 3,
             "showarrow": False,
-            # what is marked may stand behind
+            # covers the lines of the marks
             "bgcolor": "rgba(0,0,0,0)" if is_wide else colours["raised"],
             "text": f'<span style="font-weight:600">{headline}</span>'
             f"<br>{say('curves.nothing_changes')}",
@@ -724,10 +722,10 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
 
 
 def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) -> list[dict]:
-    """Dotted at the typical price of the model, shaded from its dear end to its cheap end.
+    """Returns a dotted line at the model's typical price, and a band between its extreme prices.
 
     Args:
-        budget: as drawn_budget has it.
+        budget: the result of drawn_budget.
         most: the upper end of the axis; a line beyond it is not drawn.
     """
     if budget is None:
@@ -755,7 +753,7 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
 def _name_annotations(
     names: list[tuple[str, float, str, bool]], axis_style: dict, colours: dict[str, str]
 ) -> list[dict]:
-    """Each line's name at its right end; names that would meet move apart."""
+    """Returns each line's name at its right end; names that would overlap are moved apart."""
     height_px = axis_style["height"] - TOP - BOTTOM
     low, high = (float(limit) for limit in axis_style["range"])
     line_ends: list[list[Any]] = sorted(
@@ -790,6 +788,6 @@ def _name_annotations(
 
 
 def _faint_colour(colour: str, opacity: float) -> str:
-    """A colour that lets through what is below it."""
+    """Returns a translucent colour."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"

@@ -1,6 +1,6 @@
-"""The answer of a recommendation in words.
+"""A recommendation in words: a headline, its reason, and boxes.
 
-One line, its reason, and below what is sure, what is modelled, what has no effect.
+The boxes tell apart certain numbers, modelled numbers, and changes without effect.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import group, share, size
 
 BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
-# reasons to keep an interval, whatever another would bring
+# reasons to keep an interval, whatever another would gain
 DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
 MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
@@ -55,10 +55,10 @@ def view(
     costs: LookupCosts,
     entries: EntryCounts,
 ) -> VerdictView:
-    """The verdict of an answer.
+    """Returns the verdict of a recommendation.
 
     Args:
-        entries: what the replay gives, and what there is to compare with it.
+        entries: entry counts of the replay and, if known, of the directory.
     """
     kind = _verdict_kind(recommendation)
     key = kind.replace(" ", "_")
@@ -87,9 +87,9 @@ def _verdict_boxes(
     costs: LookupCosts,
     entries: EntryCounts,
 ) -> tuple[tuple[str, str], ...]:
-    """What is sure, what is modelled, what has no effect and what no interval changes.
+    """Returns the boxes that have a text.
 
-    Of each what there is.
+    Their headings are certain, modelled, no effect, and not fixed by any interval.
     """
     text_by_box = {
         "sure": _sure_text(today, entries),
@@ -140,7 +140,7 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
 
 
 def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    """What another interval would bring, where that is too little or nothing."""
+    """Says that another interval would gain too little or nothing."""
     current, considered = recommendation.current_cost, recommendation.considered_bytes
     deciding = next(
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
@@ -181,7 +181,7 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
 
 
 def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    """At today's interval the p99 lookup takes about 19 µs warm, inside the 50 µs you allow."""
+    """Compares the p99 lookup at today's interval with its budget."""
     current, missed_reason = (
         recommendation.current_cost,
         _find_reason(recommendation, "over-budget"),
@@ -247,7 +247,7 @@ def _change_text(
     )
 
 
-# ---- what stands below
+# ---- the boxes
 
 
 def _sure_text(today: CurrentConfig, entries: EntryCounts) -> str:
@@ -271,7 +271,7 @@ def _sure_text(today: CurrentConfig, entries: EntryCounts) -> str:
 
 
 def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
-    """What is known, else what it can be."""
+    """Returns the message key of the known cause of a difference, else of its possible causes."""
     if today.is_coarse:
         return "differs_coarse"
     replay_offsets, replay_times = entries.replay_counts
@@ -297,7 +297,7 @@ def _modelled_text(costs: LookupCosts) -> str:
 
 
 def _storage_name(costs: LookupCosts) -> str:
-    """Where a read goes, in a sentence: a preset by its name."""
+    """Names the storage of a read, as part of a sentence; a preset has its own name."""
     return say("verdict.own_disk") if costs.storage.name == CALIBRATED else costs.storage.name
 
 
@@ -311,7 +311,7 @@ def _no_effect_text(measured: LogMeasurement) -> str:
 
 
 def _not_fixed_text(recommendation: Recommendation) -> str:
-    """What no interval changes."""
+    """Names the problems that no interval solves."""
     codes = {reason.code for reason in recommendation.not_fixed}
     keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
     return say(f"verdict.{'_and_'.join(keys)}") if keys else ""
