@@ -1,1 +1,1 @@
-"""How Kafka finds things, with every step kept."""
+"""Kafka's searches for offsets and timestamps, with every step."""

@@ -1,11 +1,15 @@
 """List-offsets: the offset for a timestamp, or for the log's start, end or largest timestamp.
 
-UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. Segments 0, 100 and 200 with the largest
-timestamps 50, 90 and 80; target 60: the first segment whose largest timestamp is not below it is
-100. Its time index gives an offset that no record of that time can lie before, its offset index the
-byte for that offset, and from there on the first record of time 60 or later is the answer. It is
-the first one in the order of offsets: neither the nearest in time, nor is a later segment searched
-when this one has none.
+This is UnifiedLog.fetchOffsetByTimestamp of Kafka 1.1 to 4.3.1. For example, segments 0, 100 and
+200 have the largest timestamps 50, 90 and 80, and the target is 60:
+
+- Segment 100 is searched: the first one whose largest timestamp is not below the target.
+- Its time index gives an offset before which no record has that time.
+- Its offset index gives a position for that offset.
+- The first record from there on with time 60 or later is the answer.
+
+The answer is the first record by offset, not the nearest in time. If the segment has no such
+record, later segments are not searched.
 """
 
 from collections.abc import Iterator
@@ -46,17 +50,16 @@ SPECIAL_TIMESTAMPS = {
 
 
 def name_of(timestamp_ms: int | None) -> str:
-    """latest, earliest or max; "" for a time."""
     return next((name for name, value in NAMES.items() if value == timestamp_ms), "")
 
 
 @dataclass(frozen=True)
 class OffsetAndTimestamp:
-    """What a client gets.
+    """The answer that a client gets.
 
     Attributes:
         timestamp_ms: -1 for the log's start and end.
-        leader_epoch: of the batch, None where none was read.
+        leader_epoch: the batch's leader epoch, or None if no batch was read.
     """
 
     offset: int
@@ -69,10 +72,10 @@ class TimeSearch:
     """A search for a timestamp.
 
     Attributes:
-        segment_index: the place in the log of the segment that was searched, None for none.
-        searches: in the time index, then in the offset index.
-        scan: None where no batch was read.
-        is_hidden: whether the result lies where the isolation lets nothing be seen.
+        segment_index: the index of the searched segment in the log, or None.
+        searches: the search in the time index, then the one in the offset index.
+        scan: the scan of the .log, or None if no batch was read.
+        is_hidden: whether the record found is not visible at this isolation level.
     """
 
     timestamp_ms: int
@@ -84,14 +87,14 @@ class TimeSearch:
 
     @property
     def fault(self) -> FailedRead | None:
-        """What the broker throws in place of an answer."""
+        """The exception that the broker throws instead of an answer."""
         return self.scan.fault if self.scan else None
 
 
 def list_offset(
     log: LogView, timestamp_ms: int, profile: SearchProfile, bounds: Bounds
 ) -> TimeSearch:
-    """The answer to a timestamp in ms or a special value, below 0.
+    """Returns the answer for a timestamp in ms, or for a special value below 0.
 
     Raises:
         KafkavizError: the release does not know this special value.
@@ -109,10 +112,9 @@ def list_offset(
 
 
 def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None:
-    """What a broker knows without a search.
+    """Returns the offset for a special value that needs no search.
 
-    Returns:
-        None where nothing is in tiered storage, and the question is about what is.
+    Returns None if the question is about tiered storage and the log has none there.
     """
     start, tiered = bounds.start_offset, log.tiered
     if timestamp_ms == LATEST:
@@ -129,13 +131,13 @@ def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None
 
 
 def _pending_offset(tiered: TieredOffsets, start_offset: int) -> int:
-    """The first offset that was not copied; the log start where nothing was."""
+    """Returns the first offset that was not copied to tiered storage, at least the log start."""
     copied_end = 0 if tiered.latest_tiered is None else tiered.latest_tiered + 1
     return max(copied_end, start_offset)
 
 
 def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
-    """Which segment is the first whose largest timestamp is not below this one."""
+    """Returns the index of the first segment with a largest timestamp of at least this, or None."""
     return next(
         (
             place
@@ -147,7 +149,7 @@ def first_segment_reaching(log: LogView, timestamp_ms: int) -> int | None:
 
 
 def latest_segment(log: LogView) -> int:
-    """Which segment has the largest remembered timestamp, the first of several."""
+    """Returns the index of the (first) segment with the largest remembered timestamp."""
     return max(range(len(log.segments)), key=lambda place: log.segments[place].max_timestamp[0])
 
 
@@ -174,10 +176,10 @@ def _search_timestamp(
 def find_in_segment(
     segment: SegmentView, timestamp_ms: int, profile: SearchProfile, start_offset: int
 ) -> tuple[tuple[IndexSearch, ...], ForwardScan]:
-    """The first record of that time or later in one segment (LogSegment.findOffsetByTimestamp).
+    """Finds the first record of that time or later in a segment (LogSegment.findOffsetByTimestamp).
 
     Args:
-        start_offset: the record lies at this offset or behind.
+        start_offset: the lowest offset that the record may have.
     """
     time_search = index.find_time(segment, timestamp_ms, profile)
     offset_search = index.find_offset(
@@ -199,7 +201,7 @@ def find_in_segment(
 
 
 def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
-    """The answer to MAX_TIMESTAMP (KIP-734)."""
+    """Returns the answer to MAX_TIMESTAMP (KIP-734)."""
     place = latest_segment(log)
     segment = log.segments[place]
     largest_ms, offset = segment.max_timestamp
@@ -232,7 +234,7 @@ def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
 
 
 def _hide_behind_limit(time_search: TimeSearch, bounds: Bounds) -> TimeSearch:
-    """Removes an answer at the limit or behind it (Partition.fetchOffsetForTimestamp)."""
+    """Removes an answer at or above the limit (Partition.fetchOffsetForTimestamp)."""
     if time_search.answer is None or time_search.answer.offset < bounds.limit_offset:
         return time_search
     return TimeSearch(
@@ -271,7 +273,7 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
 def explain_choices(
     log: LogView, time_search: TimeSearch, bounds: Bounds
 ) -> tuple[SegmentChoice, ...]:
-    """The choice of segments in a search for a timestamp."""
+    """Returns why each segment was searched or not."""
     target_ms = time_search.timestamp_ms
     if target_ms >= 0:
         return tuple(_time_choices(log, time_search))

@@ -1,14 +1,17 @@
-"""A fetch by offset: the segment, its index, the batches behind, and if need be the next segment.
+"""A fetch by offset: the segment, its index, the batches from there on, maybe the next segment.
 
-LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. Of segments 0, 100 and 200, offset 140: the
-greatest base offset not above it is 100; its index leads to a byte of the .log; from there the
-batches are gone through to the first that reaches 140. Where compaction left none, the search goes
-on in segment 200.
+This is LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. For example, with segments 0, 100
+and 200 and offset 140:
 
-A log's bounds say which offsets can be asked for and up to which one its records may be seen: a
-consumer with isolation read_committed sees nothing at or behind the last stable offset, the first
-one of a transaction that is still open; to any other the limit is the log's end, since a directory
-by itself has no followers to wait for.
+- Segment 100 has the greatest base offset that is not above 140.
+- Its index gives a position in the .log.
+- The scan goes from there to the first batch that reaches 140.
+- If compaction left no such batch, the search continues in segment 200.
+
+The bounds of a log say which offsets a client may request, and from which offset on records are not
+visible. A read_committed consumer sees nothing at or above the last stable offset, which is the
+first offset of a transaction that is still open. For other consumers the limit is the log end,
+because a single directory has no followers to wait for.
 """
 
 from collections.abc import Iterator
@@ -49,14 +52,13 @@ ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a log starts and ends, and the first offset that may not be seen.
+    """The start and end of a log, and the first offset that is not visible.
 
     Attributes:
-        start_offset: of the log.
-        end_offset: one past the last record.
-        limit_offset: the first offset that may not be seen.
-        limit_segment: the segment that the limit lies in, by its base offset.
-        limit_position: the byte of that segment's .log.
+        end_offset: the last record's offset plus 1.
+        limit_offset: the first offset that is not visible.
+        limit_segment: the base offset of the segment with the limit.
+        limit_position: the limit's position in that segment's .log.
     """
 
     start_offset: int
@@ -67,10 +69,10 @@ class Bounds:
 
 
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
-    """The bounds of a log to a consumer of that isolation.
+    """Returns the bounds of a log for a consumer with that isolation level.
 
     Raises:
-        CorruptFile: the last .index leads to no batch that can be read.
+        CorruptFile: the last .index leads to no readable batch.
     """
     start, end = (
         log.log_start_offset,
@@ -91,18 +93,19 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
-    """One past the last offset of a segment, by its last index entry (offset_index.find_log_end).
+    """Returns the last offset of a segment plus 1, found from its last index entry.
 
-    At a length that cannot be, Kafka's start ends; what lies before it can still be looked up.
+    It uses offset_index.find_log_end. A broker does not start if a batch length is invalid; the
+    offsets before it can still be looked up here.
 
     Raises:
-        CorruptFile: the entry leads to no batch that can be read.
+        CorruptFile: the entry leads to no readable batch.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)
     is_full = len(entries) == len(segment.offset_slots)
     offset = segment.base_offset + relative_offset
-    if is_full:  # Kafka looks the entry up
+    if is_full:  # Kafka looks up the entry
         position = index.position_of(index.find_offset(segment, offset, profile))
     end = run_search(
         segment,
@@ -115,23 +118,23 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     )
     if is_full and end is None:
         scan = translate(segment, offset, profile)[1]
-        if scan.fault:  # a length cannot be
+        if scan.fault:  # an invalid batch length
             raise scan.fault
     return segment.base_offset if end is None else end
 
 
 def _last_offsets(reader: LogReader, position: int) -> Iterator[np.ndarray]:
-    """Of each batch from a position on, up to a length that cannot be."""
+    """Yields the last offset of each batch from a position on, up to an invalid batch length."""
     with suppress(CorruptBytes):
         for batch in reader.batches(position):
             yield np.array([batch.last_offset])
 
 
 def last_stable_offset(log: LogView, end_offset: int) -> int:
-    """The first offset of the first transaction that is open at the end, or the end.
+    """Returns the first offset of the first open transaction, or the end offset.
 
-    From the newest producer snapshot that can be read, and the batches behind it, as
-    ProducerStateManager takes them.
+    Reads the newest readable producer snapshot and the batches after it, as Kafka's
+    ProducerStateManager does.
     """
     newest = producer_snapshot.find_newest(
         log.snapshots,
@@ -150,24 +153,25 @@ def last_stable_offset(log: LogView, end_offset: int) -> int:
 
 
 class OffsetOutOfRange(KafkavizError):
-    """What Kafka answers for an offset below the log start or above the log end."""
+    """Kafka's answer for an offset below the log start or above the log end."""
 
     class_name = OUT_OF_RANGE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fetch:
-    """A fetch and its result: size_bytes of a .log from a batch on, none at the limit.
+    """A fetch and its result: size_bytes of a .log, starting with a batch.
 
     Attributes:
-        searches: one in each segment that was tried.
-        scans: one in each segment that was tried.
-        batch: the one found, None where no segment had one.
-        segment: where the bytes begin.
-        position: where the bytes begin.
-        metadata_offset: the offset that goes with the result.
-        is_incomplete: whether the bytes end within their first batch, as Kafka's FetchDataInfo has
-            it; for the answers that Kafka's own classes gave, which tests hold this to.
+        searches: one search per segment that was tried.
+        scans: one scan per segment that was tried.
+        batch: the batch found, or None if no segment has one.
+        segment: the base offset of the segment where the bytes begin.
+        position: the position in that .log where the bytes begin.
+        size_bytes: the size of the result; 0 at the limit.
+        metadata_offset: the offset in the result's metadata.
+        is_incomplete: whether the bytes end within their first batch, as in Kafka's FetchDataInfo.
+            Tests compare it with the answers of Kafka's own classes.
     """
 
     offset: int
@@ -182,7 +186,7 @@ class Fetch:
 
     @property
     def fault(self) -> FailedRead | None:
-        """What the broker throws in place of a result."""
+        """The exception that the broker throws instead of a result."""
         return self.scans[-1].fault if self.scans else None
 
 
@@ -195,15 +199,15 @@ def fetch_offset(
     *,
     at_least_one: bool = True,
 ) -> Fetch:
-    """What a broker reads for an offset.
+    """Returns the bytes that a broker reads for an offset.
 
     Args:
-        bounds: where the log starts and ends, and up to which offset records may be seen.
-        at_least_one: give all of the first batch even if it is larger than max_bytes; Kafka's
-            minOneMessage, without which its recorded answers are held to too.
+        bounds: the bounds of the log for this consumer, see find_bounds.
+        at_least_one: whether to return the complete first batch even if it is larger than
+            max_bytes. It is Kafka's minOneMessage; recorded answers cover both values.
 
     Raises:
-        OffsetOutOfRange: the offset is outside the log; with Kafka's words.
+        OffsetOutOfRange: the offset is outside the log; the text is Kafka's.
     """
     place = _in_range(log, offset, bounds)
     if offset >= bounds.limit_offset:
@@ -251,10 +255,10 @@ def fetch_offset(
 def aborted_transactions(
     log: LogView, fetch_result: Fetch, profile: SearchProfile, end_offset: int
 ) -> tuple[np.ndarray, IndexSearch]:
-    """The aborted transactions that go to a read_committed consumer with a fetch.
+    """Returns the aborted transactions that a read_committed consumer gets with a fetch.
 
-    LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next
-    one.
+    As in LocalLog.addAbortedTransactions, the upper bound is an offset after the bytes, not always
+    the next one.
 
     Returns:
         An array of txn_index.ENTRY, and the search for the bound.
@@ -276,7 +280,7 @@ def aborted_transactions(
         try:
             entries, is_complete = txn_index.collect(segment.aborted, fetch_result.offset, bound)
         except CorruptBytes as fault:
-            txnindex_file = cast("FileView", segment.txnindex)  # without one there are no entries
+            txnindex_file = cast("FileView", segment.txnindex)  # not None: it has entries
             raise failed_read(txnindex_file.path or txnindex_file.name, fault) from None
         entry_parts.append(entries)
         if is_complete:
@@ -285,7 +289,7 @@ def aborted_transactions(
 
 
 def _in_range(log: LogView, offset: int, bounds: Bounds) -> int:
-    """Which segment a fetch begins in."""
+    """Returns the index of the segment where a fetch begins."""
     words = (
         f"Received request for offset {offset} for partition {log.name}, but we only have log "
         "segments "
@@ -310,7 +314,7 @@ def _slice(
     max_bytes: int,
     at_least_one: bool,
 ) -> Fetch:
-    """The range of a .log that is sent, with the batch found at its start."""
+    """Returns the fetch with the byte range that is sent, which begins with the batch found."""
     most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
     metadata_offset = batch.base_offset if profile.metadata_offset == BATCH_BASE else offset
     fetch = Fetch(
@@ -333,37 +337,37 @@ def _slice(
 
 
 class SegmentReason(Enum):
-    """Why a segment is searched, or is not."""
+    """Why a segment is searched or not."""
 
-    GREATEST_BASE = auto()  # the greatest base offset that is not above the target: the first one
-    NEXT = auto()  # nothing in the segment before reaches the target
+    GREATEST_BASE = auto()  # has the greatest base offset not above the target; searched first
+    NEXT = auto()  # the previous segment has no batch that reaches the target
     BASE_ABOVE = auto()
-    LATER_BASE = auto()  # the base offset of a later one is not above the target either
-    FIRST_REACHING = auto()  # the first whose largest timestamp is not below the target
+    LATER_BASE = auto()  # a later segment's base offset is not above the target either
+    FIRST_REACHING = auto()  # the first segment whose largest timestamp is not below the target
     TOO_OLD = auto()  # its largest timestamp is below the target
     EARLIER_SEARCHED = auto()
-    LARGEST = auto()  # has the largest timestamp of all
+    LARGEST = auto()  # has the largest timestamp of all segments
     NOT_LARGEST = auto()
-    # no segment is searched:
+    # The other reasons are for lookups that search no segment:
     OUT_OF_RANGE = auto()
-    BEYOND_STABLE = auto()  # the offset is at the last stable offset or behind it
+    BEYOND_STABLE = auto()  # the offset is at or above the last stable offset
     BEYOND_END = auto()
-    LOG_START = auto()  # which is known
+    LOG_START = auto()  # known without a search
     LOG_END = auto()
     STABLE_END = auto()  # the last stable offset is the end for this consumer
     NOTHING_TIERED = auto()
-    TIERED_OFFSETS = auto()  # what was copied, and what the local directory still has, is known
+    TIERED_OFFSETS = auto()  # the copied and the local offsets are known
 
 
 BEGINNINGS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, SegmentReason.LARGEST)
 
 
 class SegmentMiss(Enum):
-    """Why a segment that was searched does not answer."""
+    """Why a searched segment gives no answer."""
 
     NOTHING_REACHES = auto()  # no batch in it reaches the offset
-    NO_RECORD = auto()  # none is late enough; later segments are not tried
-    HIDDEN = auto()  # the record found lies behind the last stable offset
+    NO_RECORD = auto()  # no record is late enough; later segments are not tried
+    HIDDEN = auto()  # the record is at or above the last stable offset
 
 
 class SegmentChoice(NamedTuple):
@@ -371,9 +375,10 @@ class SegmentChoice(NamedTuple):
 
     Attributes:
         target: the offset or timestamp.
-        chosen: whether its bytes answer, or it was the last that was searched.
-        largest_ms: its largest timestamp where that decides, -1 for none.
-        is_file_time: whether that is the time of the .log, since the time index has none.
+        chosen: whether this segment gives the answer, or was the last one searched.
+        largest_ms: its largest timestamp if that decides, else -1.
+        is_file_time: whether largest_ms is the .log's modification time, because the time index is
+            empty.
     """
 
     base_offset: int
@@ -388,7 +393,7 @@ class SegmentChoice(NamedTuple):
 def explain_fetch(
     log: LogView, offset: int, fetch: Fetch, bounds: Bounds
 ) -> tuple[SegmentChoice, ...]:
-    """The choice of segments in a fetch."""
+    """Returns why each segment was searched or not in a fetch."""
     if fetch.scans:
         return tuple(_fetch_choices(log, offset, fetch))
     is_below_end = offset < bounds.end_offset
@@ -400,7 +405,7 @@ def explain_fetch(
 def explain_no_segment(
     log: LogView, target: int, reason: SegmentReason
 ) -> tuple[SegmentChoice, ...]:
-    """The choice of segments in a lookup that goes into none."""
+    """Returns the choices for a lookup that searches no segment."""
     return tuple(SegmentChoice(segment.base_offset, reason, target) for segment in log.segments)
 
 

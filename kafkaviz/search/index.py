@@ -1,4 +1,4 @@
-"""A search in an index of a segment: which file, every probe, and the entry that it found."""
+"""A search in an index of a segment: the file, every probe, and the entry found."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,10 +18,9 @@ class IndexSearch:
     """A search in one index.
 
     Attributes:
-        segment: its base offset.
-        kind: "offset" or "time".
-        entry: (offset, position) or (timestamp in ms, offset) in the slot that was found, None of
-            slot -1; offsets absolute.
+        segment: the base offset of the segment.
+        entry: (offset, position), or (timestamp in ms, offset) for a time index; None if no entry
+            was found. Offsets are absolute.
     """
 
     segment: int
@@ -32,7 +31,7 @@ class IndexSearch:
 
 
 def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> IndexSearch:
-    """The greatest entry that is not above an offset (OffsetIndex.lookup)."""
+    """Finds the greatest entry not above an offset (OffsetIndex.lookup)."""
     keys = KeyColumn(segment.offset_slots["relative_offset"], segment.base_offset)
     slot_search = slots.floor(
         keys,
@@ -45,7 +44,7 @@ def find_offset(segment: SegmentView, offset: int, profile: SearchProfile) -> In
 
 
 def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -> IndexSearch:
-    """The greatest entry that is not above a timestamp (TimeIndex.lookup)."""
+    """Finds the greatest entry not above a timestamp (TimeIndex.lookup)."""
     slot_search = slots.floor(
         KeyColumn(segment.time_slots["timestamp_ms"]),
         timestamp_ms,
@@ -65,9 +64,9 @@ def find_time(segment: SegmentView, timestamp_ms: int, profile: SearchProfile) -
 def upper_bound(
     segment: SegmentView, position: int, size_bytes: int, profile: SearchProfile
 ) -> IndexSearch:
-    """The entry of the first position not below the end of a byte range.
+    """Finds the entry with the first position not below the end of a byte range.
 
-    OffsetIndex.fetchUpperBoundOffset; the sum is one of 32 bits.
+    As in OffsetIndex.fetchUpperBoundOffset, the end is a 32-bit sum that may overflow.
     """
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
     slot_search = slots.upper_bound(
@@ -81,16 +80,12 @@ def upper_bound(
 
 
 def position_of(search: IndexSearch) -> int:
-    """The byte in the entry that was found, below zero in a damaged one; 0 where none was."""
+    """Returns the position in the entry found, or 0; a damaged entry may have a negative one."""
     return search.entry[1] if search.entry else 0
 
 
 def time_entry_of(search: IndexSearch, segment: SegmentView) -> tuple[int, int]:
-    """The entry that a search in the time index gives.
-
-    Returns:
-        Timestamp and offset; (-1, base offset) where no entry was found.
-    """
+    """Returns the (timestamp in ms, offset) found in the time index, or (-1, base offset)."""
     return search.entry or (NO_TIMESTAMP, segment.base_offset)
 
 

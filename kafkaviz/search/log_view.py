@@ -1,9 +1,7 @@
-"""A partition as a broker has it open: what a search reads, wherever the bytes come from.
+"""A partition as a broker has it open: the files that a search reads, wherever the bytes are.
 
-A LogView has a SegmentView a segment; a BatchTable has the batches of one by row.
-
-Built from the files as they are (view_partition), or, above this package, from what a recovery
-would leave of them.
+A LogView has one SegmentView per segment. A BatchTable has one row per batch. view_partition builds
+a LogView from the files on disk; packages above this one build it from the result of a recovery.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -26,24 +24,24 @@ from kafkaviz.units import file_stem
 
 NO_TIMESTAMP = -1
 NO_ROW = -1  # no such row
-ONE_BLOCK = np.zeros(1, np.int64)  # the row at which it starts
-NO_MS = np.iinfo(np.int64).max  # a least time where no batch has one
+ONE_BLOCK = np.zeros(1, np.int64)  # the first row of the only block
+NO_MS = np.iinfo(np.int64).max  # the smallest time, if no batch has a time
 BLOCK: np.dtype = np.dtype(
     [
-        ("position", "i8"),  # where its first batch starts
-        ("last_offset", "i8"),  # the largest of any batch up to its end
-        ("base_offset", "i8"),  # the largest
-        ("newest_ms", "i8"),  # the largest timestamp
-        ("oldest_ms", "i8"),  # the least of the largest timestamps of its batches
-        ("start_ms", "i8"),  # the least of all timestamps in its headers
+        ("position", "i8"),  # start of its first batch
+        ("last_offset", "i8"),  # the largest of all batches up to the block's end
+        ("base_offset", "i8"),  # the largest of its batches
+        ("newest_ms", "i8"),  # the largest timestamp of its batches
+        ("oldest_ms", "i8"),  # the smallest of its batches' largest timestamps
+        ("start_ms", "i8"),  # the smallest of all timestamps in its headers
     ]
 )
 
 
 class KeyColumn:
-    """A column of an index with the base offset added to each value that is read.
+    """An index column that adds the base offset to each value when it is read.
 
-    A search reads some twenty of them.
+    A search reads only about twenty values, so the column is not converted as a whole.
     """
 
     def __init__(self, column: np.ndarray, base: int = 0) -> None:
@@ -60,11 +58,12 @@ class KeyColumn:
 class SegmentView:
     """A segment that a broker has open.
 
-    An index that has no file has no entries; of one that has, every slot is trusted.
+    - A missing index file has no entries.
+    - Every slot of an existing index is trusted.
 
     Attributes:
-        start_error: Kafka's exception where the start that would recover the log ends with one, and
-            no broker has it open; else None.
+        start_error: Kafka's exception if the start that would recover this log fails, so that no
+            broker has it open; else None.
     """
 
     base_offset: int
@@ -76,55 +75,40 @@ class SegmentView:
 
     @property
     def size_bytes(self) -> int:
-        """The size of the .log."""
         return self.log.size_bytes
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of its files that hold other bytes than those on disk."""
+        """The names of its files that differ from those on disk."""
         files = (self.log, self.index, self.timeindex, self.txnindex)
         return tuple(view.name for view in files if view and view.source == AFTER_RECOVERY)
 
     def file_name(self, kind: str) -> str:
-        """The name of its index or timeindex, whether there is one or not."""
+        """Returns the name of its index or timeindex, even if the file does not exist."""
         return f"{file_stem(self.base_offset)}.{kind}"
 
     @cached_property
     def offset_slots(self) -> np.ndarray:
-        """Every complete slot of the .index, written or not.
-
-        Returns:
-            An array of offset_index.ENTRY.
-        """
+        """Every complete slot of the .index, written or not (an array of offset_index.ENTRY)."""
         return offset_index.parse(self.index.array() if self.index else b"")
 
     @cached_property
     def time_slots(self) -> np.ndarray:
-        """Every complete slot of the .timeindex, written or not.
-
-        Returns:
-            An array of time_index.ENTRY.
-        """
+        """Every complete slot of the .timeindex, written or not (an array of time_index.ENTRY)."""
         return time_index.parse(self.timeindex.array() if self.timeindex else b"")
 
     @cached_property
     def aborted(self) -> np.ndarray:
-        """The entries of the .txnindex.
-
-        Returns:
-            An array of txn_index.ENTRY.
-        """
+        """The entries of the .txnindex as an array of txn_index.ENTRY."""
         return txn_index.parse(self.txnindex.content() if self.txnindex else b"")
 
     @cached_property
     def max_timestamp(self) -> tuple[int, int]:
-        """The largest timestamp that the broker remembers: that of the last slot of the time index.
+        """The timestamp and offset in the last slot of the time index, or (-1, base offset).
 
-        LogSegment.readMaxTimestampAndOffsetSoFar from 2.3 on. Earlier releases read the batches
-        behind the last entry too, which comes to the same where the segment was closed.
-
-        Returns:
-            The timestamp and its offset; (-1, base offset) without a slot.
+        This is the largest timestamp that a broker remembers
+        (LogSegment.readMaxTimestampAndOffsetSoFar since 2.3). Earlier releases also read the
+        batches after the last entry, which gives the same result for a closed segment.
         """
         entry_bytes = time_index.ENTRY.itemsize
         slots = self.timeindex.size_bytes // entry_bytes if self.timeindex else 0
@@ -141,9 +125,10 @@ class SegmentView:
 
     @property
     def largest_timestamp_ms(self) -> int:
-        """The largest timestamp (LogSegment.largestTimestamp): the file's time if none is known.
+        """The largest timestamp, or if none is known the .log's modification time.
 
-        It decides whether this segment is searched for a timestamp.
+        It is LogSegment.largestTimestamp, and decides whether this segment is searched for a
+        timestamp.
         """
         return self.max_timestamp[0] if self.max_timestamp[0] >= 0 else self.log.modified_ms
 
@@ -153,9 +138,9 @@ class LogView:
     """A partition: its segments by base offset, at least one.
 
     Attributes:
-        checkpointed_start: what log-start-offset-checkpoint says.
-        snapshots: the producer snapshots by their offset.
-        tiered: of a partition with remote segments; None without tiered storage.
+        checkpointed_start: the value in log-start-offset-checkpoint.
+        snapshots: the producer snapshots by offset.
+        tiered: the offsets in tiered storage; None if the partition has no remote segments.
     """
 
     name: str
@@ -171,24 +156,21 @@ class LogView:
 
     @property
     def recovered_files(self) -> tuple[str, ...]:
-        """The names of the files that hold other bytes than those on disk."""
+        """The names of the files that differ from those on disk."""
         return tuple(name for segment in self.segments for name in segment.recovered_files)
 
     @property
     def start_error(self) -> str | None:
-        """The start error of its segments."""
         return self.segments[0].start_error
 
     @property
     def active(self) -> SegmentView:
-        """The last segment."""
         return self.segments[-1]
 
     def floor(self, offset: int) -> int | None:
-        """Which segment has the greatest base offset that is not above an offset.
+        """Returns the index of the segment with the greatest base offset not above this one.
 
-        Returns:
-            None where all are above it.
+        Returns None if all base offsets are above it.
         """
         return max(
             (place for place, segment in enumerate(self.segments) if segment.base_offset <= offset),
@@ -197,9 +179,9 @@ class LogView:
 
 
 def view_partition(partition: Partition) -> LogView:
-    """A partition with the bytes on disk, wrong ones included.
+    """Returns a partition with the bytes on disk, including wrong ones.
 
-    So a broker sees a directory that was stopped cleanly.
+    This is how a broker sees a directory after a clean stop.
     """
     segments = tuple(map(view_segment, partition.live))
     snapshots = {offset: file.view(info) for offset, info in partition.snapshots.items()}
@@ -213,7 +195,7 @@ def view_partition(partition: Partition) -> LogView:
 
 
 def view_segment(segment: LogSegment) -> SegmentView:
-    """A segment with a .log, with the bytes on disk."""
+    """Returns a segment with the bytes on disk; it must have a .log."""
     return SegmentView(
         base_offset=segment.base_offset,
         log=file.view(segment.log),
@@ -224,7 +206,11 @@ def view_segment(segment: LogSegment) -> SegmentView:
 
 
 def _view_index(segment: LogSegment, kind: str) -> FileView | None:
-    """An index; of a log that may be written to without what came after the .log was listed."""
+    """Returns an index, or None if the file does not exist.
+
+    For an active segment on disk, entries that were appended after the .log was listed are left
+    out.
+    """
     info = segment.index if kind == "index" else segment.timeindex
     if info is None:
         return None
@@ -235,7 +221,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
     @contextmanager
     def open_reader() -> Generator[ReadInto]:
         data, _ = file.read_data(info.path)
-        current_segment = replace(segment)  # which has read nothing yet
+        current_segment = replace(segment)  # a copy without cached content
         if current_segment.has_grown():
             layout = offset_index if kind == "index" else time_index
             index = current_segment.offset_slots
@@ -250,7 +236,7 @@ def _view_index(segment: LogSegment, kind: str) -> FileView | None:
 def view_files(
     name: str, files: Mapping[str, FileView], checkpointed_start: int | None = None
 ) -> LogView:
-    """A partition from files by their names; only segments with a .log are in it."""
+    """Returns a partition made of files by name; segments without a .log are left out."""
     parsed_names = ((names.parse_file(file_name), view) for file_name, view in files.items())
     views = {
         (parsed_name.base_offset, parsed_name.kind): view
@@ -278,16 +264,17 @@ def view_files(
 
 @dataclass(frozen=True, kw_only=True)
 class BatchTable:
-    """Rows of format.batch.BATCH in the order of a log, which never change.
+    """The rows of format.batch.BATCH in log order.
 
-    Not all of them need be in memory: analysis.segment.batch_table.
+    - Rows never change.
+    - A large log need not be in memory: see analysis.segment.batch_table.
 
     Attributes:
-        count: of the rows.
-        block_rows: of each block but the last.
-        blocks: BLOCK; batches without a timestamp have no part in the least times.
-        read_block: gives the rows of a block.
-        scan: gives all rows once more, array by array.
+        count: the number of rows.
+        block_rows: the number of rows in each block except the last.
+        blocks: an array of BLOCK. Batches without a timestamp are ignored in the smallest times.
+        read_block: a function that returns the rows of a block.
+        scan: a function that returns all rows again, array by array.
     """
 
     count: int
@@ -297,11 +284,10 @@ class BatchTable:
     scan: Callable[[], Iterable[np.ndarray]]
 
     def __len__(self) -> int:
-        """How many batches there are."""
         return self.count
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """All rows, array by array; of a large log they are read again."""
+        """Yields all rows, array by array; those of a large log are read again."""
         left = self.count
         for batches in self.scan():
             yield batches[:left]
@@ -310,10 +296,10 @@ class BatchTable:
                 return
 
     def window(self, first: int, stop: int) -> np.ndarray:
-        """The rows from one to another, without the last and without those that there are not.
+        """Returns the existing rows from `first` to `stop` (exclusive).
 
         Raises:
-            CannotOpen: the log cannot be read any more, or is another one now.
+            CannotOpen: the log cannot be read any more, or has been replaced.
         """
         first, stop = max(0, first), min(stop, self.count)
         first_block = first // self.block_rows
@@ -330,19 +316,19 @@ class BatchTable:
         return window
 
     def block(self, number: int) -> np.ndarray:
-        """The rows of a block, as `window` reads them."""
+        """Returns the rows of a block; raises like `window`."""
         return self.window(number * self.block_rows, (number + 1) * self.block_rows)
 
     def row(self, number: int) -> np.void:
-        """One of the rows, as `window` reads it."""
+        """Returns one row; raises like `window`."""
         return self.window(number, number + 1)[0]
 
     def all_rows(self) -> np.ndarray:
-        """All rows at once: for logs that are known to be small."""
+        """Returns all rows at once; only for logs that are known to be small."""
         return self.window(0, self.count)
 
     def row_before_byte(self, position: int) -> int:
-        """The last row that starts at or before a byte, NO_ROW where none does."""
+        """Returns the last row that starts at or before a position, or NO_ROW."""
         block = int(np.searchsorted(self.blocks["position"], position, "right")) - 1
         if block < 0 or not self.count:
             return NO_ROW
@@ -352,7 +338,7 @@ class BatchTable:
         )
 
     def row_containing_byte(self, position: int) -> int:
-        """The row of the batch in which a byte lies, NO_ROW for a byte outside all batches."""
+        """Returns the row of the batch that contains a byte, or NO_ROW."""
         row = self.row_before_byte(position)
         if row == NO_ROW:
             return NO_ROW
@@ -360,9 +346,9 @@ class BatchTable:
         return row if position < batch["position"] + batch["size_bytes"] else NO_ROW
 
     def row_holding_offset(self, offset: int) -> int:
-        """The row of the first batch that ends at or after an offset, NO_ROW behind the last.
+        """Returns the first row that ends at or after an offset, or NO_ROW after the last batch.
 
-        Offsets lost to compaction have one too.
+        Offsets that compaction removed have a row, too.
         """
         block = int(np.searchsorted(self.blocks["last_offset"], offset))
         if block == len(self.blocks):
@@ -373,9 +359,9 @@ class BatchTable:
         return row if row < self.count else NO_ROW
 
     def rows_at_positions(self, positions: np.ndarray) -> np.ndarray:
-        """The row of the batch that starts at each position, NO_ROW where none does.
+        """Returns the row of the batch that starts at each position, or NO_ROW.
 
-        All batches of a large log are read for it.
+        For a large log this reads all batches.
         """
         slots = np.argsort(positions, kind="stable")
         sorted_positions, rows = positions[slots], np.full(len(positions), NO_ROW)
@@ -393,7 +379,7 @@ class BatchTable:
 
     @property
     def known_ms(self) -> tuple[int, int] | None:
-        """The least and the largest timestamp, None where no batch has one."""
+        """The smallest and the largest timestamp, or None if no batch has one."""
         whole_blocks = self.count // self.block_rows
         parts = [
             self.blocks[:whole_blocks],
@@ -404,7 +390,7 @@ class BatchTable:
         return None if oldest_ms == NO_MS else (oldest_ms, newest_ms)
 
     def until(self, end_position: int) -> "BatchTable":
-        """The batches that end at or before a byte."""
+        """Returns the batches that end at or before a position."""
         row = self.row_before_byte(end_position - 1)
         if row == NO_ROW:
             return replace(self, count=0)
@@ -415,7 +401,7 @@ class BatchTable:
 
 
 def table_of_rows(rows: np.ndarray) -> BatchTable:
-    """The table of batches that are in memory: one block."""
+    """Returns a table of batches in memory, with one block."""
     return BatchTable(
         count=len(rows),
         block_rows=max(1, len(rows)),
@@ -426,7 +412,10 @@ def table_of_rows(rows: np.ndarray) -> BatchTable:
 
 
 def summarize_blocks(batches: np.ndarray, starts: np.ndarray = ONE_BLOCK) -> np.ndarray:
-    """BLOCK of the blocks that start at these rows, each on its own; none without a batch."""
+    """Returns the BLOCK rows of the blocks that start at these rows; empty without batches.
+
+    Each block is summarized alone: last_offset does not include the blocks before it.
+    """
     if not len(batches) or not len(starts):
         return np.empty(0, BLOCK)
     blocks = np.empty(len(starts), BLOCK)

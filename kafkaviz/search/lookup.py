@@ -1,11 +1,11 @@
-"""From an offset or a timestamp to a record, as Kafka goes, with every step.
+"""The complete way from an offset or a timestamp to a record, with every step.
 
-Its parts:
+A lookup has these parts:
 
-    segment choice    which .log, and why not the others
-    searches          in its time index and its offset index, slot by slot
-    scan              forward through the batches from the byte that the index gave
-    record, answer    what a client gets
+    segment choice    the .log that is searched, and why not the others
+    searches          slot by slot in the time index and the offset index
+    scan              forward through the batches, from the position that the index gave
+    record, answer    the result for the client
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class ConsumerRecord:
 
     Attributes:
         segment: the base offset of its segment.
-        batch_position: the byte of the .log where its batch starts.
+        batch_position: the position of its batch in the .log.
     """
 
     offset: int
@@ -72,15 +72,15 @@ class ConsumerRecord:
 class PassedOver(Enum):
     """Why a batch has no record for the consumer."""
 
-    MARKER = auto()  # the end of a transaction
+    MARKER = auto()  # a transaction marker
     ABORTED = auto()
-    EMPTY = auto()  # compaction left none from the offset on
+    EMPTY = auto()  # compaction left no record at or after the offset
 
 
 class CorruptRecord(KafkavizError):
-    """The error of a consumer for a batch whose checksum is wrong.
+    """A consumer's error for a batch with a wrong checksum.
 
-    CompletedFetch.maybeEnsureValid; in older clients a KafkaException.
+    It comes from CompletedFetch.maybeEnsureValid; older clients throw a KafkaException.
     """
 
     class_name = CORRUPT_RECORD
@@ -92,9 +92,9 @@ FetchResult = ConsumerRecord | CorruptRecord | FailedRead | PassedOver | None
 def fetches(
     log: LogView, offset: int, profile: SearchProfile, bounds: Bounds, isolation: str
 ) -> Iterator[tuple[Fetch, FetchResult]]:
-    """Fetch after fetch, each of one batch, until the consumer has a record, or cannot have one.
+    """Yields fetches of one batch each, until the consumer gets a record or cannot get one.
 
-    The last has a record, or what is thrown, or nothing is left.
+    The last result is a record, the exception thrown, or None if no batch is left.
 
     Raises:
         OffsetOutOfRange: the offset is outside the log.
@@ -122,7 +122,7 @@ def _first_record(
     bounds: Bounds,
     isolation: str,
 ) -> ConsumerRecord | CorruptRecord | FailedRead | PassedOver:
-    """The first record of a fetch's batch for the consumer, what is thrown, or why it goes on."""
+    """Returns the first record in a fetch's batch, the error, or why there is none."""
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
     )
@@ -155,7 +155,7 @@ def _first_record(
 
 
 def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
-    """The batch that a fetch found, read for the consumer."""
+    """Reads the batch that a fetch found, for the consumer."""
     batch = next(reader.batches(fetch.position), None)
     if batch is None:
         raise CorruptBytes(fetch.position, message("corrupt.batch_gone"))
@@ -163,15 +163,15 @@ def _batch(reader: LogReader, fetch: Fetch) -> FileBatch:
 
 
 def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, str] | None:
-    """Why the consumer refuses a batch.
+    """Returns why the consumer refuses a batch.
 
-    Below magic 2 only the message that it would get is checked.
+    Below magic 2, only the message that the consumer would get is checked.
 
     Args:
-        offset: of the fetch.
+        offset: the offset of the fetch.
 
     Returns:
-        What is wrong, its offset, and why; None where nothing is.
+        The kind of the damaged object, its offset, and the reason; None if the batch is valid.
     """
     what, first_offset, checked = "Record batch", batch.base_offset, memoryview(data)
     if batch.magic < MAGIC_2:
@@ -187,10 +187,10 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
 
 
 def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
-    """The first message of a batch of magic 0 or 1 at an offset or behind it.
+    """Returns the first message of magic 0 or 1 at or after an offset.
 
     Returns:
-        Its offset, and its bytes, no longer compressed; None where none can be read.
+        Its offset and its decompressed bytes, or None if no message can be read.
     """
     messages = legacy_messages.read(data, reads_parts=False)
     places = np.flatnonzero(messages.rows["offset"] >= offset)
@@ -203,10 +203,10 @@ def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
 
 
 def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | PassedOver:
-    """The first record that the consumer wants of a batch.
+    """Returns the first record that the consumer wants from a batch.
 
     Raises:
-        CorruptBytes: it cannot be read, or one before it.
+        CorruptBytes: this record or one before it cannot be read.
     """
     for head in batch.heads(is_streamed=True):
         if head.offset >= fetch.offset:
@@ -220,7 +220,7 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
     """Reads key and value of the message that the consumer gets.
 
     Raises:
-        CorruptBytes: that is not possible.
+        CorruptBytes: they cannot be read.
     """
     first_message = _message_from(batch.content, offset)
     fault = legacy_messages.read(first_message[1]).fault if first_message else None
@@ -229,10 +229,10 @@ def _read_parts(batch: FileBatch, offset: int) -> None:
 
 
 def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
-    """Whether the batch belongs to one of the aborted transactions, which began before it ends.
+    """Returns whether the batch belongs to an aborted transaction that began before the batch ends.
 
     Args:
-        aborted: of its fetch.
+        aborted: the aborted transactions of the fetch.
     """
     return bool(
         (
@@ -243,17 +243,17 @@ def _is_aborted(batch: Batch, aborted: np.ndarray) -> bool:
 
 
 class LookupOutcome(StrEnum):
-    """What comes of the batch that was found, or that none was."""
+    """The result for the batch that a lookup found."""
 
     NO_BATCH = "no_batch"
     CORRUPT = "corrupt"  # the consumer throws
-    NO_RECORD = "no_record"  # nothing for the consumer is in it or behind it
-    MARKER = "marker"  # it ends a transaction; the record comes with a later fetch
-    EMPTY = "empty"  # it has no record for the consumer; so does this
-    COMPACTED = "gone"  # compaction took the record of that offset away
-    FIRST = "first"  # the record is the batch's first
-    SKIPS = "skips"  # the consumer skips those before it
-    HIDDEN = "hidden"  # the record lies behind the last stable offset
+    NO_RECORD = "no_record"  # neither it nor later batches have a record for the consumer
+    MARKER = "marker"  # it is a transaction marker; a later fetch has the record
+    EMPTY = "empty"  # it has no record for the consumer; a later fetch has one
+    COMPACTED = "gone"  # compaction removed the record with that offset
+    FIRST = "first"  # the record is the first in the batch
+    SKIPS = "skips"  # the consumer skips the records before it
+    HIDDEN = "hidden"  # the record is at or above the last stable offset
     TOO_EARLY = "too_early"  # no record is late enough
     RECORD_TIME = "record_time"
     RECORD_LARGEST = "record_largest"
@@ -261,23 +261,21 @@ class LookupOutcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup:
-    """A lookup in a partition with its path.
+    """A lookup in a partition, with all its steps.
 
     Attributes:
         choices: every segment, and why it was searched or not.
-        searches: for a timestamp the time index first, then the offset index; for an offset one in
-            each segment that was tried.
-        scans: of those segments.
-        record: for an offset the first one that a consumer gets from there, which may be batches
-            behind the first fetch.
-        answer: what the client gets, None for nothing.
-        offset: the target, None of a lookup by timestamp.
-        timestamp_ms: the target, None of a lookup by offset; below 0 it is one of by_time's special
-            values.
-        fetches: all that it took to get the record.
-        error: the exception that the broker answers with, or a consumer throws at the last fetch;
-            None for none.
-        outcome: None where no batch was looked for.
+        searches: the searches in indexes. A lookup by timestamp searches the time index, then the
+            offset index. A lookup by offset has one search per segment that was tried.
+        scans: one scan per searched segment.
+        record: the record found. For an offset, it may be several batches after the first fetch.
+        answer: the client's result, or None.
+        offset: the target, or None for a lookup by timestamp.
+        timestamp_ms: the target in ms, or None for a lookup by offset. Negative values are
+            by_time's special values.
+        fetches: all fetches that it took to get the record.
+        error: the exception of the broker, or of a consumer at the last fetch; else None.
+        outcome: the result for the batch, or None if no batch was searched for.
     """
 
     partition: str
@@ -296,7 +294,7 @@ class Lookup:
 
     @property
     def title(self) -> Message:
-        """What was looked up, and what came of it."""
+        """The target and the result, as a message."""
         answer = message("html_table.no_answer")
         if self.answer:
             answer = message(
@@ -309,7 +307,7 @@ class Lookup:
         return message(f"html_table.{key}", target=target, partition=self.partition, answer=answer)
 
     def _repr_html_(self) -> str:
-        """A row a search, as a notebook shows it."""
+        """Returns a table with one row per search, for notebooks."""
         columns = (
             "common.file",
             "tuning.head_entries",
@@ -331,9 +329,9 @@ class Lookup:
 
     @property
     def beginning(self) -> SegmentChoice:
-        """The segment where it begins.
+        """The segment where the search begins.
 
-        Where it goes into none, any of them: they have one reason.
+        If no segment is searched, any of them, because they all have the same reason.
         """
         return next(
             (choice for choice in self.choices if choice.reason in BEGINNINGS), self.choices[0]
@@ -341,14 +339,14 @@ class Lookup:
 
     @property
     def path(self) -> Iterator[IndexSearch | ForwardScan]:
-        """Searches and scans in order: of an offset in turns, of a timestamp searches first."""
+        """The searches and scans in order: alternating for an offset, else searches first."""
         if self.timestamp_ms is None and self.scans:
             return chain.from_iterable(zip(self.searches, self.scans, strict=True))
         return chain(self.searches, self.scans)
 
     @property
     def scan(self) -> ForwardScan | None:
-        """The last scan, which found the batch if any did."""
+        """The last scan; it is the one that found the batch, if any did."""
         return self.scans[-1] if self.scans else None
 
 
@@ -359,13 +357,13 @@ def by_offset(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """A fetch, and what a consumer gets of it.
+    """Returns a fetch by offset, and the record that a consumer gets from it.
 
     Args:
-        bounds: where they are known already.
+        bounds: the bounds of the log, if already known.
 
     Raises:
-        CorruptFile: the log cannot be opened, or is refused here and not by Kafka.
+        CorruptFile: the log cannot be opened, or kafkaviz refuses data that Kafka would read.
     """
     bounds = bounds or find_bounds(log, profile, isolation)
     try:
@@ -430,7 +428,7 @@ def by_timestamp(
     isolation: str = READ_UNCOMMITTED,
     bounds: Bounds | None = None,
 ) -> Lookup:
-    """The offset for a timestamp; a transaction marker may be the answer, as in Kafka."""
+    """Returns the lookup of a timestamp; as in Kafka, the answer may be a transaction marker."""
     bounds = bounds or find_bounds(log, profile, isolation)
     time_search = by_time.list_offset(log, timestamp_ms, profile, bounds)
     record = None
@@ -478,14 +476,14 @@ def lookup(
     timestamp_ms: int | str | None = None,
     isolation: str = READ_UNCOMMITTED,
 ) -> Lookup:
-    """A lookup by one of offset and timestamp_ms.
+    """Returns a lookup by offset or by timestamp.
 
     Args:
-        timestamp_ms: also "earliest", "latest" or "max".
+        timestamp_ms: milliseconds since 1970, "earliest", "latest" or "max".
         isolation: one of ISOLATIONS.
 
     Raises:
-        KafkavizError: neither or both of them, or one that is none.
+        KafkavizError: neither or both targets are given, or one of the arguments is invalid.
     """
     if (offset is None) == (timestamp_ms is None):
         raise KafkavizError(message("lookup_request.one_target"))

@@ -1,4 +1,4 @@
-"""A lookup as the object that `kafkaviz lookup --json` prints."""
+"""The JSON object of a lookup, as `kafkaviz lookup --json` prints it."""
 
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
@@ -38,10 +38,10 @@ _MISSES = {
 
 
 def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
-    """The object of a lookup in a partition or a segment.
+    """Returns the object of a lookup in a partition or a segment.
 
-    error is there only where Kafka answers with an exception, start_error where no start gets
-    there.
+    The key `error` exists only if Kafka answers with an exception, and `start_error` only if the
+    next start fails.
     """
     record, answer = lookup.record, lookup.answer
     fields = {
@@ -72,10 +72,10 @@ def index_object(
     partition: str,
     start_error: str | None = None,
 ) -> dict:
-    """The object of a search in an index file alone.
+    """Returns the object of a search in a single index file.
 
     Args:
-        answer: what the index gives, its base where no entry was found.
+        answer: the entry found, or the index's base if there was none.
     """
     target = (
         {"offset": search.slot_search.target}
@@ -92,7 +92,7 @@ def index_object(
 
 
 def describe_choice(choice: SegmentChoice) -> Message:
-    """Why a segment is searched, or is not."""
+    """Returns the message why a segment is searched or not."""
     reason = message(
         _REASONS[choice.reason], target=choice.target, largest=_describe_largest(choice)
     )
@@ -102,7 +102,7 @@ def describe_choice(choice: SegmentChoice) -> Message:
 
 
 def _describe_largest(choice: SegmentChoice) -> Message:
-    """The largest timestamp, and its source in Kafka."""
+    """Returns the largest timestamp, and where Kafka takes it from."""
     if choice.is_file_time:
         return message("segment_choice.file_time", ms=choice.largest_ms)
     if choice.largest_ms < 0:
@@ -115,7 +115,7 @@ def _start_error(error: str | None) -> dict:
 
 
 def search_object(search: IndexSearch) -> dict:
-    """A search in one index; slot is -1 and entry null where nothing was found."""
+    """Returns the object of a search in one index; without a result, slot is -1 and entry null."""
     slot_search = search.slot_search
     return {
         "file": search.file,
@@ -139,10 +139,10 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
 
 
 def _record(record: ConsumerRecord) -> dict:
-    """The object of a record.
+    """Returns the object of a record.
 
-    segment is the base offset of the .log that batch_position is a byte of; behind an empty batch
-    it may be a later one than searched.
+    segment is the base offset of the .log that contains batch_position. After an empty batch it may
+    be later than the searched segment.
     """
     return {
         "offset": record.offset,

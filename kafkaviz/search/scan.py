@@ -1,15 +1,15 @@
-"""Forward through the batches of a .log to an offset or timestamp, and what each header decides.
+"""A forward scan through the batches of a .log to an offset or timestamp, with its decisions.
 
-As FileLogInputStream and FileChannelRecordBatch, 4.3.1: a step to the next batch reads 17 bytes;
-asking a batch for its last offset or largest timestamp reads its header, 61 bytes of magic 2;
-asking for its records reads all of it. What was read once is kept.
+As in Kafka 4.3.1's FileLogInputStream and FileChannelRecordBatch, a step to the next batch reads 17
+bytes. The last offset or largest timestamp of a batch needs its header (61 bytes for magic 2), and
+its records need the complete batch. Bytes are never read twice.
 
-FileRecords of Kafka 1.1 to 4.3.1. Three batches at 0, 324 and 700 hold the offsets 0 to 9, 10 to 24
-and 25 to 30; target 12, the reads as (position, bytes):
+The scan follows FileRecords in Kafka 1.1 to 4.3.1. For example, three batches at 0, 324 and 700
+hold the offsets 0 to 9, 10 to 24 and 25 to 30. For target 12 the reads (position, bytes) are:
 
     last_offset, up to 4.0   (0, 17) (0, 61)  9 < 12   (324, 17) (324, 61)  24 >= 12: found
-    base_offset, from 4.1    (0, 17)  0 < 12   (324, 17)  10 < 12   (700, 17)  25 > 12: the one
-                             before, if  (324, 61)  24 >= 12
+    base_offset, from 4.1    (0, 17)  0 < 12   (324, 17)  10 < 12   (700, 17)  25 > 12: go back
+                             to the previous batch   (324, 61)  24 >= 12: found
 """
 
 from collections.abc import Callable, Iterator
@@ -46,12 +46,12 @@ from kafkaviz.versions import LAST_OFFSET, SearchProfile
 
 SearchResult = TypeVar("SearchResult")
 
-WINDOW_BYTES = 1 << 14  # read at once: each step of Kafka's is a system call, few of these are
-# 18: where a message of magic 0 has no timestamp its header ends
+WINDOW_BYTES = 1 << 14  # bytes per read: Kafka makes a system call per step, this needs few
+# 18: a header of magic 0 ends here, because it has no timestamp
 TIMESTAMP_START = field_start(LEGACY_HEADER, "timestamp_ms")
 
 
-# what is refused here, and not by Kafka
+# faults that kafkaviz refuses to read and Kafka does not
 OWN_REFUSALS = (
     "codec.expands_past_limit",
     "corrupt.batch_cut",
@@ -61,10 +61,10 @@ OWN_REFUSALS = (
 
 
 class FailedRead(CorruptFile):
-    """Damaged bytes that a broker or a consumer answers with an exception.
+    """Damaged bytes that make a broker or consumer throw an exception.
 
     Attributes:
-        class_name: of the exception.
+        class_name: the Java class of the exception.
     """
 
     def __init__(self, path: str, position: int, what: Message) -> None:
@@ -73,10 +73,10 @@ class FailedRead(CorruptFile):
 
 
 def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
-    """What Kafka throws for a fault of a .log.
+    """Returns Kafka's exception for a fault in a .log.
 
     Raises:
-        CorruptFile: Kafka would go on; here it is refused.
+        CorruptFile: kafkaviz refuses the data, but Kafka would read it.
     """
     if fault.what.key in OWN_REFUSALS:
         raise fault.in_file(path) from None
@@ -84,7 +84,7 @@ def failed_read(path: str, fault: CorruptBytes) -> FailedRead:
 
 
 class ReadPart(Enum):
-    """Which part of a batch a read is for."""
+    """The part of a batch that a read is for."""
 
     START = auto()  # offset, length and magic: 17 bytes
     HEADER = auto()
@@ -95,8 +95,8 @@ class LogRead(NamedTuple):
     """A read of a .log.
 
     Attributes:
-        position: its first byte.
-        size: how many bytes it requests.
+        position: the first byte.
+        size: the number of bytes requested.
     """
 
     position: int
@@ -109,7 +109,8 @@ class Batch:
     """A batch that was found.
 
     Attributes:
-        base_offset: of a compressed wrapper of magic 0 or 1 the offset of its first message.
+        base_offset: the offset of the first record; for a compressed wrapper of magic 0 or 1, that
+            of its first message.
     """
 
     base_offset: int
@@ -124,25 +125,25 @@ class Batch:
 
 
 class LogReader:
-    """The bytes of an open .log, and which of them Kafka would have read, in order."""
+    """The bytes of an open .log, and a list of the reads that Kafka would make."""
 
     def __init__(self, read: ReadInto, size_bytes: int, path: str = "") -> None:
         """Takes an open .log.
 
         Args:
-            size_bytes: where the log ends for Kafka, whatever lies behind.
-            path: for messages.
+            size_bytes: the size of the log for Kafka; the file may be longer.
+            path: the path for messages.
         """
         self._read, self.size_bytes, self.path, self.reads = read, size_bytes, path, []
         self._window, self._start = b"", 0
 
     def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
-        """Bytes that Kafka reads too; the read is noted."""
+        """Reads bytes that Kafka reads too, and adds the read to `reads`."""
         self.reads.append(LogRead(position, size, part))
         return self.peek(position, size)
 
     def peek(self, position: int, size: int) -> bytes:
-        """Bytes that Kafka does not read, without noting the read; fewer where the log ends."""
+        """Reads bytes that Kafka does not read; fewer if the log ends."""
         window_position = position - self._start
         if window_position < 0 or window_position + size > len(self._window):
             self._start, self._window, window_position = (
@@ -153,11 +154,11 @@ class LogReader:
         return self._window[window_position : window_position + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
-        """The complete batches from a position on, as nextBatch gives them.
+        """Yields the complete batches from a position on, like nextBatch.
 
         Raises:
-            CorruptBytes: the position is before the file, which only a damaged index gives
-                (Utils.readFully).
+            CorruptBytes: a length is invalid, or the position is negative, which only a damaged
+                index gives (Utils.readFully).
         """
         if position < 0:
             raise CorruptBytes(
@@ -190,7 +191,7 @@ class LogReader:
 
 
 class FileBatch:
-    """A batch of which 17 bytes are read; each attribute that is read may take another read."""
+    """A batch whose first 17 bytes have been read; other attributes may need another read."""
 
     def __init__(
         self, log: LogReader, position: int, offset: int, size_bytes: int, magic: int
@@ -198,7 +199,7 @@ class FileBatch:
         """Takes the first 17 bytes of a batch.
 
         Args:
-            offset: the field of that name, of a wrapper the offset of its last message.
+            offset: the field `offset`; for a wrapper it is the offset of the last message.
         """
         self._log, self._offset = log, offset
         self.position, self.size_bytes, self.magic = position, size_bytes, magic
@@ -210,12 +211,12 @@ class FileBatch:
 
     @property
     def base_offset(self) -> int:
-        """The offset of the first record; a legacy batch is read completely for it."""
+        """The offset of the first record; for a legacy batch this reads the complete batch."""
         return self._first_offset(self.content) if self.is_legacy else self._offset
 
     @property
     def last_offset(self) -> int:
-        """The offset of the last record, or of the last that compaction removed."""
+        """The last offset of the batch, even if compaction removed that record."""
         return (
             self._offset
             if self.is_legacy
@@ -224,15 +225,14 @@ class FileBatch:
 
     @property
     def max_timestamp_ms(self) -> int:
-        """The largest timestamp of its records, -1 for none."""
+        """The largest timestamp of its records, or -1."""
         if self.magic == 0:
-            self._header  # noqa: B018  Kafka reads it, and finds no timestamp there
+            self._header  # noqa: B018  Kafka reads the header too, although it has no timestamp
             return UNKNOWN
         return int(self._header["timestamp_ms" if self.is_legacy else "max_timestamp_ms"])
 
     @cached_property
     def content(self) -> bytes:
-        """All bytes of the batch."""
         if self.size_bytes > LIMIT_BYTES:
             raise CorruptBytes(
                 self.position,
@@ -247,20 +247,20 @@ class FileBatch:
         return data
 
     def heads(self, *, is_streamed: bool = False) -> Iterator[RecordHead]:
-        """Offset and time of each record, as batch_records.heads."""
+        """Yields offset and timestamp of each record, like batch_records.heads."""
         try:
             yield from batch_records.heads(self.content, is_streamed=is_streamed)
         except CorruptBytes as fault:
             raise CorruptBytes(self.position + fault.position, fault.what) from None
 
     def to_batch(self) -> Batch:
-        """The batch as a value; reads for that are not Kafka's."""
+        """Returns the batch as a value; reads for this do not count as Kafka's."""
         if self.is_legacy:
             try:
                 first = self._first_offset(
                     self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0")
                 )
-            except CorruptBytes:  # a scan by last offsets does not read it
+            except CorruptBytes:  # a scan by last offsets does not read these bytes
                 first = self._offset
             return Batch(
                 base_offset=first,
@@ -291,7 +291,7 @@ class FileBatch:
 
     @cached_property
     def _header(self) -> np.void:
-        """The header, read unless all of the batch was."""
+        """The header; it is read only if the complete batch was not."""
         layout = LEGACY_HEADER if self.is_legacy else HEADER
         size = TIMESTAMP_START if self.magic == 0 else layout.itemsize
         data = (
@@ -309,30 +309,30 @@ class FileBatch:
 
 
 class HeaderOutcome(StrEnum):
-    """What follows from a batch's header."""
+    """The decision that follows from a batch's header."""
 
-    BASE_BELOW = "base_below"  # it starts below the target and may hold it
+    BASE_BELOW = "base_below"  # the batch starts below the target and may hold it
     BASE_EQUAL = "base_equal"
-    BASE_ABOVE = "base_above"  # the first that can be, and none is before it
-    BASE_ABOVE_BACK = "base_above_back"  # the last offset of the one before is read
-    REACHES = "reaches"  # that one holds the target
+    BASE_ABOVE = "base_above"  # the batch is the answer: no batch was scanned before it
+    BASE_ABOVE_BACK = "base_above_back"  # the last offset of the previous batch must be read
+    REACHES = "reaches"  # the previous batch holds the target
     REACHES_NOT = "reaches_not"
     LAST_BELOW = "last_below"
     LAST_FOUND = "last_found"
     TIME_EARLY = "time_early"
-    TIME_HIDDEN = "time_hidden"  # late enough, but by records in front of the log's start
+    TIME_HIDDEN = "time_hidden"  # late enough, but only because of records before the start offset
     TIME_FOUND = "time_found"
     LARGEST_NOT = "largest_not"
     LARGEST_FOUND = "largest_found"
 
 
 class HeaderDecision(NamedTuple):
-    """A header, or more of its batch, and what it decides.
+    """A header, or more of its batch, and the decision that it leads to.
 
     Attributes:
-        value: what was compared, its base offset, last offset or largest timestamp.
-        size_bytes: of the batch.
-        reads: how many of the scan's reads there were up to this header.
+        value: the base offset, last offset or largest timestamp that was compared.
+        size_bytes: the size of the batch.
+        reads: the number of reads in the scan so far, including this header.
     """
 
     position: int
@@ -349,12 +349,12 @@ class ForwardScan:
     Attributes:
         segment: the base offset of the .log.
         target: an offset or a timestamp.
-        reads: of Kafka, in order.
-        headers: what they decide.
-        batch: None where the end came first.
-        offset: of the record found, where the scan was for a timestamp; else None.
-        timestamp_ms: of the record found, where the scan was for a timestamp; else None.
-        fault: what Kafka throws where the scan ended in damaged bytes.
+        reads: Kafka's reads, in order.
+        headers: the decisions.
+        batch: the batch found, or None if the end came first.
+        offset: the offset of the record found, in a search for a timestamp.
+        timestamp_ms: the timestamp of that record.
+        fault: Kafka's exception, if the scan ended in damaged bytes.
     """
 
     segment: int
@@ -369,7 +369,7 @@ class ForwardScan:
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
-    """The result of a search in the .log of a segment.
+    """Returns the result of a search in the .log of a segment.
 
     Raises:
         CorruptFile: the bytes break their format.
@@ -382,17 +382,17 @@ def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]
 
 
 def log_path(segment: SegmentView) -> str:
-    """The path of a .log, or its name, for messages."""
+    """Returns the path or name of a .log, for messages."""
     return segment.log.path or segment.log.name
 
 
 def translate(
     segment: SegmentView, offset: int, profile: SearchProfile
 ) -> tuple[IndexSearch, ForwardScan]:
-    """The batch of a segment that holds an offset, or the next one behind a gap.
+    """Finds the batch of a segment that holds an offset, or the next one after a gap.
 
-    By its index and the batches from there on (LogSegment.translateOffset, which takes a position
-    below zero in the index for zero).
+    Searches the index, then the batches from there on. Like LogSegment.translateOffset it treats a
+    negative position in the index as zero.
     """
     search = index.find_offset(segment, offset, profile)
     start = max(0, index.position_of(search))
@@ -404,12 +404,12 @@ def translate(
 def find_offset(
     log: LogReader, segment: int, target: int, position: int, comparison: str
 ) -> ForwardScan:
-    """The first batch from a position on that ends at the target or behind it.
+    """Finds the first batch from a position on that ends at or after the target.
 
-    As searchForOffsetFromPosition.
+    As in Kafka's searchForOffsetFromPosition.
 
     Args:
-        comparison: "last_offset" or "base_offset"; they come to the same batch by other reads.
+        comparison: "last_offset" or "base_offset"; both find the same batch with different reads.
     """
     scan = _Scan(log, segment, target, position)
     try:
@@ -429,11 +429,11 @@ def find_timestamp(
     *,
     is_streamed: bool = False,
 ) -> ForwardScan:
-    """The first record of that time or later (searchForTimestamp).
+    """Finds the first record of that time or later (searchForTimestamp).
 
     Args:
-        start_offset: the record lies at this offset or behind.
-        is_streamed: a fault behind that record is not noticed (from 4.4 on).
+        start_offset: the lowest offset that the record may have.
+        is_streamed: whether faults after that record go unnoticed (since 4.4).
     """
     scan = _Scan(log, segment, target_ms, position)
     try:
@@ -445,9 +445,9 @@ def find_timestamp(
 def find_largest_timestamp(
     log: LogReader, segment: int, largest_ms: int, position: int
 ) -> ForwardScan:
-    """The first record with the largest timestamp of the segment (from 3.8 on).
+    """Finds the first record with the largest timestamp of the segment (since 3.8).
 
-    It is in the first batch that has that timestamp; of magic 0 there is none
+    It is in the first batch with that timestamp. Magic 0 has no such record
     (RecordBatch.offsetOfMaxTimestamp).
     """
     scan = _Scan(log, segment, largest_ms, position)
@@ -458,7 +458,7 @@ def find_largest_timestamp(
 
 
 class _Scan:
-    """A scan while it goes on."""
+    """A scan in progress."""
 
     def __init__(self, log: LogReader, segment: int, target: int, position: int) -> None:
         self._log, self._segment, self._target, self._position = log, segment, target, position
@@ -484,10 +484,10 @@ class _Scan:
         )
 
     def failed(self, fault: CorruptBytes) -> ForwardScan:
-        """The scan up to the bytes that Kafka throws for.
+        """Returns the scan up to the bytes for which Kafka throws.
 
         Raises:
-            CorruptFile: Kafka would go on; here it is refused.
+            CorruptFile: kafkaviz refuses the data, but Kafka would read it.
         """
         return replace(self.result(None), fault=failed_read(self._log.path, fault))
 

@@ -1,12 +1,13 @@
 """Binary search over the slots of an index, plain or warm section first, with every slot it reads.
 
-AbstractIndex.indexSlotRangeFor: up to 2.0 a plain search; from 2.1 on (KAFKA-6432) the last
-entries, 8 KiB of them, are tried first, because searches near the log's end then touch the same few
-pages however large the index grows. Keys 6 14 22 26 31, target 23, all of them warm:
+This is AbstractIndex.indexSlotRangeFor. Up to 2.0 it is a plain search. Since 2.1 (KAFKA-6432) the
+last 8 KiB of entries are tried first: searches near the log's end then read the same few pages,
+however large the index is. For example, with the keys 6 14 22 26 31, all of them warm, and target
+23:
 
-    slot 0   6 < 23   the warm section starts at this slot: go on in it
+    slot 0   6 < 23   the warm section starts here: continue in it
     slot 2   22 < 23  lo = 2
-    slot 3   26 > 23  hi = 2, so slot 2 is the greatest that is not above 23
+    slot 3   26 > 23  hi = 2, so slot 2 is the greatest one not above 23
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ NONE = -1
 
 
 class Column(Protocol):
-    """Keys by their slots: an array, or an object that computes them."""
+    """Keys by slot: an array, or an object that computes them."""
 
     def __len__(self) -> int: ...
 
@@ -31,15 +32,15 @@ class Column(Protocol):
 
 
 class Branch(Enum):
-    """Where a search goes on behind a probe."""
+    """Where a search continues after a probe."""
 
-    INTO_WARM = auto()  # the warm section starts below the target: on in it
-    BEFORE_WARM = auto()  # it does not: on in front of it, by way of slot 0
-    NO_ENTRY = auto()  # slot 0 is above the target: there is no entry
-    FROM_FIRST = auto()  # slot 0 is not above it: on from there
+    INTO_WARM = auto()  # the warm section starts below the target: continue in it
+    BEFORE_WARM = auto()  # it does not: continue before it, with slot 0 first
+    NO_ENTRY = auto()  # slot 0 is above the target: nothing is found
+    FROM_FIRST = auto()  # slot 0 is not above the target: continue from there
     EXACT = auto()  # the middle holds the target
-    RIGHT = auto()  # the middle is below it: on from there
-    LEFT = auto()  # the middle is above it: on in front of it
+    RIGHT = auto()  # the middle is below the target: continue from there
+    LEFT = auto()  # the middle is above the target: continue before it
 
 
 _AT_WARM_START = {"<": Branch.INTO_WARM, "=": Branch.BEFORE_WARM, ">": Branch.BEFORE_WARM}
@@ -48,15 +49,14 @@ _AT_MIDDLE = {"<": Branch.RIGHT, "=": Branch.EXACT, ">": Branch.LEFT}
 
 
 class Probe(NamedTuple):
-    """A slot that the search reads, and what it decides by it.
+    """A slot that the search reads, and the decision it leads to.
 
     Attributes:
-        key: what the slot holds.
-        lo: the first slot that is still possible before it is read.
-        hi: the last slot that is still possible before it is read.
-        compare: how the key compares to the target.
-        remaining: the first and the last slot that are possible behind it, None for none.
-        page: of 4 KiB, the one its first byte lies in.
+        key: the key in the slot.
+        lo, hi: the first and last slot that were possible before the probe.
+        compare: how the key compares with the target.
+        remaining: the first and last slot that are possible after the probe, or None.
+        page: the 4 KiB page with the slot's first byte.
     """
 
     slot: int
@@ -74,10 +74,10 @@ class SlotSearch:
     """A search and its result.
 
     Attributes:
-        slot: the one found, -1 for none.
-        pages: of 4 KiB, all bytes of the probed entries, in ascending order.
-        section: where the search went on after its first comparison.
-        warm_from_slot: the first one of the warm section, None of a plain search.
+        slot: the slot found, or -1.
+        pages: the 4 KiB pages that contain the probed entries, in ascending order.
+        section: "warm" or "cold", where the search continued after its first comparison.
+        warm_from_slot: the first slot of the warm section; None for a plain search.
     """
 
     entries: int
@@ -92,13 +92,13 @@ class SlotSearch:
 def floor(
     keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
-    """The greatest slot whose key is not above the target, -1 if there is none.
+    """Returns the greatest slot whose key is not above the target, or -1.
 
-    OffsetIndex.lookup and TimeIndex.lookup.
+    As in OffsetIndex.lookup and TimeIndex.lookup.
 
     Args:
-        keys: as the index holds them, sorted or not, shape (n,).
-        warm_bytes: Kafka's is 8192; smaller ones are for indexes of a lesson.
+        keys: the keys as the index holds them, sorted or not, shape (n,).
+        warm_bytes: Kafka's value is 8192; lessons with small indexes use less.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=False)
 
@@ -106,38 +106,38 @@ def floor(
 def upper_bound(
     keys: Column, target: int, entry_bytes: int, *, warm: bool = True, warm_bytes: int = WARM_BYTES
 ) -> SlotSearch:
-    """The smallest slot whose key is not below the target, -1 if there is none; as Kafka finds it.
+    """Returns the smallest slot whose key is not below the target, or -1, as Kafka finds it.
 
-    OffsetIndex.fetchUpperBoundOffset. An exact match that the search does not probe is passed over:
-    of a target equal to the key of slot 0 the answer is slot 1.
+    As in OffsetIndex.fetchUpperBoundOffset, an exact match that the search does not probe is passed
+    over: if the target equals the key of slot 0, the answer is slot 1.
     """
     return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=True)
 
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """The first slot of the warm section, AbstractIndex.warmEntries of them before the last one."""
+    """Returns the first slot of the warm section, AbstractIndex.warmEntries before the last."""
     return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
 def warm_entries(entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
-    """AbstractIndex.warmEntries: 1024 of an offset index, 682 of a time index."""
+    """Returns AbstractIndex.warmEntries: 1024 for an offset index, 682 for a time index."""
     return warm_bytes // entry_bytes
 
 
 @njit(cache=True)
 def page_span(slot: int, entry_bytes: int, page_bytes: int) -> tuple[int, int]:
-    """The first and the last page that an entry lies in."""
+    """Returns the first and the last page of an entry."""
     return slot * entry_bytes // page_bytes, ((slot + 1) * entry_bytes - 1) // page_bytes
 
 
 def pages_of(slot: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> range:
-    """The pages that an entry lies in: one, or two for a time entry across their border."""
+    """Returns the pages of an entry: one, or two for a time entry that crosses a page border."""
     first, last = page_span.py_func(slot, entry_bytes, page_bytes)
     return range(first, last + 1)
 
 
 def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> int:
-    """How many pages that many entries take."""
+    """Returns how many pages the entries occupy."""
     return pages_of(entries - 1, entry_bytes, page_bytes).stop if entries else 0
 
 
@@ -220,10 +220,11 @@ def floors(
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,
 ) -> np.ndarray:
-    """Many searches at once, each as floor does it.
+    """Runs many searches at once, each like floor.
 
     Returns:
-        The slot found, the slots read, and the pages touched, shape (m, 3).
+        For each target the slot found, the number of slots read and the number of pages read, shape
+        (m, 3).
     """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes) if warm and len(keys) else NONE
@@ -250,13 +251,13 @@ def _floors(
 def _floor(
     keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Searches one target.
+    """Searches for one target.
 
     Args:
         probed_slots: filled with the slots that the search reads.
 
     Returns:
-        The slot, and how many of probed_slots were filled.
+        The slot found, and the number of slots read.
     """
     lo, hi, count = 0, len(keys) - 1, 0
     if hi < 0:
@@ -286,7 +287,7 @@ def _floor(
 
 @njit(cache=True)
 def _pages(slots: np.ndarray, entry_bytes: int, page_bytes: int) -> int:
-    """How many different pages the entries of these slots lie in."""
+    """Returns how many different pages contain the entries of these slots."""
     known_pages = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:
