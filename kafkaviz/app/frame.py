@@ -195,7 +195,7 @@ def _label(name: str, location: Location) -> str:
 def _remember(name: str, location: Location) -> None:
     """Keeps the location, so that a page that shows less of it can lead back to it.
 
-    Example: after Segment and Health, a link leads to the same segment again.
+    For example, a link leads from Segment to Health and back to the same segment.
     """
     page = PAGES[name]
     if page.depth > 1 and location.partition:
@@ -409,8 +409,8 @@ def _menu(
 ) -> str | None:
     """Draws a menu of items by their names, and returns the name chosen in this run.
 
-    A list of more than MAX_MENU_ENTRIES opens Go to instead, with `search` typed into it. That way
-    nothing has to be named for 100 000 segments.
+    For more than MAX_MENU_ENTRIES items a button opens Go to instead, with `search` typed into it,
+    so that no names are built for 100 000 segments.
     """
     arguments: dict[str, Any] = {"type": "tertiary", "key": f"kv_pick_{key}", "help": help_text}
     if len(items) > MAX_MENU_ENTRIES:

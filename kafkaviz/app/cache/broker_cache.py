@@ -315,7 +315,7 @@ def is_fresh(snapshot: BrokerSnapshot) -> bool:
 
 
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
-    """Returns the description of the catalog, or None if none can be read by this version."""
+    """Returns the description of the catalog, or None if there is no readable one."""
     stamp = catalog_stamp(snapshot.broker)
     catalog = None if stamp is None else _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
     return catalog.info if catalog else None

@@ -72,8 +72,8 @@ def resolve_typed_path(text: str | Path) -> Path:
     """Returns the absolute path of typed text, if this server may open it.
 
     `DIR --tiered STORE`, as on the command line, gives the path of the view that joins both. If the
-    visitors are several people, neither home directories nor the server's working directory appear
-    in the result.
+    visitors are several people, ~ is not expanded and an error repeats the typed text. So they see
+    neither a user's home nor the server's working directory.
 
     Raises:
         CannotOpen: this server may not open one of the paths.

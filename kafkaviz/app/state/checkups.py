@@ -108,7 +108,7 @@ def _start_reading(snapshot: BrokerSnapshot, release: str) -> Checkup:
 def _check(
     snapshot: BrokerSnapshot, release: str, report: Callable[[ReadProgress], None]
 ) -> "Health":
-    """Runs the checkup; `report` raises if it was cancelled, before the next topic-partition."""
+    """Runs the checkup; after a cancel `report` raises before the next partition."""
     from kafkaviz.analysis.health.broker_health import check
 
     done_bytes, total_bytes = 0, log_bytes(snapshot)

@@ -46,7 +46,7 @@ def _start(pair: SnapshotPair) -> ComparisonJob:
 
 
 def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "BrokerComparison":
-    """Runs the comparison; `report` raises if it was cancelled, before the next topic-partition."""
+    """Runs the comparison; after a cancel `report` raises before the next partition."""
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())
