@@ -11,7 +11,7 @@ import pytest
 
 from kafkaviz import versions
 from kafkaviz.format import producer_snapshot, txn_index
-from kafkaviz.format.batch import CONTROL, HEADER, TRANSACTIONAL
+from kafkaviz.format.batch import HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.ingest.transactions import read_transactions
@@ -20,41 +20,9 @@ from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
+from tests.pipeline.transaction_batches import marker, of_producer, owned, plain
 
 START_MS = whole_logs.START_MS
-
-
-def of_producer(producer_id: int, base_offset: int, count: int = 2) -> bytes:
-    """A batch of a transaction."""
-    return owned(
-        whole_logs.batch(base_offset, [START_MS] * count, 10, attributes=TRANSACTIONAL), producer_id
-    )
-
-
-def marker(producer_id: int, offset: int, kind: int) -> bytes:
-    """What ends a transaction: kind 0 aborts, 1 commits."""
-    from kafkaviz.format import record
-
-    body = record.build(
-        [
-            record.Record(
-                offset_delta=0, timestamp_delta_ms=0, key=bytes([0, 0, 0, kind]), value=bytes(6)
-            )
-        ]
-    )
-    return owned(whole_logs.framed(offset, body, [START_MS], TRANSACTIONAL | CONTROL), producer_id)
-
-
-def owned(data: bytes, producer_id: int) -> bytes:
-    """With the id of its producer."""
-    at = HEADER.fields["producer_id"][1]
-    return whole_logs.summed(
-        data[:at] + producer_id.to_bytes(8, "big") + bytes(2) + data[at + 10 :]
-    )
-
-
-def plain(base_offset: int) -> bytes:
-    return whole_logs.batch(base_offset, [START_MS])
 
 
 def consumed(partition, start_offset: int = 0, most: int = 1000) -> list[int]:

@@ -49,7 +49,7 @@ from kafkaviz.pipeline.datasource import (
     python_probe,
     table_options,
 )
-from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions
+from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions, TopicPartition
 from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.offset_ranges import (
     OffsetRanges,
@@ -93,7 +93,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
     parse_options,
 )
 from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
-from kafkaviz.pipeline.ingest.transactions import PartitionTransactions, read_transactions
+from kafkaviz.pipeline.ingest.transactions import PartitionTransactions, plan_transactions
 from kafkaviz.search.fetch import READ_COMMITTED
 
 if TYPE_CHECKING:
@@ -436,8 +436,9 @@ class KafkaReader(DataSourceReader):
             if ranges is not None:
                 first, last = ranges[id(partition)][0], ranges[id(partition)][-1]
                 offsets &= NumberRange(least=first.least, most=last.most)
-            decisions, problems = read_transactions(partition, offsets.most, offsets.least)
-            self._check_stable(partition, decisions)
+            decisions, problems = plan_transactions(partition, offsets.most, offsets.least)
+            if decisions.tail is None:
+                self._check_stable((partition.topic, partition.partition), decisions)
             rows.extend(
                 row for problem in problems for row in self._rows(broker, partition.name, problem)
             )
@@ -472,7 +473,7 @@ class KafkaReader(DataSourceReader):
         """The offsets of each partition by id, where each has its own."""
         return None
 
-    def _check_stable(self, partition: Partition, transactions: PartitionTransactions) -> None:
+    def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
         """Raises where offsets that are asked for lie behind the last stable one."""
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
@@ -487,9 +488,10 @@ class KafkaReader(DataSourceReader):
         if self.options.explain:
             LOG.warning("%s: task of %s", self._name, describe_splits(partition.splits))
         yield from (problem_row(row, self._schema) for row in partition.rows)
-        yield from SourceReader(self._name, self._schema, self._filters, self.options).read(
-            partition.splits
+        source_reader = SourceReader(
+            self._name, self._schema, self._filters, self.options, self._check_stable
         )
+        yield from source_reader.read(partition.splits)
 
     def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
         """What is read and what is skipped, for the log: Spark's plans do not show options."""
@@ -644,13 +646,14 @@ class FilesReader(KafkaReader):
         ]
         return offset_ranges(partitions, self._consumer_options)
 
-    def _check_stable(self, partition: Partition, transactions: PartitionTransactions) -> None:
+    def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
         ending = self._consumer_options.ending
-        end = ending.value_of((partition.topic, partition.partition))
+        end = ending.value_of(key)
         if not ending.is_timestamp and transactions.stable_offset < end:
+            topic, number = key
             limit = int(transactions.stable_offset)
             what = message(
-                "option.behind_stable_end", label=partition.label, offset=end, limit=limit
+                "option.behind_stable_end", label=f"{topic}-{number}", offset=end, limit=limit
             )
             lose_data(what, self._consumer_options)
 

@@ -5,13 +5,14 @@ Splits of segments, packed into tasks by names and sizes alone.
 Segments that cannot hold what is asked for are left out by the names of their directories and
 files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
 cut into equal splits; whoever reads split 3 of 8 finds the batch where it begins by the index
-(source_reader.py). Files are opened here for records alone: for which transactions are decided
-(transactions.py), once for all tasks, and to choose among several replicas (replica_choice.py).
+(source_reader.py). Files are opened here for records alone: the .txnindex files and a producer
+snapshot, which tell what became of most transactions (transactions.py), and to choose among several
+replicas (replica_choice.py). The tasks read the batches that tell the rest (transaction_tail.py).
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil, inf
 
@@ -39,6 +40,8 @@ class SourceSplit:
     Attributes:
         following: the next segment, which may hold the markers of transactions that are open at the
             end of this one; where they count.
+        is_last: of its partition, where the end of the log decides about several splits; what
+            concerns all of them is said once.
     """
 
     segment_task: SegmentTask
@@ -48,6 +51,7 @@ class SourceSplit:
     following: LogSegment | None = None
     replica_reason: str | None = None  # of ReplicaReason, where one of several is read
     offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
+    is_last: bool = False
 
     def edge(self, number: int) -> int:
         """The byte from which split `number` looks for its first batch."""
@@ -133,15 +137,21 @@ def tasks(
         offset_ranges: of each partition by id, in ascending order; no others are read.
         is_split: whether each of these ranges is for tasks of its own.
     """
-    splits = _splits(
-        name,
-        inventory,
-        filters,
-        options,
-        transactions_of=transactions_of,
-        offset_ranges=offset_ranges,
-        is_split=is_split,
+    splits = list(
+        _splits(
+            name,
+            inventory,
+            filters,
+            options,
+            transactions_of=transactions_of,
+            offset_ranges=offset_ranges,
+            is_split=is_split,
+        )
     )
+    last_places = {split.transactions.tail: place for place, split in enumerate(splits)}
+    for tail, place in last_places.items():
+        if tail is not None:
+            splits[place] = replace(splits[place], is_last=True)
     costs = (
         (split, split.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES)
         for split in splits
@@ -219,13 +229,13 @@ def _splits(
             and transactions.stable_offset <= entry.segment.base_offset
         ):
             continue
-        segment_transactions = transactions.in_range(first, last)
         following = bisect_right(bases, entry.segment.base_offset)
         for offsets in ranges:
             # a range of its own may be a small part of the segment, which its index finds
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
             is_cut = name in CUT and is_whole
             offset_range = offsets & row_bounds(name, filters).offsets
+            range_transactions = transactions.in_range(first, last, min(last, offset_range.most))
             log_bytes = segment_task.log_bytes
             # else each split would look for the same offsets
             is_cut &= _expected_bytes(entry, log_bytes, last, offset_range) > options.task_bytes
@@ -235,7 +245,7 @@ def _splits(
                     segment_task=segment_task,
                     number=part,
                     count=count,
-                    transactions=segment_transactions,
+                    transactions=range_transactions,
                     following=entry.partition.live[following]
                     if transactions_of and following < len(bases)
                     else None,

@@ -11,7 +11,7 @@ ends the query; or it is a row or a line in the log, as mode says, and behind da
 """
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from math import inf
@@ -41,6 +41,7 @@ from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.datasource import consumer_records, records
+from kafkaviz.pipeline.datasource.consumer_options import DataLoss, TopicPartition
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
 from kafkaviz.pipeline.datasource.source_plan import SourceSplit, row_bounds
@@ -64,11 +65,13 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     statistics_of_read,
 )
 from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_splits
+from kafkaviz.pipeline.ingest.transaction_tail import MARKER
 from kafkaviz.pipeline.ingest.transactions import ObservedTransactions, PartitionTransactions
 from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
+StableCheck = Callable[[TopicPartition, PartitionTransactions], None]
 ORIGIN_NAMES = tuple(name for name in RECORD_ORIGIN.names if name != "timestamp")
 WRONG = message("option.permissive_or_drop")
 UNREAD = message("option.permissive")
@@ -82,14 +85,22 @@ class SourceReader:
     """The reading of one format: which rows of which columns."""
 
     def __init__(
-        self, name: str, schema: pa.Schema, filters: PushedFilters, options: SourceOptions
+        self,
+        name: str,
+        schema: pa.Schema,
+        filters: PushedFilters,
+        options: SourceOptions,
+        check_stable: StableCheck,
     ) -> None:
         """Takes what is asked for.
 
         Args:
             schema: the columns in their order.
             filters: rows outside of it may be left out, and most are.
+            check_stable: raises where offsets of a topic-partition that are asked for lie behind
+                the last stable one.
         """
+        self._check_stable = check_stable
         self._name, self._schema, self._filters, self._options = name, schema, filters, options
         self._bounds = row_bounds(name, filters)
 
@@ -114,14 +125,49 @@ class SourceReader:
                 ),
             )
             try:
+                split = yield from self._follow_tail(split)
+                if self._is_undecided(split):
+                    continue
                 yield from self._refuse_cut(split)
                 yield from readers.get(self._name, self._entries)(split)
-            except Malformed:
+            except (Malformed, DataLoss):
                 raise
             except KafkavizError as fault:
                 yield from self._problem(
                     split.segment_task, str(fault), is_unread=isinstance(fault, CannotOpen)
                 )
+
+    def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
+        """The split with its transactions, once the end of the log that decides them is read."""
+        if split.transactions.tail is None:
+            return split
+        segment_task = split.segment_task
+        limits = self._bounds.offsets & split.offsets
+        end_offset = split.following.base_offset if split.following else inf
+        transactions, problems = split.transactions.follow_tail(
+            min(limits.most, end_offset - 1), segment_task.segment.base_offset
+        )
+        if split.is_last:
+            self._check_stable((segment_task.topic, segment_task.partition), transactions)
+        own_path = segment_task.segment.with_log().log.path
+        for problem in problems:
+            if problem.path == own_path and problem.kind != MARKER:
+                continue  # reading the split says it
+            what = str(message("errors.of_path", path=problem.path, problem=problem.what))
+            is_row = becomes_row(what, is_unread=problem.is_unread, mode=self._options.mode)
+            if is_row and split.is_last:
+                yield problem_row(
+                    {**_partition_columns(segment_task), "problem": what}, self._schema
+                )
+        return replace(split, transactions=transactions)
+
+    def _is_undecided(self, split: SourceSplit) -> bool:
+        """Whether nothing of a split is committed, as a transaction before it is open."""
+        stable_offset = split.transactions.stable_offset
+        return (
+            self._options.isolation == READ_COMMITTED
+            and stable_offset <= split.segment_task.segment.base_offset
+        )
 
     def _refuse_cut(self, split: SourceSplit) -> Rows:
         """A .log that is shorter than when the query was planned: what it lacks is lost."""
@@ -143,11 +189,7 @@ class SourceReader:
             if reads_log(self._name, self._schema)
             else None
         )
-        row: dict[str, Any] = {
-            "broker": segment_task.broker,
-            "topic": segment_task.topic,
-            "partition": segment_task.partition,
-        }
+        row = _partition_columns(segment_task)
         row |= {
             "base_offset": segment_task.segment.base_offset,
             "state": segment_task.segment.state,
@@ -465,12 +507,7 @@ class SourceReader:
         """What cannot be read, as the mode has it."""
         if not becomes_row(what, is_unread=is_unread, mode=self._options.mode):
             return
-        row: dict[str, Any] = {
-            "broker": segment_task.broker,
-            "topic": segment_task.topic,
-            "partition": segment_task.partition,
-            "problem": what,
-        }
+        row: dict[str, Any] = {**_partition_columns(segment_task), "problem": what}
         row |= dict.fromkeys(
             ("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",),
             segment_task.segment.base_offset,
@@ -478,6 +515,14 @@ class SourceReader:
         if trouble:
             row |= dict.fromkeys(("position", "batch_position"), trouble.position)
         yield problem_row(row, self._schema)
+
+
+def _partition_columns(segment_task: SegmentTask) -> dict[str, Any]:
+    return {
+        "broker": segment_task.broker,
+        "topic": segment_task.topic,
+        "partition": segment_task.partition,
+    }
 
 
 def _follow(

@@ -23,22 +23,15 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.format.open_transactions import (
     OpenTransactions,
     TransactionBegin,
-    TransactionFault,
     marker,
     transaction_rows,
 )
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import (
-    chunk_bytes,
-    ends_before,
-    entry_points,
-    sound_end_offset,
-)
+from kafkaviz.log.entry_points import ends_before, entry_points, sound_end_offset
 from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
-from kafkaviz.log.resync_scan import HeaderScan, Hole
-from kafkaviz.log.segment import LogSegment, Segment
-from kafkaviz.messages import message
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline.ingest.transaction_tail import TransactionTail, is_decided, transaction_tail
 
 # up to the marker
 ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
@@ -51,22 +44,48 @@ class PartitionTransactions:
 
     Attributes:
         aborted: ABORTED, by producer, then first offset.
+        tail: what was not read yet and decides about the rest; without it all is known.
     """
 
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
     open: dict[int, int] = field(default_factory=dict)
+    tail: TransactionTail | None = None
 
     @property
     def stable_offset(self) -> float:
         """The first offset that is not decided; infinite where all are."""
         return min(self.open.values(), default=inf)
 
-    def in_range(self, first_offset: float, last_offset: float) -> "PartitionTransactions":
-        """Those that touch a range of offsets."""
+    def in_range(
+        self, first_offset: float, last_offset: float, last_asked: float
+    ) -> "PartitionTransactions":
+        """Those that touch a range of offsets.
+
+        Args:
+            last_asked: up to which they must be decided; without a tail that has no part in that.
+        """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
         )
-        return PartitionTransactions(self.aborted[touches], self.open)
+        if self.tail is None or self.tail.decides(last_asked):
+            return replace(self, aborted=self.aborted[touches])
+        return PartitionTransactions(self.aborted[touches], dict(self.tail.open_since))
+
+    def follow_tail(
+        self, last_offset: float, first_offset: float = -inf
+    ) -> tuple["PartitionTransactions", list[Problem]]:
+        """The transactions once the tail is read, as far as it decides about some records.
+
+        Args:
+            last_offset: of the records.
+            first_offset: of the records; what ended before it is left out.
+        """
+        if self.tail is None:
+            return self, []
+        state = self.tail.follow(last_offset)
+        aborted = np.unique(np.concatenate([self.aborted, _as_aborted(state.aborted)]))
+        aborted = aborted[aborted["last_offset"] >= first_offset]
+        return PartitionTransactions(aborted, state.open), list(state.problems)
 
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
         """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction.
@@ -176,7 +195,7 @@ class ObservedTransactions:
         )
 
 
-def read_transactions(
+def plan_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[PartitionTransactions, list[Problem]]:
     """The transactions of a topic-partition that concern offsets from the first to the last one.
@@ -184,8 +203,11 @@ def read_transactions(
     What of them cannot be read is given too. Nothing is read before the segment of the first
     offset, whose markers are the first that can decide about it, nor behind an offset from which on
     no other marker can: where a .txnindex tells that all was decided, no producer snapshot either.
+
+    Returns:
+        What .txnindex files and producer snapshots tell; the log is left as a tail.
     """
-    aborted, problems = [], []
+    aborted, problems = [NO_ABORTED], []
     gap = next((gap for gap in partition.remote_gaps if gap.first_offset > last_offset), None)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
@@ -205,35 +227,22 @@ def read_transactions(
             return PartitionTransactions(np.unique(np.concatenate(aborted))), problems
     if gap:
         problems += _problems_of_gap(partition, gap, last_offset)
-    # else the markers of the .log alone say it
-    newest = (
-        None
-        if problems
-        else _deciding_snapshot(partition, last_offset)
-        or _newest_snapshot(partition, first_offset, last_offset)
-    )
-    since, open_since = newest or (-1, {})
-    open_transactions = OpenTransactions(open_since)
-    for place, segment in enumerate(partition.live):
-        following = partition.live[place + 1 : place + 2]
-        if following and following[0].base_offset <= since:
-            continue
-        if _is_decided(open_transactions, max(since, segment.base_offset), last_offset):
-            break
-        try:
-            _follow(segment, since, last_offset, open_transactions)
-        except TransactionFault as fault:
-            what = message(
-                "errors.marker_not_taken",
-                reason=fault.message or message("errors.marker_unreadable"),
-            )
-            problems.append(Problem(segment.log.path, what, "file"))  # what it decides nobody knows
-        except CannotOpen as fault:
-            problems.append(Problem.from_fault(segment.log.path, fault))
-    aborted.append(_as_aborted(open_transactions.aborted()))
-    return PartitionTransactions(
-        np.unique(np.concatenate(aborted)), dict(open_transactions.open())
-    ), problems
+    if problems:  # the markers of the .log alone say it
+        tail = transaction_tail(partition)
+    else:
+        tail = _tail_of_last_roll(partition, last_offset)
+        tail = tail or _tail_of_newest_snapshot(partition, first_offset, last_offset)
+    known = PartitionTransactions(np.unique(np.concatenate(aborted)), tail=tail)
+    return known.in_range(-inf, inf, last_offset), problems
+
+
+def read_transactions(
+    partition: Partition, last_offset: float = inf, first_offset: float = -inf
+) -> tuple[PartitionTransactions, list[Problem]]:
+    """The same as plan_transactions, with what the log itself tells."""
+    known, problems = plan_transactions(partition, last_offset, first_offset)
+    transactions, unread = known.follow_tail(last_offset)
+    return transactions, problems + unread
 
 
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
@@ -247,7 +256,7 @@ def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -
         open_since = partition.snapshot(gap.first_offset).open_transactions
     except KafkavizError:
         return []
-    if _is_decided(OpenTransactions(open_since), gap.first_offset, last_offset):
+    if is_decided(OpenTransactions(open_since), gap.first_offset, last_offset):
         return []
     return [Problem(gap.path, gap.what, gap.kind)]
 
@@ -283,39 +292,47 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
     return aborted
 
 
-def _deciding_snapshot(
-    partition: Partition, last_offset: float
-) -> tuple[int, dict[int, int]] | None:
-    """The producer snapshot of the last roll, where it decides about all up to the last offset.
+def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
+    """What follows the producer snapshot of the last roll, where it decides about nothing.
 
-    None of the transactions open there has any of them, so neither a newer snapshot nor the end of
-    the log need be read, each of which is some requests to an object store.
+    None of the transactions open there has any offset up to the last one, so neither a newer
+    snapshot nor the end of the log need be read, each of which is some requests to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
         return None
     with suppress(KafkavizError):
-        open_since = partition.snapshot(offset).open_transactions
-        if _is_decided(OpenTransactions(open_since), offset, last_offset):
-            return offset, open_since
+        tail = transaction_tail(partition, offset, partition.snapshot(offset).open_transactions)
+        if not tail.decides(last_offset):
+            return tail
     return None
 
 
-def _newest_snapshot(
+def _tail_of_newest_snapshot(
     partition: Partition, first_offset: float, last_offset: float
-) -> tuple[int, dict[int, int]] | None:
-    """The offset of the newest producer snapshot that can be read, and what was open there.
+) -> TransactionTail:
+    """What follows the newest producer snapshot that can be read; without one the whole log.
 
     Args:
         first_offset: that will be read, as the last one: a store gives the end of the log by the
             same request, where that is near.
     """
-    end = _stored_end_offset(partition, first_offset, last_offset)
-    if end is None:
-        end = end_offset(partition) if partition.snapshots else -1
-    return producer_snapshot.find_newest(
-        partition.snapshots, end, partition.snapshot, passed_over=KafkavizError
+    snapshots, active = partition.snapshots, partition.active
+    if not snapshots or active is None:
+        return transaction_tail(partition)
+    end = None  # no snapshot is after it
+    if max(snapshots) > active.base_offset:
+        end = _stored_end_offset(partition, first_offset, last_offset)
+        end = end_offset(partition) if end is None else end
+    newest = producer_snapshot.find_newest(
+        snapshots,
+        active.base_offset if end is None else end,
+        partition.snapshot,
+        passed_over=KafkavizError,
     )
+    if newest is None:
+        return transaction_tail(partition)
+    return transaction_tail(partition, *newest, end_offset=end)
 
 
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
@@ -324,7 +341,7 @@ def _stored_end_offset(partition: Partition, first_offset: float, last_offset: f
     The .log comes whole, or ends at the newest snapshot, as after a clean stop.
     """
     active = partition.active
-    if active is None or not partition.snapshots:
+    if active is None:
         return None
     with suppress(CannotOpen):
         with file.reader(active.log.path) as read:
@@ -346,31 +363,3 @@ def end_offset(partition: Partition) -> int:
         with suppress(CannotOpen):
             return log_end_offset(segment)
     return -1
-
-
-def _is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
-    """Whether no marker from an offset on decides about any record up to the last one."""
-    return offset > last_offset and all(
-        first > last_offset for first in open_transactions.open().values()
-    )
-
-
-def _follow(
-    segment: LogSegment, since: int, last_offset: float, open_transactions: OpenTransactions
-) -> None:
-    """Takes the batches of a segment from an offset on.
-
-    Of large ones the headers alone are read, and the markers.
-    """
-    with entry_points(segment, is_index_needed=False) as points:
-        start = points.position_before_offset(since) if since > segment.base_offset else 0
-        for batches in HeaderScan(
-            points, start, segment.log.size_bytes, chunk_bytes(points, start)
-        ):
-            if isinstance(batches, Hole):
-                continue
-            open_transactions.take(points.read, batches[batches["last_offset"] >= since])
-            if len(batches) and _is_decided(
-                open_transactions, int(batches["last_offset"][-1]) + 1, last_offset
-            ):
-                return

@@ -1,0 +1,196 @@
+"""The end of a log that decides about its transactions, read by the tasks that need it.
+
+What follows the newest producer snapshot is as a rule the active segment. Of small batches that is
+every byte of it, so a query is planned without it: whoever reads rows that it decides about follows
+it, once per process and query, as far as those rows need.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import inf
+from uuid import uuid4
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
+from kafkaviz.log import file
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.entry_points import chunk_bytes, entry_points
+from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.remote import address
+from kafkaviz.log.resync_scan import HeaderScan, Hole
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message
+
+MAX_SENT_SEGMENTS = 8  # of more the directory is listed again, as each task would carry all
+MAX_FOLLOWED = 4  # tails whose state a process keeps
+MARKER = "marker"  # the kind of a problem of a .log that can be opened
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransactionTail:
+    """What follows a producer snapshot in the log of a topic-partition.
+
+    Attributes:
+        since: the offset of the snapshot; -1 for the beginning of the log.
+        open_since: of each producer with an open transaction at that offset, its first offset.
+        segments: from that offset on; the last one alone where they are too many to be sent.
+        partition: where the others are listed then.
+        first_base: the base offset of the first of them.
+        key: of this tail in this query.
+    """
+
+    since: int = field(compare=False)
+    open_since: Mapping[int, int] = field(compare=False)
+    segments: tuple[LogSegment, ...] = field(compare=False)
+    partition: Partition | None = field(default=None, compare=False)
+    first_base: int = field(default=0, compare=False)
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    def decides(self, last_offset: float) -> bool:
+        """Whether a marker in it may decide about a record up to an offset."""
+        return bool(self.segments) and not is_decided(
+            OpenTransactions(self.open_since), self.since, last_offset
+        )
+
+    def follow(self, last_offset: float = inf) -> "TailState":
+        """What it says of all records up to an offset.
+
+        A process that follows it for several offsets reads it once.
+        """
+        state = _state(self)
+        state.follow(last_offset)
+        return state
+
+
+def transaction_tail(
+    partition: Partition,
+    since: int = -1,
+    open_since: Mapping[int, int] | None = None,
+    end_offset: int | None = None,
+) -> TransactionTail:
+    """What follows an offset of a log.
+
+    Args:
+        end_offset: of the log, where that is known.
+    """
+    ends = [*(segment.base_offset for segment in partition.live[1:]), end_offset or inf]
+    segments = tuple(
+        segment
+        for segment, end in zip(partition.live, ends, strict=False)
+        if segment.log.size_bytes and end > since
+    )
+    tail = TransactionTail(since=since, open_since=open_since or {}, segments=segments)
+    is_stored = any(address.mirror_behind(segment.log.path) for segment in segments)
+    if len(segments) <= MAX_SENT_SEGMENTS or partition.remote_bases or is_stored:
+        return tail
+    return replace(
+        tail,
+        segments=segments[-1:],
+        partition=replace(partition, segments=(), other_files=()),
+        first_base=segments[0].base_offset,
+    )
+
+
+class TailState:
+    """The transactions of a log as far as its tail was followed.
+
+    Attributes:
+        problems: what cannot be read of it and may decide about records.
+    """
+
+    def __init__(self, tail: TransactionTail) -> None:
+        self.problems: list[Problem] = []
+        self._since = self._end_offset = tail.since
+        self._transactions = OpenTransactions(tail.open_since)
+        self._segments, self._position = self._list(tail), -1  # -1: a segment was not begun yet
+
+    @property
+    def aborted(self) -> np.ndarray:
+        """The transactions that were aborted in it: format.txn_index.ENTRY."""
+        return self._transactions.aborted()
+
+    @property
+    def open(self) -> dict[int, int]:
+        """The first offset of each producer with an open transaction."""
+        return dict(self._transactions.open())
+
+    def follow(self, last_offset: float) -> None:
+        """Takes batches until no later marker can decide about a record up to an offset."""
+        while self._segments:
+            segment = self._segments[0]
+            if self._position < 0:
+                self._end_offset = max(self._since, segment.base_offset)
+            if is_decided(self._transactions, self._end_offset, last_offset):
+                return
+            try:
+                self._take(segment, last_offset)
+            except TransactionFault as fault:
+                what = message(
+                    "errors.marker_not_taken",
+                    reason=fault.message or message("errors.marker_unreadable"),
+                )
+                self.problems.append(Problem(segment.log.path, what, MARKER))
+                self._leave()
+            except CannotOpen as fault:
+                self.problems.append(Problem.from_fault(segment.log.path, fault))
+                self._leave()
+
+    def _take(self, segment: LogSegment, last_offset: float) -> None:
+        """Takes the batches of a segment; of large ones the headers alone are read, and markers."""
+        size_bytes = file.info(segment.log.path).size_bytes
+        if size_bytes < segment.log.size_bytes:
+            cut = message("errors.log_cut", size=size_bytes, expected=segment.log.size_bytes)
+            raise CannotOpen(segment.log.path, cut)
+        with entry_points(segment, is_index_needed=False) as points:
+            start = max(self._position, 0)
+            if self._position < 0 and self._since > segment.base_offset:
+                start = points.position_before_offset(self._since)
+            scan = HeaderScan(points, start, segment.log.size_bytes, chunk_bytes(points, start))
+            for batches in scan:
+                if isinstance(batches, Hole) or not len(batches):
+                    continue
+                last = batches[-1]
+                self._position = int(last["position"]) + int(last["size_bytes"])
+                self._end_offset = int(last["last_offset"]) + 1
+                self._transactions.take(points.read, batches[batches["last_offset"] >= self._since])
+                if is_decided(self._transactions, self._end_offset, last_offset):
+                    return
+        self._leave()
+
+    def _leave(self) -> None:
+        """Goes on to the next segment."""
+        self._segments, self._position = self._segments[1:], -1
+
+    def _list(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
+        """The segments, where the plan does not name them as they are in the directory now."""
+        if tail.partition is None:
+            return tail.segments
+        (last,) = tail.segments
+        path, first_base = tail.partition.path, tail.first_base
+        try:
+            partition = open_partition(path, tail.partition.name)
+            partition.segment(first_base)
+        except CannotOpen as fault:
+            self.problems.append(Problem.from_fault(path, fault))
+            return ()
+        segments = (
+            segment
+            for segment in partition.live
+            if first_base <= segment.base_offset < last.base_offset
+        )
+        return (*segments, last)
+
+
+@lru_cache(maxsize=MAX_FOLLOWED)
+def _state(tail: TransactionTail) -> TailState:
+    return TailState(tail)
+
+
+def is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
+    """Whether no marker from an offset on decides about any record up to the last one."""
+    return offset > last_offset and all(
+        first > last_offset for first in open_transactions.open().values()
+    )
