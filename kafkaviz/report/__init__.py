@@ -63,7 +63,6 @@ def report(
 
 
 def page(subject: Subject, created_ms: int) -> str:
-    """Returns the report as HTML."""
     optional_parts = [closing.records(subject)] if subject.samples is not None else []
     optional_parts += [closing.files(subject)] if subject.digests is not None else []
     parts = [
@@ -114,7 +113,6 @@ def _header(subject: Subject, name: str, parts: Sequence[ReportSection]) -> Html
 
 
 def _answers(subject: Subject) -> Html:
-    """Returns the three main answers, each with a link to its section."""
     view = health.view(subject)
     answers = [
         (view.verdict.kind, say("report.next_start"), view.verdict.title, "health"),

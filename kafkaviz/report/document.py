@@ -75,7 +75,6 @@ def document(
 
 
 def brand() -> Html:
-    """Returns the product's logo and name."""
     drawing = _read_svg("mark").replace("<svg ", '<svg aria-hidden="true" ', 1)
     return tag("div", Html(drawing), "kafkaviz", class_="brand")
 
@@ -96,7 +95,6 @@ def _embed_figures(figures: Figures) -> Html:
 
 
 def _json_object(members: Mapping[str, str]) -> str:
-    """Returns a JSON object whose values are JSON already."""
     return "{" + ",".join(f"{json.dumps(name)}:{value}" for name, value in members.items()) + "}"
 
 

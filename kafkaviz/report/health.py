@@ -152,7 +152,6 @@ def _member(member: FindingMember) -> Html:
 
 
 def _render_others(item: FindingItem, full: int) -> Html:
-    """Returns a table of the members that are not shown in full."""
     rest = item.count - full
     if rest <= 0:
         return Html("")

@@ -75,7 +75,6 @@ def mark(kind: str) -> Html:
 
 
 def mono(text: str) -> Html:
-    """Returns text in the code font."""
     return tag("code", text)
 
 
@@ -90,7 +89,6 @@ def worded(key: str, **values: object) -> Html:
 
 
 def note(*children: object) -> Html:
-    """Returns a paragraph in a quiet colour."""
     return tag("p", *children, class_="note")
 
 
@@ -203,7 +201,6 @@ class ReportSection:
 
 
 def facts(pairs: Mapping[str, object]) -> Html:
-    """Returns a definition list."""
     return tag(
         "dl",
         *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()),

@@ -70,7 +70,6 @@ def section(subject: Subject) -> ReportSection:
 
 
 def verdict_view(report_tuning: ReportTuning) -> tuning_verdict.VerdictView:
-    """Returns the verdict of the Tuning page."""
     return tuning_verdict.view(
         report_tuning.overall,
         report_tuning.case.measurement,
@@ -385,7 +384,6 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
 
 
 def _omissions(report_tuning: ReportTuning) -> Html:
-    """Lists the files that could not be read."""
     lines = [
         tag("li", worded("common.labelled", where=mono(problem.path.name), text=problem.what))
         for problem in report_tuning.source.problems

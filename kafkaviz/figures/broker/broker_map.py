@@ -112,7 +112,6 @@ class BrokerMapView:
 
     @property
     def longest_bytes(self) -> int:
-        """Log bytes of the longest row."""
         return max((row.log_bytes for row in self.rows), default=0)
 
 
@@ -252,7 +251,6 @@ def _gap(partition: PartitionRow) -> str:
 
 
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
-    """Returns for each row whether its segments are drawn one by one."""
     is_detailed = [count <= MAX_BARS_A_ROW for count in counts]
     for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
         if (
@@ -359,7 +357,6 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
 def _density_strips(
     overview: BrokerOverview, indexes: Sequence[int | str], longest_bytes: int, axis_bytes: float
 ) -> np.ndarray:
-    """Returns the density strip of each row; NaN for a heading."""
     gap_bytes = axis_bytes * GAP_SHARE
     no_strip = np.full(CELLS, np.nan, np.float32)
     strips = [
@@ -450,7 +447,6 @@ def draw(map_view: BrokerMapView, mode: str) -> MapFigure:
 
 
 def figure(map_view: BrokerMapView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     rows = len(map_view.rows)
     axis_bytes = map_view.axis_bytes
@@ -635,7 +631,6 @@ def _torn_traces(
 def _torn_bar(
     rows: Sequence[tuple[int, MapRow]], width: float, colours: Mapping[str, str]
 ) -> go.Bar:
-    """Draws a patch at the end of each torn segment, whether or not it is the row's last."""
     ends = [(number, end) for number, row in rows for end in row.torn_ends]
     pattern = {
         "shape": "x",
@@ -664,7 +659,6 @@ def _torn_bar(
 
 
 def _row_middle(number: int) -> float:
-    """Returns the y of the middle of a row's bar."""
     return number + (BAR_TOP_PX + BAR_PX / 2) / ROW_PX
 
 

@@ -65,7 +65,6 @@ def find_row_badge(
 
 
 def _segment_line(badge: Badge) -> str:
-    """Returns the finding, and its segment or the number of its segments."""
     base_offsets = badge.base_offsets
     line = badge_line(badge)
     if not base_offsets:
@@ -79,7 +78,6 @@ def _segment_line(badge: Badge) -> str:
 
 
 def badge_line(badge: Badge) -> str:
-    """Returns the severity and the title of a finding."""
     return say(
         "broker.mark_line",
         severity=say(f"common.severity_{badge.severity}"),

@@ -67,8 +67,6 @@ class HexPairRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FieldRow:
-    """A field that differs: its name, its bytes within the batch, and both values."""
-
     field: str
     position: str
     values: tuple[str, str]
@@ -91,8 +89,6 @@ class HexPairView:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPairsView:
-    """The table of pairs, and one pair byte by byte if both sides have it."""
-
     title: str
     rows: tuple[PairRow, ...]
     hex_pair: HexPairView | None

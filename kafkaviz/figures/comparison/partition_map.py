@@ -70,8 +70,6 @@ class PartitionLanes:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionMapView:
-    """One page of rows."""
-
     title: str
     caption: str
     rows: tuple[PartitionLanes, ...]
@@ -79,7 +77,6 @@ class PartitionMapView:
 
     @property
     def alt(self) -> str:
-        """The map in words, for screen readers."""
         rows = join_details(
             say("broker.mark_of", name=row.name, words=row.text)
             for row in self.rows
@@ -217,7 +214,6 @@ def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[i
 
 
 def figure(map_view: PartitionMapView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours, rows = theme.colours(mode), len(map_view.rows)
     fig = go.Figure([_trace(map_view, kind, colours) for kind in COLOURS])
     axis = theme.PLAIN_AXIS | {"ticks": "", "showticklabels": False, "showgrid": False}
@@ -265,7 +261,6 @@ def _trace(map_view: PartitionMapView, kind: str, colours: Mapping[str, str]) ->
 
 
 def _annotations(number: int, row: PartitionLanes, colours: Mapping[str, str]) -> list[dict]:
-    """Returns the name on the left and the relation on the right."""
     plain = {
         "y": number + (3 + LANE_PX) / ROW_PX,
         "yanchor": "middle",

@@ -275,7 +275,6 @@ def _marks(comparison: PartitionComparison) -> Iterator[AxisMark]:
 
 
 def figure(axis_view: ReplicaAxisView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     height_px = 2 * LANE_PX + 2 * GAP_PX
     low, high = axis_view.range
@@ -385,7 +384,6 @@ def _mark_traces(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> list
 
 
 def _watermark_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> go.Scatter:
-    """Draws a small triangle above the lane at the high watermark of each side."""
     low, high = axis_view.range
     places = [
         (side, offset)

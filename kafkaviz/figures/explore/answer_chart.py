@@ -150,7 +150,6 @@ def _line(
 
 
 def _title(values: Sequence[float | None], column: str) -> str:
-    """Returns the column's name and the range of its values."""
     numbers = [value for value in values if value is not None]
     if not numbers:
         return say("answer_chart.no_number", column=column)
@@ -280,7 +279,6 @@ def _is_log(xs: Sequence[float]) -> bool:
 
 
 def figure(answer: AnswerView, mode: str) -> PlainFigure:
-    """Draws the view in a mode, "light" or "dark"."""
     return _line_figure(answer, mode) if answer.x_column else _bars_figure(answer, mode)
 
 
@@ -430,7 +428,6 @@ def _round_step(least_step: float, column: str) -> float:
 
 
 def _x_ticks(xs: Sequence[float]) -> list[float]:
-    """Returns at most nine of the x values."""
     step = max(1, -(-len(xs) // 9))
     return list(xs[::step])
 

@@ -43,7 +43,6 @@ class Question:
 
     @property
     def caption(self) -> str:
-        """The value that is drawn, and its unit."""
         return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
 
 

@@ -92,7 +92,6 @@ def place_label(fault: str) -> str:
 
 
 def describe_stop(copy: LogCopy) -> str:
-    """Says how the broker of a copy was stopped."""
     if copy.is_clean:
         return say("broker.stopped_cleanly")
     return say("break_it.killed", offset=units.group(copy.log.recovery_point))
@@ -120,7 +119,6 @@ def _slot(damage: Damage) -> int:
 
 
 def _field_text(copy: LogCopy, damage: Damage) -> str:
-    """Names the batch field that holds the damaged byte."""
     if not damage.file.endswith(".log"):
         return ""
     batch = next(

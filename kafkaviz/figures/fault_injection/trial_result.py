@@ -30,8 +30,6 @@ MAX_FINDINGS = 2
 
 
 class PartKind(StrEnum):
-    """The outcome for a range of offsets."""
-
     READ = "read"
     MISSING = "missing"
     UNREAD = "unread"  # a timestamp lookup does not read them
@@ -180,7 +178,6 @@ def _step_text(step: StartupStep, *, has_reason: bool) -> str:
 
 
 def describe_reading(trial: StartTrial) -> str:
-    """Says in a sentence what the consumer or the client received."""
     if trial.read is ReadOutcome.NOT_SERVED:
         return say("break_it.not_served")
     return _answer_text(trial) if trial.client is Client.TIMESTAMP else _records_text(trial)
@@ -254,8 +251,6 @@ def strip(trial: StartTrial) -> OffsetStrip:
 
 @dataclass(frozen=True)
 class _Scale:
-    """A scale that maps offsets to 0 to 1."""
-
     first: int
     stop: int
 

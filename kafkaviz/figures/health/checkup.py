@@ -74,13 +74,10 @@ class StartVerdict(NamedTuple):
 
 
 def unknown_verdict() -> StartVerdict:
-    """Returns the verdict on a start that cannot be predicted."""
     return StartVerdict("warning", say("health.unknown"), say("health.unknown_why"))
 
 
 class RecoveryBar(NamedTuple):
-    """A topic-partition that the start reads."""
-
     name: str
     size_bytes: int
     share: float  # share of the strip's width
@@ -119,8 +116,6 @@ class HexDump(NamedTuple):
 
 
 class FindingMember(NamedTuple):
-    """One finding, in words."""
-
     where: str
     message: str
     found: str
@@ -151,8 +146,6 @@ class FindingItem(NamedTuple):
 
 
 class HealthView(NamedTuple):
-    """Everything on the page."""
-
     verdict: StartVerdict
     strip: RecoveryStrip | None
     counts: Mapping[str, int]
@@ -339,7 +332,6 @@ def start_verdict(
 
 
 def _offline_verdict(restart: Restart, source: str) -> StartVerdict:
-    """Returns the verdict on a start without some of the log directories."""
     failure = restart.failures[0]
     kafka_text = (
         end_sentence(say("health.kafka_says", error=failure.error)) if failure.error else ""
@@ -405,7 +397,6 @@ def _stop_text(forecast: RestartForecast) -> str:
 
 
 def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
-    """Describes the bytes that will be cut off."""
     truncations = [step for step in restart.steps if step.action == "truncate"]
     tails = {code: [finding for finding in findings if finding.code == code] for code in TAIL_CODES}
     tail_texts = [
@@ -616,7 +607,6 @@ def _finding_member(finding: Finding, read_bytes: ByteReader, *, is_dumped: bool
 
 
 def _finding_key(finding: Finding) -> str:
-    """Returns the key that names the finding in an address."""
     return (
         f"{finding.code}@{finding.file or finding.partition or ''}"
         f"{f':{finding.position}' if finding.position is not None else ''}"

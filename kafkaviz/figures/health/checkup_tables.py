@@ -98,7 +98,6 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
 
 
 def _steps_text(steps: int, rows: int) -> str:
-    """Returns the number of steps, and the number of rows if some steps share one."""
     text = say_count("health.n_steps", steps)
     return text if steps == rows else say_count("health.steps_together", rows, steps=text)
 

@@ -44,8 +44,6 @@ class CeilingCase(NamedTuple):
 
 @dataclass(frozen=True)
 class CeilingCasesView:
-    """A rule applied to all its targets, or the targets alone."""
-
     title: str
     caption: str
     keys: tuple[int, ...]
@@ -70,7 +68,6 @@ def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
 
 
 def describe(cases_view: CeilingCasesView) -> str:
-    """Describes the figure for screen readers."""
     names = ("target", "floor", "rule", "ceiling")
     heads = [say(f"ceiling_cases.head_{name}") for name in names]
     return join_semicolon(
@@ -124,7 +121,6 @@ def _middle(row: int) -> float:
 
 
 def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase]]:
-    """Yields the middle of each row with its case."""
     return ((_middle(row), case) for row, case in enumerate(cases_view.cases))
 
 
@@ -145,7 +141,6 @@ def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go
 
 
 def _floors_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    """Draws a ring at the slot that `lookup` returns."""
     numbered = list(_numbered(cases_view))
     return go.Scatter(
         x=[case.floor_slot for _, case in numbered],
@@ -161,7 +156,6 @@ def _floors_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> g
 
 
 def _answers_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    """Draws a disc at the slot that the rule returns."""
     numbered = [(y, case) for y, case in _numbered(cases_view) if case.answer_slot is not None]
     return go.Scatter(
         x=[case.answer_slot for _, case in numbered],
@@ -196,7 +190,6 @@ def _key_shapes(slots: int, colours: Mapping[str, str]) -> list[dict]:
 
 
 def _cell_shapes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> Iterable[dict]:
-    """Draws the slots in each row, the ceiling in green."""
     for y, case in _numbered(cases_view):
         count = 0 if case.target is None else len(cases_view.keys)
         for slot in range(count):
@@ -225,7 +218,6 @@ def _box(slot: int, y: float, height_px: float, *, fill: str, line: dict) -> dic
 
 
 def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns the key in each slot, its number above it, and the headings of the other columns."""
     slots, key_y = len(cases_view.keys), KEY_TOP + KEY_PX / 2
     keys = [
         _note(slot, key_y, f"<b>{key}</b>", colours["offset_text"], size=15)
@@ -244,7 +236,6 @@ def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> lis
 
 
 def _case_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
-    """Returns the target of each row, bold if it is a key, and the answer in words."""
     notes = []
     for y, case in _numbered(cases_view):
         target = _target_text(case)

@@ -61,7 +61,6 @@ def _panel(search: IndexSearch) -> SearchPanel:
 
 
 def figure(path: SearchPathView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     count = max(len(path.panels), 1)
     chart = go.Figure()
@@ -81,7 +80,6 @@ def figure(path: SearchPathView, mode: str) -> go.Figure:
 def _add_panel(
     chart: go.Figure, panel: SearchPanel, number: int, count: int, colours: Mapping[str, str]
 ) -> None:
-    """Adds a search: its probes joined by a line, the warm section, and the slot that was found."""
     suffix = "" if number == 1 else str(number)
     top = 1 - (number - 1) / count
     bottom = 1 - number / count

@@ -151,7 +151,6 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
 
 
 def _place_text(race: SearchRace) -> str:
-    """Says whether the target is in the warm section."""
     if race.warm_from_slot == 0:
         return say("search_race.all_warm")
     place = "in_warm" if race.warm.search.section == "warm" else "in_front"
@@ -225,7 +224,6 @@ def _storage(race: SearchRace, disk: Storage, entry: str) -> RaceStorage:
 
 
 def _title(race: SearchRace, plain: str, warm: str, entry: str) -> str:
-    """Names the entry, the search that waits, and the duration of each."""
     outcome = (
         "both_wait"
         if race.plain.cold_pages and race.warm.cold_pages

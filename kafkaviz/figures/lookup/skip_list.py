@@ -104,7 +104,6 @@ def even_heights(count: int) -> tuple[int, ...]:
 
 
 def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[KeyComparison, ...]:
-    """Returns every comparison on the way to the floor, in order."""
     comparisons, place = [], HEAD
     for level in range(max(heights, default=0), 0, -1):
         for following in range(place + 1, len(keys)):
@@ -130,7 +129,6 @@ def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
 
 
 def describe(skip_list: SkipListView) -> str:
-    """Describes the search for screen readers."""
     return join_semicolon(
         say("skip_list.step", level=level, key=key, where=where)
         for level, key, where in rows(skip_list)
@@ -138,7 +136,6 @@ def describe(skip_list: SkipListView) -> str:
 
 
 def figure(skip_list: SkipListView, mode: str) -> go.Figure:
-    """Draws the list and the path of the search in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     passed = {(each.level, each.place) for each in skip_list.comparisons if each.is_right}
     refused = {(each.level, each.place) for each in skip_list.comparisons if not each.is_right}
@@ -172,7 +169,6 @@ def figure(skip_list: SkipListView, mode: str) -> go.Figure:
 
 
 def question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
-    """Draws the list without the search."""
     colours = theme.colours(mode)
     chart = _chart(skip_list, mode)
     for place, height in enumerate(skip_list.heights):
@@ -196,7 +192,6 @@ def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
 
 
 def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
-    """Draws the links, the head, and the keys below."""
     colours, levels = theme.colours(mode), max(skip_list.heights)
     chart = go.Figure()
     for level in range(1, levels + 1):

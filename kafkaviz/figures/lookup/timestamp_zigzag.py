@@ -135,7 +135,6 @@ def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
 
 
 def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
-    """Draws the view with the answer in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     marks = [(zigzag.answer, "circle", "hit", "zigzag.mark_answer", 1)]
     if zigzag.closest:
@@ -169,12 +168,10 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 
 def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
-    """Draws the view without the answer."""
     return _frame(zigzag, mode)
 
 
 def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
-    """Draws records, running maximum, entries and target."""
     colours = theme.colours(mode)
     first, last = zigzag.records[0].offset, zigzag.records[-1].offset
     top_ms = max(*zigzag.running_ms, zigzag.target_ms)
@@ -239,7 +236,6 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 
 def _legend_annotation(colours: Mapping[str, str]) -> dict:
-    """Explains the line and the hexagons above the figure."""
     parts = (
         ("━", "time", "time_text", "zigzag.newest"),
         ("⬢", "time", "time_text", "zigzag.entry"),
@@ -381,7 +377,6 @@ def _mark_annotation(
 
 
 def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
-    """Marks the offsets that the search reads, up to the answer."""
     return {
         "type": "rect",
         "x0": zigzag.start_offset,
@@ -397,7 +392,6 @@ def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
 
 
 def describe(zigzag: ZigzagView) -> str:
-    """Describes the records around the answer for screen readers."""
     return join_semicolon(
         say("zigzag.row", offset=offset, time=time, newest=newest) + (f" ({mark})" if mark else "")
         for offset, time, newest, mark in rows(zigzag)

@@ -78,7 +78,6 @@ class OffsetExplanationView:
 
 
 def view(explanation: OffsetExplanation) -> OffsetExplanationView:
-    """Returns the figure and the texts for a timestamp."""
     offsets, newest_ms, running_ms = _sample_points(explanation)
     closest = (
         explanation.closest
@@ -388,7 +387,6 @@ def _ticks() -> dict:
 
 
 def _point_traces(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
-    """Draws the dots and their running maximum."""
     newest_times, running_times = (
         [None if ms is None else _to_datetime(ms) for ms in times]
         for times in (why_view.newest_ms, why_view.running_ms)
@@ -480,7 +478,6 @@ def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> li
 
 
 def _fate_annotations(why_view: OffsetExplanationView) -> list[dict]:
-    """Names the fate of each segment above it, if there is room."""
     if len(why_view.bands) > MAX_NAMED:
         return []
     style = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}

@@ -89,7 +89,6 @@ def rows(faults: FaultBarsView) -> list[tuple[str, str, str, str]]:
 
 
 def file_values(faults: FaultBarsView) -> list[tuple[float | str, ...]]:
-    """Returns COLUMNS of each bar."""
     return [
         (
             bar.cold_after_bytes,
@@ -102,7 +101,6 @@ def file_values(faults: FaultBarsView) -> list[tuple[float | str, ...]]:
 
 
 def figure(faults: FaultBarsView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     indexes = list(range(len(faults.bars)))
     most_faults = max((max(bar.plain, bar.warm) for bar in faults.bars), default=0) or 1
@@ -167,7 +165,6 @@ def _plain_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, st
 
 
 def _warm_bars(faults: FaultBarsView, indexes: list[int], colours: dict[str, str]) -> list[go.Bar]:
-    """Draws a thin second bar if the warm section has faults too."""
     if not any(bar.warm for bar in faults.bars):
         return []
     pattern = {

@@ -137,7 +137,6 @@ def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
 
 
 def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     indexes = list(range(len(layouts_view.layouts)))
     chart = go.Figure()

@@ -41,8 +41,6 @@ class BisectionLane:
 
 @dataclass(frozen=True)
 class MovingMiddlesView:
-    """The two lanes; the question shows the probes of the first one only."""
-
     title: str
     question: str
     caption: str
@@ -96,12 +94,10 @@ def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
 
 
 def figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     return _figure(middles, mode, is_answered=True)
 
 
 def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
-    """Draws the view without the answer."""
     return _figure(middles, mode, is_answered=False)
 
 
@@ -158,7 +154,6 @@ def _boxes(
 def _notes(
     lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
 ) -> list[dict]:
-    """Returns the lane's name, the numbers of its pages, and the order in which they are read."""
     texts = [
         (
             0,
@@ -200,7 +195,6 @@ def _notes(
 
 
 def _ordinal(order: int) -> str:
-    """Returns the place of a page in the order of reads, in a circle up to 9."""
     circled = "①②③④⑤⑥⑦⑧⑨"
     return circled[order - 1] if order <= len(circled) else str(order)
 

@@ -30,8 +30,6 @@ FEW_PAGES = 3  # up to here the title says how few pages are read
 
 @dataclass(frozen=True)
 class ImageNote:
-    """A text in the image, at an entry and a page."""
-
     entries: float
     page: float
     text: str
@@ -137,7 +135,6 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 
 
 def _title(replay: Replay) -> str:
-    """Says how many faults there are; without any, how few pages the lookups read."""
     faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
     pages = say_count("common.n_pages", replay.pages)
     if faults:
@@ -181,7 +178,6 @@ def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
 
 
 def figure(faults_view: PageFaultsView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     chart = go.Figure(
         [_lookup_heatmap(faults_view, colours["offset"]), *_fault_traces(faults_view, colours)]

@@ -133,7 +133,6 @@ def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
 
 
 def figure(histogram: HistogramView, mode: str) -> "go.Figure":
-    """Draws the bars in a mode, "light" or "dark"."""
     import plotly.graph_objects as go
 
     from kafkaviz.figures.theme import colours, template

@@ -65,8 +65,6 @@ class GrowthSize(NamedTuple):
 
 @dataclass(frozen=True)
 class TailGrowthView:
-    """All sizes, from one page on."""
-
     caption: str
     note: str
     sizes: tuple[GrowthSize, ...]
@@ -110,7 +108,6 @@ def _size(before: TailLookups | None, now: TailLookups) -> GrowthSize:
 
 
 def _title(now: TailLookups) -> str:
-    """Names the pages that the step to this size waits for."""
     if now.pages == 1:
         return say("tail_growth.title_first")
     span = {"before": now.pages - 1, "now": now.pages}
@@ -159,7 +156,6 @@ def _join_pages(pages: Sequence[int]) -> str:
 
 
 def rows(steps: Sequence[TailLookups]) -> list[tuple[str, ...]]:
-    """Returns COLUMNS of each size."""
     return [
         (
             str(step.pages),
@@ -175,7 +171,6 @@ def rows(steps: Sequence[TailLookups]) -> list[tuple[str, ...]]:
 
 
 def browser_payload(growth_view: TailGrowthView) -> dict:
-    """The view as plain values."""
     names = [
         {"title": say(f"lookup_lanes.{name}"), "since": say(f"lookup_lanes.{name}_since")}
         for name in (PLAIN, WARM)

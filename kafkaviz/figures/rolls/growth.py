@@ -87,14 +87,12 @@ class GrowthView:
 
 
 def view(growth: LogGrowth, key: str) -> GrowthView:
-    """Returns the growth with a sentence for every step."""
     return GrowthView(
         key, growth, tuple(step_sentence(growth, index) for index in range(len(growth.steps)))
     )
 
 
 def step_sentence(growth: LogGrowth, index: int) -> str:
-    """Says what a step does, and why."""
     step = growth.steps[index]
     if step.kind == StepKind.APPEND:
         return _append_sentence(growth, step)
@@ -114,7 +112,6 @@ def _open_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _index_lengths(step: GrowthStep) -> dict[str, str]:
-    """Returns the sizes of both index files after a step."""
     return {"index": group(step.after.index_bytes), "timeindex": group(step.after.timeindex_bytes)}
 
 
@@ -194,7 +191,6 @@ def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _removed_entries_text(step: GrowthStep) -> str:
-    """Says which entries a truncation removes."""
     offsets = step.before.offset_entries - step.after.offset_entries
     times = step.before.time_entries - step.after.time_entries
     key = (
@@ -214,7 +210,6 @@ def _failure_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _code_lines(step: GrowthStep) -> tuple[int, ...]:
-    """Returns the lines of CODE that a step runs."""
     if step.kind == StepKind.APPEND:
         timestamp_lines = (
             TIMESTAMP_LINES

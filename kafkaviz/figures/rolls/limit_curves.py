@@ -123,7 +123,6 @@ def _span_text(seconds: float) -> str:
 
 
 def figure(curves: LimitCurvesView, mode: str) -> PlainFigure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     traces = [
         *_curve_traces(curves, colours),
@@ -207,7 +206,6 @@ def _line_style(cause: RollCause, colours: dict[str, str]) -> dict:
 
 
 def _hover_template(cause: RollCause) -> str:
-    """Returns the sentence of a point, into which the browser puts its time and speed."""
     sentence = say(
         "rolls.curve_hover",
         cause=roll_text.cause_name(cause),

@@ -142,7 +142,6 @@ def _line(
 
 
 def _amount(cause: RollCause, amount: int) -> str:
-    """Returns an amount in the unit of its limit."""
     name = "index-full" if cause in roll_text.INDEXES else cause
     return say(f"limit_race.amount_{name}", amount=amount)
 
@@ -162,7 +161,6 @@ def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
 
 
 def describe_limits(race_view: LimitRaceView) -> str:
-    """Describes the limits for screen readers."""
     return join_semicolon(f"{line.name} {line.limit_text}" for line in race_view.lines)
 
 
@@ -170,7 +168,6 @@ def describe_limits(race_view: LimitRaceView) -> str:
 
 
 def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     labels = _limit_labels(race_view, colours)
     traces = [trace for line in race_view.lines for trace in _line_traces(line, race_view, colours)]
@@ -243,7 +240,6 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
 def _frame(
     race_view: LimitRaceView, mode: str, traces: Sequence, annotations: Sequence[dict]
 ) -> go.Figure:
-    """Draws the axes, and leaves room above the limit."""
     colours = theme.colours(mode)
     plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
     tick_ms = _tick_step(race_view.end_ms)
@@ -301,7 +297,6 @@ def _limit_line(colours: Mapping[str, str]) -> dict:
 
 
 def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    """Draws the roll and the time after it."""
     area = {"type": "rect", "x0": race_view.roll_ms, "x1": race_view.end_ms, "y0": 0, "y1": 1}
     roll = {"type": "line", "x0": race_view.roll_ms, "x1": race_view.roll_ms, "y0": 0, "y1": 1}
     return [

@@ -116,7 +116,6 @@ def rows() -> list[tuple[str, str]]:
 
 
 def describe(clock_view: RollClockView) -> str:
-    """Describes the figure for screen readers."""
     parts = (
         clock_view.first_text,
         clock_view.limit_text,
@@ -180,7 +179,6 @@ def _batch_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Sc
 
 
 def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Scatter:
-    """Draws the two timestamps that are compared."""
     return go.Scatter(
         x=[0, clock_view.incoming[1]],
         y=[LINE_Y, LINE_Y],
@@ -198,7 +196,6 @@ def _moments_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.
 
 
 def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]:
-    """Draws both time lines, the bar of segment.ms, the incoming batch and the time between."""
     waited_ms = clock_view.incoming[1]
 
     def line(first_ms: float, last_ms: float, y_px: float, **style: object) -> dict:

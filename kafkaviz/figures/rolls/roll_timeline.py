@@ -306,14 +306,12 @@ def _is_same_rate(
     more_batches: float,
     more_bins: int,
 ) -> bool:
-    """Returns whether the next bins have about the same speed and batch size."""
     return _is_alike(content / bins, more_content / more_bins) and _is_alike(
         content * more_batches, more_content * batches
     )
 
 
 def _is_alike(first: float, second: float) -> bool:
-    """Returns whether two numbers are about the same."""
     return abs(first - second) <= ALIKE_SHARE * max(first, second)
 
 
@@ -340,7 +338,6 @@ def _write_span(
 
 
 def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
-    """The view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     top_px = STRIP_PX if timeline.write_spans else TOP_PX
     height_px = top_px + ROW_PX * max(1, len(timeline.rows))
@@ -373,7 +370,6 @@ def figure(timeline: RollTimelineView, mode: str) -> PlainFigure:
 
 
 def _box_top(row_number: int, top: int) -> float:
-    """Returns the upper edge of a row's box, in px."""
     return top + row_number * ROW_PX + 3
 
 
@@ -565,7 +561,6 @@ def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) 
 
 
 def _pale_colour(colour: str) -> str:
-    """Returns a colour with an opacity of 0.4."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},.4)"
 

@@ -93,17 +93,14 @@ def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
 
 
 def describe(areas: BatchAreasView) -> str:
-    """Describes the figure for screen readers."""
     return join_semicolon(_batch_label(batch, " ") for batch in areas.batches)
 
 
 def figure(areas: BatchAreasView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     return _areas_figure(areas, mode, is_answered=True)
 
 
 def question_figure(areas: BatchAreasView, mode: str) -> go.Figure:
-    """Draws the view without the answer."""
     return _areas_figure(areas, mode, is_answered=False)
 
 
@@ -308,12 +305,10 @@ def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
 
 
 def header_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     return _header_figure(areas, mode, is_answered=True)
 
 
 def header_question_figure(areas: HeaderAreasView, mode: str) -> go.Figure:
-    """Draws the view without the answer."""
     return _header_figure(areas, mode, is_answered=False)
 
 
@@ -413,7 +408,6 @@ def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
 
 
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
-    """Draws lines above the bytes and fields that the checksum covers."""
     return [
         {
             "type": "line",
@@ -453,7 +447,6 @@ def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]
 
 
 def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
-    """Returns each field's name, turned by 90°, and its number of bytes."""
     notes = []
     for field in areas.fields:
         x = zoom * (field.start + field.end) / 2

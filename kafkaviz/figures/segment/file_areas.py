@@ -24,8 +24,6 @@ COLOURS = {".log": "log", ".index": "offset", ".timeindex": "time"}
 
 @dataclass(frozen=True)
 class FileArea:
-    """A file: its suffix, its bytes, and its content in words."""
-
     suffix: str
     size_bytes: int
     content: str
@@ -96,7 +94,6 @@ def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
 
 
 def describe(areas: FileAreasView) -> str:
-    """Describes the figure for screen readers."""
     return join_semicolon(
         f"{suffix} {size_bytes} B, {part}, {content}"
         for suffix, size_bytes, part, content in rows(areas)
@@ -104,7 +101,6 @@ def describe(areas: FileAreasView) -> str:
 
 
 def figure(areas: FileAreasView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     log_bytes, small_files = areas.files[0].size_bytes, areas.files[1:]
     sides = [_sides(file.size_bytes, log_bytes) for file in small_files]
@@ -227,7 +223,6 @@ def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
 
 
 def _label(x: float, y: float, file: FileArea, colour: str) -> list[dict]:
-    """Returns suffix, size and content of a file."""
     lines = (
         f"<b>{file.suffix}</b>",
         f"{group(file.size_bytes)} B",

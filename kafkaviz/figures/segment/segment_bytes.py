@@ -117,7 +117,6 @@ DEFAULT_BYTE = InitialByte()
 
 
 def find_files(segment: Segment) -> dict[str, FileInfo]:
-    """Returns the existing files of a segment by suffix."""
     return {
         suffix: file for suffix, attribute in FILES.items() if (file := getattr(segment, attribute))
     }
@@ -314,7 +313,6 @@ def _index_pane(
 
 
 def _initial_byte(byte: int | None, start: int, end: int, key: int) -> int:
-    """Returns `byte` if it is inside, else `key`."""
     return byte if byte is not None and start <= byte < end else key
 
 

@@ -225,7 +225,6 @@ def _index_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _end_facts(index: Index) -> list[Fact]:
-    """Returns facts about the bytes after the last entry."""
     facts = []
     if index.trailing_bytes:
         facts.append(

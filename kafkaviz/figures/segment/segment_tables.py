@@ -126,7 +126,6 @@ def rows_around(count: int, row: int) -> range:
 
 
 def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
-    """Returns the batches around the pin."""
     aim = anatomy.links.entry_aim
     wrong_slots = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
     return [

@@ -55,13 +55,11 @@ class LookupContext:
 
     @property
     def target(self) -> int:
-        """The offset or the timestamp that is looked up."""
         # a lookup has either a timestamp or an offset
         return cast(int, self.result.timestamp_ms if self.is_by_time else self.result.offset)
 
     @property
     def searched_segment(self) -> SegmentView | None:
-        """The first segment that was searched."""
         searches = self.result.searches
         return self.find_segment(searches[0].segment) if searches else None
 

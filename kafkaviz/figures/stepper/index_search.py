@@ -75,7 +75,6 @@ class SearchView:
     cells: tuple[tuple[str, str, str], ...] | None
 
     def count_pages(self, probes: int) -> int:
-        """Returns the number of pages that the first probes touch."""
         return len({page for row in self.rows[:probes] for page in row.pages})
 
 
@@ -145,7 +144,6 @@ def _probe_text(search: IndexSearch, probe: Probe) -> str:
 
 
 def _probe_key(search: IndexSearch, probe: Probe) -> str:
-    """Returns the message key for a probe's branch."""
     warm_from = search.slot_search.warm_from_slot
     first = "first_again" if warm_from == 0 else "first"
     match probe.branch:
@@ -195,7 +193,6 @@ def _code_lines(search: IndexSearch) -> list[str]:
 
 
 def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
-    """Returns the title of the index figure after the first probes."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
     probes_text = say_count("common.n_probes", probes)
     if not slot_search.entries:
@@ -225,7 +222,6 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
 
 
 def browser_object(search_view: SearchView) -> dict:
-    """Returns the search as plain values."""
     slot_search, kind = search_view.search.slot_search, search_view.search.kind
     code_key = f"code_{kind}{'' if slot_search.warm_from_slot is None else '_warm'}"
     return {
@@ -251,7 +247,6 @@ def browser_object(search_view: SearchView) -> dict:
 
 
 def _hint_text(search_view: SearchView) -> str:
-    """Says where the warm section is."""
     slot_search = search_view.search.slot_search
     first_slot = slot_search.warm_from_slot
     if first_slot is None:

@@ -139,7 +139,6 @@ def _header_step(scan: ForwardScan, number: int) -> ScanStep:
 
 
 def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) -> str:
-    """Describes a header and the decision that follows."""
     key, position = f"log_scan.{header.outcome}", group(header.position)
     size, value = group(header.size_bytes), header.value
     if header.outcome in TIMES:
@@ -165,7 +164,6 @@ def _sizes_text(sizes: tuple[int, ...]) -> str:
 
 
 def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
-    """Returns the title of the log figure after the first reads."""
     scan = scan_view.scan
     if not read_count and not is_over:
         return say("log_scan.waiting")
@@ -182,7 +180,6 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
 
 
 def _hint_text(scan_view: ScanView) -> str:
-    """Says which bytes are drawn."""
     if not len(scan_view.batches):
         return say("log_scan.no_batch")
     first_batch, last_batch = scan_view.batches[0], scan_view.batches[-1]
@@ -195,7 +192,6 @@ def _hint_text(scan_view: ScanView) -> str:
 
 
 def browser_object(scan_view: ScanView) -> dict:
-    """Returns the scan as plain values."""
     scan = scan_view.scan
     rows = [
         [

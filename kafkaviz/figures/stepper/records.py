@@ -33,7 +33,6 @@ class RecordsView:
 
 
 def view(context: LookupContext) -> RecordsView:
-    """Returns the records that are drawn."""
     (records, fault), hit = _read_records(context), _hit_offset(context)
     first_number = _first_drawn(records, hit)
     return RecordsView(
@@ -72,7 +71,6 @@ def _first_drawn(records: Sequence[LookupRecord], hit_offset: int | None) -> int
 
 
 def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -> str:
-    """Returns the title of the records, before or after they are read."""
     if is_read and records_view.fault:
         return say("stepper_figures.fault", fault=records_view.fault)
     hit_index = next(

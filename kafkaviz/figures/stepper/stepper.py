@@ -71,7 +71,6 @@ class LookupStep(NamedTuple):
 
 
 def value_names() -> list[str]:
-    """Returns VALUE_NAMES in the words of the page."""
     return [
         say(f"stepper_figures.value_{name}") if name in COUNT_VALUES else name
         for name in VALUE_NAMES
@@ -217,7 +216,6 @@ def _short_key(search: IndexSearch, key: int) -> str:
 
 
 def _beginning_text(context: LookupContext) -> str:
-    """Says which segment is chosen and why, or why none is."""
     result, beginning, bounds = context.result, context.result.beginning, context.result.bounds
     count, is_only = group(len(context.log.segments)), len(context.log.segments) == 1
     segment_name = units.file_stem(beginning.base_offset)
@@ -278,7 +276,6 @@ def _largest_text(context: LookupContext, segment_name: str) -> str:
 
 
 def _next_segment_text(context: LookupContext, number: int) -> str:
-    """Says that the segment before gives no answer, and names the next one."""
     before, after = context.result.searches[number - 1 : number + 1]
     return say(
         "lookup_steps.next_segment",
@@ -289,7 +286,6 @@ def _next_segment_text(context: LookupContext, number: int) -> str:
 
 
 def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
-    """Says what follows from the batch that was found, or that none was found."""
     result, scan, key = context.result, cast(ForwardScan, context.result.scan), outcome.value
     match outcome:
         case LookupOutcome.NO_BATCH | LookupOutcome.TOO_EARLY:
@@ -325,7 +321,6 @@ class StepperView:
 
 
 def view(context: LookupContext) -> StepperView:
-    """Returns the steps of a lookup and their figures."""
     searches = tuple(index_search.view(context, search) for search in context.result.searches)
     scans = tuple(log_scan.view(context, scan) for scan in context.result.scans)
     records_view = records.view(context)
@@ -398,7 +393,6 @@ def _with_segment_hint(figure_object: dict, context: LookupContext, base_offset:
 
 
 def size_bytes(payload: dict) -> int:
-    """Returns the bytes that a payload takes as JSON."""
     return len(json.dumps(payload, ensure_ascii=False).encode())
 
 
@@ -411,7 +405,6 @@ def _scan_code_object(context: LookupContext) -> dict:
 
 
 def _entry_text(context: LookupContext, segment: int) -> str:
-    """Names the position at which the scan of a segment starts."""
     entry = next(
         search.entry
         for search in context.result.searches

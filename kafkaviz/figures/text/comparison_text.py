@@ -20,7 +20,6 @@ MAX_RANGES = 5  # ranges that are written out
 
 
 def describe_facts(comparison: PartitionComparison) -> Iterator[Message]:
-    """Yields the facts about the partition as a whole."""
     for relation in comparison.relations[1:]:
         if relation.severity > Relation.SEGMENTS_DIFFER.severity:
             yield message("comparison.also", relation=relation_name(relation))
@@ -92,7 +91,6 @@ def join_ranges(ranges: tuple[OffsetRange, ...], *, has_more: bool = False) -> s
 
 
 def describe_difference(difference: ByteDifference) -> Message:
-    """Says which bytes of which file differ, and their values."""
     locations = [location for location in difference.locations if location]
     places = [_place(location) for location in locations]
     if difference.what in ("tail", "hole"):
@@ -162,7 +160,6 @@ def describe_index(index: IndexComparison) -> Message:
 
 
 def describe_walk(walk: TruncationWalk, leader: str, follower: str) -> Message:
-    """Says which offsets a follower drops."""
     if not walk.follower_loses:
         return message("comparison.loses_nothing", leader=leader, follower=follower)
     ranges = join_ranges(
@@ -173,7 +170,6 @@ def describe_walk(walk: TruncationWalk, leader: str, follower: str) -> Message:
 
 
 def describe_step(step: TruncationStep) -> Message:
-    """Says what a follower asks, the answer, and the follower's action."""
     answer = step.answer
     return message(
         f"comparison.step_{step.rule.value.replace('-', '_')}",
@@ -186,7 +182,6 @@ def describe_step(step: TruncationStep) -> Message:
 
 
 def describe_change(change: FileChange) -> Message:
-    """Says how a file changed."""
     before, after = (0 if size is None else size for size in change.sizes)
     text = message(
         "comparison.change",

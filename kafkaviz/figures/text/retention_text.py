@@ -135,7 +135,6 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
 
 
 def counted_segments_text() -> str:
-    """Says which segments the headline counts."""
     return say("retention.counted")
 
 

@@ -88,7 +88,6 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
 
 
 def no_entry_reason(anatomy: Anatomy) -> str:
-    """Says why an existing .index holds no entry."""
     slots_text = (
         say_count("segment.slots_waiting", anatomy.index.slots) if anatomy.index.slots else ""
     )
@@ -96,7 +95,6 @@ def no_entry_reason(anatomy: Anatomy) -> str:
 
 
 def no_time_reason(anatomy: Anatomy) -> str:
-    """Says why an existing .timeindex holds no entry."""
     return say(
         "segment.no_time_magic_0" if anatomy.counts.is_without_time else "segment.first_time"
     )

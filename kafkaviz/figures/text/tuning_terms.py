@@ -55,5 +55,4 @@ def reason_sentence(reason: Reason) -> str:
 
 
 def describe(reason: Reason) -> str:
-    """Returns a reason as part of a sentence."""
     return describe_reason(reason).render(language())

@@ -64,7 +64,6 @@ class CostCurveView:
 
     @property
     def most_headers(self) -> float:
-        """The upper end of the axis."""
         return most_headers(self.headers_p99)
 
 
@@ -116,7 +115,6 @@ def _names(
 
 
 def figure(curve: CostCurveView, mode: str) -> PlainFigure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     low, high = _byte_range(curve)
     axis = {"type": "log"} | theme.PLAIN_AXIS
@@ -166,7 +164,6 @@ def _byte_range(curve: CostCurveView) -> tuple[float, float]:
 
 
 def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """Draws the p99 above, the mean below."""
     return [
         {
             "type": "scatter",
@@ -185,7 +182,6 @@ def _lines(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _points(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """Draws a clickable point per interval, and the marks."""
     return [
         interval_trace(
             curve.intervals,
@@ -216,7 +212,6 @@ def _points(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
 
 
 def _line_names(curve: CostCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns each line's name, above its left end."""
     if not len(curve.intervals):
         return []
     style = {"font": {"size": 12, "color": colours["scan_text"]}, "xanchor": "left", "xshift": 4}

@@ -130,7 +130,6 @@ def least_safe_bytes(outcomes: Sequence[IndexSizeOutcome]) -> int | None:
 
 
 def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
-    """Returns the curve with today's size alone."""
     unknown = np.full(len(curve.sizes), np.nan)
 
     def today_alone(values: np.ndarray) -> np.ndarray:
@@ -214,7 +213,6 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
 
 
 def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple]:
-    """Returns COLUMNS of each size."""
     values = []
     for outcome in outcomes:
         search, plain = outcome.search(), outcome.search(warm=False)
@@ -244,7 +242,6 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
 
 
 def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     low, high = curve.log_range
     x = np.log2(curve.sizes.astype(float))
@@ -379,7 +376,6 @@ def _text_colour(colour: str) -> str:
 
 
 def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Marks the sizes with which an index ends the segment."""
     if _full_until(curve) is None:
         return []
     return [
@@ -449,7 +445,6 @@ def _mark_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict
 
 
 def _mark_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns each name next to its line, in the gap between the panels."""
     return [
         {
             "x": float(np.log2(curve.sizes[place])),

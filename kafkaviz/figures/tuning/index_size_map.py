@@ -173,7 +173,6 @@ def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.n
 
 
 def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     x, y = np.log2(size_map.intervals.astype(float)), np.log2(size_map.sizes.astype(float))
     chart = go.Figure(
@@ -220,7 +219,6 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
 
 
 def _cost_name(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Names the colour scale, above it."""
     if np.isnan(size_map.cold_us).all():
         return []
     name = theme.vertical_axis_name(say("index_size.axis_cost"), colours, left_px=LEFT, y=1.0)
@@ -274,7 +272,6 @@ def _unknown_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> go.He
 
 
 def _mix(ground: str, colour: str, share: float) -> str:
-    """Returns a mix of two colours."""
     channels = (
         round(int(ground[at : at + 2], 16) * (1 - share) + int(colour[at : at + 2], 16) * share)
         for at in (1, 3, 5)
@@ -371,7 +368,6 @@ def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
 
 
 def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
-    """Returns the .log of each line, below it."""
     names = []
     for target, sizes in size_map.roll_lines.items():
         drawn = np.flatnonzero(np.isfinite(sizes))

@@ -154,7 +154,6 @@ def _title(current: MapPoint, safe_bytes: int) -> str:
 
 
 def caption() -> str:
-    """Explains the map."""
     return say("curves.below_map")
 
 
@@ -175,7 +174,6 @@ def _find_regions(
 
 
 def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
-    """Describes today's index size in a sentence or two."""
     parts, current_limits = measured.parts, limits_at(measured, config, config.index_interval_bytes)
     index = parts.index_of(config.index_interval_bytes)
     entries = int(parts.entries[index])
@@ -219,7 +217,6 @@ COLUMNS = ("interval_bytes", "safe_segment_index_bytes", "ends_a_segment_first")
 
 
 def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     chart = go.Figure(
         [

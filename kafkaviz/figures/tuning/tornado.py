@@ -104,7 +104,6 @@ def _title(bars: Sequence[AssumptionBar]) -> str:
 
 
 def caption() -> str:
-    """Explains the figure."""
     return say("curves.below_tornado")
 
 
@@ -138,12 +137,10 @@ COLUMNS = (
 
 
 def column_titles() -> tuple[str, ...]:
-    """Returns the column titles of `rows`."""
     return tuple(say(f"curves.{column}") for column in COLUMNS)
 
 
 def figure(tornado: TornadoView, mode: str) -> go.Figure:
-    """Draws the view in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     indexes = list(range(len(tornado.bars)))
     most_us = max([bar.high_us for bar in tornado.bars] + [tornado.typical_us, 1e-6])

@@ -332,7 +332,6 @@ COLUMNS = (
 
 
 def captions(curve: TuningCurveView) -> tuple[str, str]:
-    """Explains each of the two figures."""
     sentences = [say("curves.below_headers"), *budget_sentences(curve)]
     return join_sentences(sentences), say("curves.below_bytes")
 
@@ -344,7 +343,6 @@ def budget_sentences(curve: TuningCurveView) -> list[str]:
 
 
 def most_headers(headers_p99: np.ndarray) -> float:
-    """Returns the upper end of the axis of headers."""
     return max(12.0, 1.3 * float(headers_p99.max(initial=1)))
 
 
@@ -363,7 +361,6 @@ def drawn_budget(budget: Range | None, most: float) -> Range | None:
 
 
 def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
-    """Draws the headers of a lookup in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     most = most_headers(curve.headers_p99)
     p50, p99 = np.maximum(curve.headers_p50, 1), np.maximum(curve.headers_p99, 1)
@@ -449,7 +446,6 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
 
 
 def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
-    """Draws the bytes of both indexes in a mode, "light" or "dark"."""
     colours = theme.colours(mode)
     most_bytes, least_bytes = (
         1.5 * float(curve.index_bytes.max(initial=8)),
@@ -589,7 +585,6 @@ def mark_trace(x: list[float], y: list[float | None], marker: dict) -> dict:
 
 
 def _hover_points(curve: TuningCurveView, y: np.ndarray) -> dict:
-    """Returns invisible points."""
     hidden = {"size": 14, "opacity": 0}
     return interval_trace(curve.intervals, curve.hover_texts, curve.intervals, y, hidden)
 
@@ -788,6 +783,5 @@ def _name_annotations(
 
 
 def _faint_colour(colour: str, opacity: float) -> str:
-    """Returns a translucent colour."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"

@@ -140,7 +140,6 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
 
 
 def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    """Says that another interval would gain too little or nothing."""
     current, considered = recommendation.current_cost, recommendation.considered_bytes
     deciding = next(
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
@@ -181,7 +180,6 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
 
 
 def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    """Compares the p99 lookup at today's interval with its budget."""
     current, missed_reason = (
         recommendation.current_cost,
         _find_reason(recommendation, "over-budget"),
@@ -311,7 +309,6 @@ def _no_effect_text(measured: LogMeasurement) -> str:
 
 
 def _not_fixed_text(recommendation: Recommendation) -> str:
-    """Names the problems that no interval solves."""
     codes = {reason.code for reason in recommendation.not_fixed}
     keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
     return say(f"verdict.{'_and_'.join(keys)}") if keys else ""
