@@ -39,28 +39,29 @@ appends the batches once more, without their payload, with other settings, and t
 by cause, indexes and maps.
 
 --json prints one object: current, {index.interval.bytes, interval_source, segment.bytes,
-segment.index.bytes, segment.ms, tiered, per_append, inferred, replayed and on_disk:
-{offset_entries, time_entries}, and the columns of sweep and the prices at that interval}; sweep, a
-list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99,
-headers_max, skipped_bytes_mean}; index_size_sweep, what each segment.index.bytes would do at
-today's interval, the log's batches appended in rounds until segments close: a list of
-{segment_index_bytes, offset_slots, usable_time_slots, segments, rolls, segment_log_bytes,
-rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; of searches in such an
-index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and, as up to Kafka 2.0,
-plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages; cold_index_reads, mean_us,
-cold_mean_us}, null of a broker and of a .log alone; recommendation, {verdict: keep|change, setting,
-value, because, reasons: [{code, ...}], considered, meets_budgets, gain: {p99_us, mean_us,
-index_share, cores, blocks}, not_fixed, proposed, command, reaches}; source, {kind:
-partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions,
-batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed,
-because}; budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s}; costs, {header_us,
-first_us, storage, read_us, modelled, calibrated}; tornado, a list of {name, unit, low, typical,
-high, p99_us_low, p99_us_high, verdict_low, verdict_high}; limits, {binding, and the .log at which
-each ends a segment, segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes;
+segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings that only the
+metadata log tells, which is in another log directory, so that the values here are inferred or
+Kafka's defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and
+the prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
+headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, what each
+segment.index.bytes would do at today's interval, the log's batches appended in rounds until
+segments close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments, rolls,
+segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; of
+searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and,
+as up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
+cold_index_reads, mean_us, cold_mean_us}, null of a broker and of a .log alone; recommendation,
+{verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
+meets_budgets, gain: {p99_us, mean_us, index_share, cores, blocks}, not_fixed, proposed, command,
+reaches}; source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments,
+partitions, batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version,
+{assumed, because}; budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s}; costs,
+{header_us, first_us, storage, read_us, modelled, calibrated}; tornado, a list of {name, unit, low,
+typical, high, p99_us_low, p99_us_high, verdict_low, verdict_high}; limits, {binding, and the .log
+at which each ends a segment, segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes;
 least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
 index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered,
 {cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; of a
-broker topics, a list of {topic, verdict, value, because, ...}, and metadata_left_out;
+broker topics, a list of {topic, verdict, value, because, unknown, ...}, and metadata_left_out;
 unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if,
 {today, changed: {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
 files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_p99_us,

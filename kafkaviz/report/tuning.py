@@ -222,8 +222,9 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
     answer = report_tuning.answers.get(case.name)
     if answer is None:
         return case.name, "0 B", *[units.MISSING] * 5, say("tuning.no_batch")
+    kept_text = say("curves.keep" if answer.is_today_known else "curves.no_change")
     says = (
-        say("curves.keep")
+        kept_text
         if answer.verdict == tuning.TuningVerdict.KEEP
         else tag("b", units.group(answer.value))
     )

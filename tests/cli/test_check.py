@@ -581,3 +581,23 @@ def test_one_of_several_directories_speaks_for_itself(disks, capsys):
     assert "the metadata log is in another log directory" in retention
     main(["check", str(disks)])
     assert "will succeed, and " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "names", [("disk-a",), ("disk-b",), ("disk-a", "disk-c"), ("disk-b", "disk-c")]
+)
+def test_the_command_the_page_and_the_report_say_what_was_not_read(disks, names, capsys, tmp_path):
+    """One wording of a start of which only some directories are known; with the metadata log too,
+    which names the others.
+    """
+    paths = [str(disks / name) for name in names]
+    main(["check", *paths])
+    lines = capsys.readouterr().out.splitlines()
+    start = next(line for line in lines if "next start" in line)
+    assert start.startswith("nothing here stops the next start")
+    assert start.endswith("; the broker's other log directories were not read")
+    out = tmp_path / "report.html"
+    main(["report", *paths, "-o", str(out)])
+    html = out.read_text()
+    assert "Nothing here stops the next start, which will " in html
+    assert "other log directories were not read." in html and "will start" not in html

@@ -460,3 +460,25 @@ def test_the_values_of_a_reason_have_the_names_that_help_says(clean, capsys):
     reasons = tuned(capsys, clean / "dense-index-0")["recommendation"]["reasons"]
     names = {name for reason in reasons for name in reason} - {"code"}
     assert {"of", "entries"} <= names <= promised
+
+
+def test_an_unknown_interval_is_not_said_to_be_kept(disks, capsys):
+    """Of a directory without the metadata log; what is assumed is named, also in the JSON."""
+    names = ["index.interval.bytes", "segment.bytes", "segment.index.bytes", "segment.ms"]
+    for path in (disks / "disk-b", disks / "disk-b" / "audit-1"):
+        assert main(["tune", str(path)]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        assert "keep " not in text
+        assert "index.interval.bytes is unknown; assuming 4096, no change is proposed" in text
+        assert "assumed segment.bytes = 1073741824, " in text
+        assert "the metadata log is in another log directory; Kafka's default is assumed" in text
+        main(["tune", str(path), "--json"])
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["current"]["unknown"] == names
+        assert answer["recommendation"]["today_known"] is False
+        assert all(topic["unknown"] == names for topic in answer.get("topics", ()))
+    main(["tune", str(disks), "--json"])
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["current"]["unknown"], answer["recommendation"]["today_known"]) == ([], True)
+    assert main(["tune", str(disks / "disk-b"), "--set", "log.index.interval.bytes=4096"]) == 0
+    assert "keep log.index.interval.bytes = 4096" in capsys.readouterr().out

@@ -90,6 +90,13 @@ class Health:
     retention: tuple[LogRetention, ...] = ()
 
     @property
+    def is_partial(self) -> bool:
+        """Whether the broker has log directories that were not read; any of them may stop it."""
+        return self.broker.lacks_metadata_log or any(
+            found.code == "log-directory-missing" for found in self.findings
+        )
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many findings of each severity."""
         return counts(self.findings)

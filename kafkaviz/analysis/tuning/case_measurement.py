@@ -165,6 +165,9 @@ def _measure_case(
         is_tiered=is_tiered,
         is_coarse=is_coarse,
         inferred_settings=inferred_settings,
+        unknown_settings=tuple(
+            key for key in current_config.SETTINGS if not topic_settings[key].is_known
+        ),
         leaves_maps=leaves_maps,
     )
     replay_logs = tuple(_replay_log(partition, behaviour) for partition, _ in logs)

@@ -29,6 +29,8 @@ from kafkaviz.log.settings import Settings, SettingValue
 from kafkaviz.messages import Message, message
 
 TunedSegments = tuple[Partition, Sequence[LogSegment]]  # and those of its segments that are tuned
+# what a tuning depends on
+SETTINGS = (SETTING, "segment.bytes", "segment.index.bytes", "segment.ms")
 SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting tells
 
 

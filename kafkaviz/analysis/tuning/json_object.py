@@ -135,6 +135,7 @@ def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
         "tiered": today.is_tiered,
         "per_append": today.is_coarse,
         "inferred": list(today.inferred_settings),
+        "unknown": list(today.unknown_settings),
         **_row_object(case.measurement.parts.sweep()[index]),
         "replayed": dict(
             zip(("offset_entries", "time_entries"), case.replayed_entries, strict=True)
@@ -223,6 +224,7 @@ def _recommendation_object(
         value = case.today.interval_bytes
         return {
             "verdict": "keep",
+            "today_known": case.today.is_interval_known,
             "setting": setting,
             "value": value,
             "because": reason_texts,
@@ -232,6 +234,7 @@ def _recommendation_object(
     topic = None if is_broker else case.today.topic
     return {
         "verdict": str(recommendation.verdict),
+        "today_known": recommendation.is_today_known,
         "setting": setting,
         "value": recommendation.value,
         "because": [str(describe_reason(reason)) for reason in recommendation.reasons],
@@ -303,6 +306,7 @@ def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> di
         **_log_object(case),
         SETTING: case.today.interval_bytes,
         "interval_source": str(case.today.interval_source),
+        "unknown": list(case.today.unknown_settings),
     }
     if recommendation is None:
         return result | {"verdict": "keep", "value": case.today.interval_bytes, "because": []}

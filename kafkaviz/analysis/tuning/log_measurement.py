@@ -79,6 +79,8 @@ class CurrentConfig:
         partitions: how many logs.
         topic: its name, None of an entire broker.
         inferred_settings: settings of config that no file has, and that the log's rolls do.
+        unknown_settings: settings that only the metadata log tells, which is in another log
+            directory; the interval and config hold what is inferred, or Kafka's defaults, instead.
         index_rooms: segment.index.bytes of each partition of a broker, whose topics differ; empty
             where that of config is all of theirs.
         leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390).
@@ -93,5 +95,20 @@ class CurrentConfig:
     is_coarse: bool = False
     fetch_bytes: int = FETCH_BYTES
     inferred_settings: tuple[str, ...] = ()
+    unknown_settings: tuple[str, ...] = ()
     index_rooms: tuple[int, ...] = ()
     leaves_maps: bool = False
+
+    @property
+    def is_interval_known(self) -> bool:
+        """Whether a file, a person or Kafka's default tells the interval."""
+        return SETTING not in self.unknown_settings
+
+    @property
+    def assumed_settings(self) -> tuple[str, ...]:
+        """The unknown settings, the interval left out, that have Kafka's defaults here."""
+        return tuple(
+            name
+            for name in self.unknown_settings
+            if name != SETTING and name not in self.inferred_settings
+        )

@@ -42,6 +42,7 @@ class Recommendation:
 
     Attributes:
         value: the interval to have, today's where the verdict is keep.
+        is_today_known: whether today's interval is known; else it is inferred or assumed.
         considered_bytes: what the budgets alone would choose, or where none meets them all what
             comes nearest.
     """
@@ -55,6 +56,7 @@ class Recommendation:
     current_cost: IntervalCost
     proposed_cost: IntervalCost
     meets_budgets: bool
+    is_today_known: bool = True
 
 
 def recommend(
@@ -101,6 +103,7 @@ def recommend(
         current_cost=current,
         proposed_cost=best,
         meets_budgets=not exceeded_budgets(current if best is replay else best, budgets),
+        is_today_known=today.is_interval_known,
     )
 
 

@@ -159,6 +159,9 @@ class TuningSource:
             is_coarse=is_coarse,
             index_rooms=index_rooms,
             leaves_maps=leaves_maps,
+            unknown_settings=tuple(
+                dict.fromkeys(name for case in self.cases for name in case.today.unknown_settings)
+            ),
         )
         apparent_bytes, allocated_bytes = zip(
             *(case.index_files for case in self.cases), strict=True

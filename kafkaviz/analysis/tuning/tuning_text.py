@@ -69,10 +69,12 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
     Args:
         name: that of the setting, a topic's or the broker's.
     """
+    is_known = recommendation.is_today_known
     if recommendation.verdict == TuningVerdict.KEEP:
-        return message("tuning_answer.keep", name=name, value=recommendation.value)
+        key = "keep" if is_known else "no_change_unknown"
+        return message(f"tuning_answer.{key}", name=name, value=recommendation.value)
     return message(
-        "tuning_answer.change",
+        "tuning_answer.change" if is_known else "tuning_answer.change_unknown",
         name=name,
         current=recommendation.current_cost.interval_bytes,
         value=recommendation.value,

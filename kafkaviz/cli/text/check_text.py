@@ -183,7 +183,7 @@ def _render_start(health: Health) -> Iterator[str]:
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
             yield from _render_failures(restart.failures)
-        elif health.broker.lacks_metadata_log:
+        elif health.is_partial:
             yield say("cli_check.start_alone", how=how, rest=rest)
         else:
             yield say("cli_check.start_succeeds", how=how, rest=rest)

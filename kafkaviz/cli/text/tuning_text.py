@@ -137,7 +137,7 @@ def _render_basis(
 
 
 def _render_current(case: TuningCase) -> Iterator[str]:
-    """Yields today's interval, and the settings that were inferred."""
+    """Yields today's interval, and the settings that were inferred or assumed."""
     yield from _wrap(
         say("cli_tune.today"),
         say(
@@ -155,6 +155,20 @@ def _render_current(case: TuningCase) -> Iterator[str]:
         yield from _wrap(
             say("cli_tune.label_inferred"),
             say("cli_tune.from_the_rolls", settings=tuple(inferred_settings)),
+        )
+    if case.today.assumed_settings:
+        assumed_settings = (
+            f"{name} = {getattr(case.today.config, name.replace('.', '_'))}"
+            for name in case.today.assumed_settings
+        )
+        source = message("setting_source.metadata_log_elsewhere")
+        yield from _wrap(
+            say("cli_tune.label_assumed"),
+            say(
+                "cli_tune.assumed",
+                settings=tuple(assumed_settings),
+                why=message("tuning_answer.interval_assumed", source=source),
+            ),
         )
 
 

@@ -202,6 +202,7 @@ def health_view(
             for log in health.retention
         ],
         is_left_known=broker.shutdown_state != "unknown",
+        is_partial=health.is_partial,
         release=health.assumed_release.release,
     )
 
@@ -240,6 +241,7 @@ def view(
     logs: int,
     log_retention: Sequence[LogRetention] = (),
     is_left_known: bool = True,
+    is_partial: bool = False,
     release: Release = versions.NEWEST_RELEASE,
 ) -> HealthView:
     """Returns everything the page shows.
@@ -250,6 +252,7 @@ def view(
         restart: None if it cannot be predicted.
         logs: number of the broker's logs, including those without a .log.
         is_left_known: whether the directory shows how the broker was stopped.
+        is_partial: whether the broker has log directories that were not read.
         release: the release that will start.
     """
     counts = {
@@ -264,7 +267,14 @@ def view(
     if restart is None:
         return HealthView(unknown_verdict(), None, counts, *rows)
     return HealthView(
-        start_verdict(findings, restart, logs, is_left_known=is_left_known, release=release),
+        start_verdict(
+            findings,
+            restart,
+            logs,
+            is_left_known=is_left_known,
+            is_partial=is_partial,
+            release=release,
+        ),
         recovery_strip(restart, log_bytes),
         counts,
         *rows,
@@ -280,11 +290,12 @@ def start_verdict(
     logs: int,
     *,
     is_left_known: bool = True,
+    is_partial: bool = False,
     release: Release = versions.NEWEST_RELEASE,
 ) -> StartVerdict:
     """Says in a headline and some sentences what the next start does.
 
-    `logs`, `is_left_known` and `release` have the same meaning as in `view`.
+    `logs`, `is_left_known`, `is_partial` and `release` have the same meaning as in `view`.
     """
     forecast, source = (
         restart_forecast.forecast(restart, logs),
@@ -307,7 +318,7 @@ def start_verdict(
         "error"
         if remaining_errors or forecast.stray_directories
         else "warning"
-        if forecast.cut_logs or forecast.deleted_files or not forecast.is_clean
+        if forecast.cut_logs or forecast.deleted_files or not forecast.is_clean or is_partial
         else "ok"
     )
     stop_text = _stop_text(forecast) if is_left_known else say("health.taken_as_clean")
@@ -317,17 +328,18 @@ def start_verdict(
             *_cut_texts(findings, restart),
             _stray_text(forecast.stray_directories),
             _remaining_text(remaining_errors),
+            say("health.others_not_read") if is_partial else "",
             source,
         ]
     )
     if restart.offline_directories:
         return _offline_verdict(restart, source)
     not_served_text = restart_forecast_text.not_served_text(forecast)
-    headline = (
-        say("health.will_not_serve", without=not_served_text)
-        if not_served_text
-        else say("health.will_start", doings=restart_forecast_text.describe(forecast))
-    )
+    if not_served_text:
+        headline = say("health.will_not_serve", without=not_served_text)
+    else:
+        key = "nothing_stops" if is_partial else "will_start"
+        headline = say(f"health.{key}", doings=restart_forecast_text.describe(forecast))
     return StartVerdict(kind, headline, text)
 
 

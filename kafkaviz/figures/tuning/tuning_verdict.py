@@ -65,15 +65,14 @@ def view(
     reason = {KEEP: _keep_text, BATCH_FIRST: _batch_first_text}.get(kind, _change_text)(
         recommendation, measured, budgets
     )
-    mark = (
-        "info"
-        if kind == KEEP and _find_reason(recommendation, "over-budget")
-        else MARK_BY_KIND[kind]
-    )
+    is_unknown = kind == KEEP and not recommendation.is_today_known
+    is_over_budget = kind == KEEP and _find_reason(recommendation, "over-budget")
+    mark = "info" if is_unknown or is_over_budget else MARK_BY_KIND[kind]
+    headline_key = "unknown" if is_unknown else key
     return VerdictView(
         kind=kind,
         mark=mark,
-        headline=say(f"verdict.headline_{key}", value=group(recommendation.value)),
+        headline=say(f"verdict.headline_{headline_key}", value=group(recommendation.value)),
         reason=reason,
         boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
         command_lead="" if kind == KEEP else say(f"verdict.command_{key}"),

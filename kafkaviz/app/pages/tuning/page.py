@@ -331,7 +331,8 @@ def _topic_row_html(
         recommendation.current_cost.row,
         recommendation.verdict == tuning.TuningVerdict.KEEP,
     )
-    answer_html = say("curves.keep") if is_kept else f"<b>{units.group(recommendation.value)}</b>"
+    kept_text = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
+    answer_html = kept_text if is_kept else f"<b>{units.group(recommendation.value)}</b>"
     return (
         f'<tr><td>{name}</td><td class="r">{units.size(case.measurement.log_bytes)}</td>'
         f'<td class="r">{units.size(case.measurement.batch_bytes)}</td>'
