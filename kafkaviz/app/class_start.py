@@ -118,7 +118,6 @@ def _origin(address: str, port: int) -> str:
 
 
 def _scope_text(language: str) -> str:
-    """Returns the sentence that says what visitors can open."""
     directories = [escape_line(str(root)) for root in access.roots() or ()]
     if not directories:
         return text_in(language, "class.ready_scope")

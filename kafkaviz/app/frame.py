@@ -499,7 +499,6 @@ def _close_dialog() -> None:
 
 
 def help_keys() -> None:
-    """Draws the list of all keys, grouped by where they work."""
     rows = []
     for page, heading, lines in KEY_HELP:
         if page is None or PAGES[page].exists:

@@ -69,5 +69,4 @@ def qr_text(address: str) -> str:
 
 
 def qr_uri(address: str) -> str:
-    """Returns a QR code with a white border as the data URI of an SVG picture."""
     return segno.make_qr(address).svg_data_uri(scale=8, border=3, light="#fff")

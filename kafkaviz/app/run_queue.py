@@ -83,8 +83,6 @@ def saw_after_asking(looked_s: float) -> bool:
 
 
 def in_turn(render_page: Callable[[], None]) -> Callable[[], None]:
-    """Makes each run of a page wait for its turn."""
-
     @wraps(render_page)
     def render_in_turn() -> None:
         with _queue.turn():

@@ -102,7 +102,6 @@ class FrameGuard:
 
 
 def host_names(extra_names: str = "") -> list[str]:
-    """Returns the host names of this server: localhost, the machine's name and allowed names."""
     return [
         "localhost",
         socket.gethostname(),
@@ -123,7 +122,6 @@ def _is_address(name: str) -> bool:
 
 
 def environment_options(environment: Mapping[str, str]) -> dict[str, object]:
-    """Returns the options of Streamlit that the environment sets."""
     return {
         option: parse(environment[name])
         for name, (option, parse) in ENVIRONMENT_OPTIONS.items()

@@ -32,7 +32,6 @@ def preset_name(title: str) -> str:
 
 
 def display_title(title: str) -> str:
-    """Returns the title in the reader's language."""
     if title == OWN_TITLE:
         return say("workloads.own")
     name = preset_name(title)
@@ -51,7 +50,6 @@ def start_workload() -> Workload:
 
 
 def own_text() -> str:
-    """Returns the initial text of the field of a custom workload."""
     return workload.to_toml(start_workload())
 
 
@@ -70,7 +68,6 @@ def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
 
 
 def format_setting(name: str, value: int) -> str:
-    """Formats the value of a topic setting for its slider."""
     if name.endswith(".ms"):
         return NONE if name == "segment.jitter.ms" and not value else duration(value)
     return size(value)

@@ -336,7 +336,6 @@ def _label(key: bytes | None) -> str:
 
 
 def practice_source(name: str) -> LookupSource:
-    """Returns a practice log for lessons, by its name in PRACTICE."""
     practice_log, table = _practice(name)
     rows = practice_log.batches
 

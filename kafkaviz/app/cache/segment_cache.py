@@ -61,7 +61,6 @@ def read(segment: LogSegment) -> Anatomy:
 
 
 def forget() -> None:
-    """Empties the cache, so that every segment is read again when it is next asked for."""
     _read.clear()
 
 
@@ -134,7 +133,6 @@ def _browser_payload(
 
 
 def facts(snapshot: BrokerSnapshot, partition: Partition, anatomy: Anatomy) -> FactGroups:
-    """Returns facts about the three files of a segment, in the reader's language."""
     return _facts(
         snapshot, os.fsencode(snapshot.broker.partition_name(partition)), anatomy, language()
     )

@@ -85,7 +85,6 @@ class WorkloadBatches(NamedTuple):
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
-    """Writes a workload to a log with these settings."""
     rows, appends, load, is_cut = stream(workload)
     behaviour, error = release_behaviour(workload.release), ""
     arguments: dict[str, Any] = {
@@ -147,7 +146,6 @@ def _chunks(workload: Workload, config: LogConfig, *, payload: bool) -> Iterator
 
 
 def key_of(workload: Workload, config: LogConfig) -> str:
-    """Returns a hash that identifies a run."""
     return hashlib.sha256(repr((workload, config)).encode()).hexdigest()[:16]
 
 
@@ -198,7 +196,6 @@ def archive(workload: Workload, config: LogConfig) -> bytes:
 
 
 def _first_batches(chunks: Iterator[AppendChunk]) -> Iterator[AppendChunk]:
-    """Yields the first MAX_BATCHES batches, as many as the page shows."""
     remaining = MAX_BATCHES
     for chunk in chunks:
         rows = chunk.rows[:remaining]
@@ -211,7 +208,6 @@ def _first_batches(chunks: Iterator[AppendChunk]) -> Iterator[AppendChunk]:
 
 
 def lesson_story(name: str) -> GrowthView:
-    """Returns one of STORIES as a growth view, in the reader's language."""
     return _lesson_story(name, messages.language())
 
 

@@ -24,8 +24,6 @@ ART = FRONTEND_FOLDER.parent / "art"
 
 @dataclass(frozen=True)
 class DrawnComponent:
-    """A drawn component: the files it was registered with, and its data."""
-
     name: str
     markup: str
     style: str

@@ -39,7 +39,6 @@ def folders() -> list[Path]:
 
 
 def files(folder_paths: Iterable[Path]) -> Iterator[Path]:
-    """Yields every file with the name of a lesson, folder by folder."""
     for folder in folder_paths:
         if folder.is_dir():
             yield from sorted(

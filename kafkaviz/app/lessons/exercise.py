@@ -87,8 +87,6 @@ class RuleSyntaxError(ValueError):
 
 @dataclass(frozen=True)
 class RuleContext:
-    """The inputs of a rule: the keys, the target, and the slot found by `lookup`."""
-
     keys: Sequence[int]
     target: int
     slot: int

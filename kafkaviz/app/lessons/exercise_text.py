@@ -21,12 +21,10 @@ def grammar() -> str:
 
 
 def describe_fault(error: RuleSyntaxError) -> str:
-    """Returns the text of a syntax error, with the position from 1."""
     return render(error.message)
 
 
 def kind(target_kind: str) -> str:
-    """Returns the words for one of exercise.KINDS."""
     return say(f"exercise.{KINDS[target_kind]}")
 
 

@@ -38,7 +38,6 @@ class GlossaryTerm:
 
     @property
     def meaning(self) -> str:
-        """The explanation in one or two sentences of Markdown."""
         return say(f"glossary.{self.key}_is")
 
     @property

@@ -117,8 +117,6 @@ class LessonBlock:
 
 @dataclass(frozen=True)
 class LessonStep:
-    """A step of a lesson: a heading, then Markdown texts and blocks in order."""
-
     title: str
     line: int
     parts: tuple[str | LessonBlock, ...]
@@ -178,8 +176,6 @@ def parse_minutes(text: str) -> float:
 
 
 def choice_parser(*words: str) -> Parse:
-    """Returns a parser that accepts only these words."""
-
     def parse(text: str) -> str:
         if text not in words:
             raise NoValue(message("lesson.words", words=words))

@@ -63,7 +63,6 @@ def parse_release(text: str) -> str:
 
 
 def parse_hex(text: str) -> bytes:
-    """Parses hexadecimal bytes, with optional blanks between them."""
     try:
         return bytes.fromhex(text)
     except ValueError:
@@ -93,7 +92,6 @@ def parse_batch(text: str) -> tuple[str, int]:
 
 
 def parse_naturals(text: str) -> tuple[int, ...]:
-    """Parses whole numbers of 0 or more, separated by blanks."""
     return tuple(parse_natural(word) for word in text.split())
 
 

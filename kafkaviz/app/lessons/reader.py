@@ -39,8 +39,6 @@ def parse(
 
 
 class _LessonParser:
-    """A parser that reads the lines of a file once."""
-
     def __init__(self, text: str, file: str, kinds: Mapping[str, BlockKind]) -> None:
         self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
         self._file, self._kinds = file, kinds

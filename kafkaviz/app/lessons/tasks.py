@@ -231,7 +231,6 @@ TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
 
 
 def choice_label(word: str) -> str:
-    """Returns a choice, which is yes, no or a cause, in the reader's language."""
     if word in (YES, NO):
         return say(f"workshop.{word}")
     return capitalize(roll_text.cause_name(RollCause(word)))

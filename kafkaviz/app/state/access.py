@@ -29,7 +29,6 @@ CLASS = "KAFKAVIZ_CLASS"  # set to the language of `kafkaviz app --class`, other
 
 
 def samples() -> list[Path]:
-    """Returns the sample broker directories next to the app, which are archives."""
     if not SAMPLES.is_dir():
         return []
     return sorted(path for path in SAMPLES.iterdir() if archive.is_archive(path))
@@ -99,7 +98,6 @@ def translate_corrupt_files() -> Generator[None]:
 
 
 def _resolve(text: str | Path) -> Path:
-    """Returns the absolute path of one place, if this server may open it."""
     if roots() is None:
         return file.absolute_path(text)
     try:

@@ -65,7 +65,6 @@ def restart(snapshot: BrokerSnapshot, release: str) -> None:
 
 
 def log_bytes(snapshot: BrokerSnapshot) -> int:
-    """Returns how many bytes of .log a checkup reads."""
     logs = (
         segment.log for partition in snapshot.broker.partitions for segment in partition.segments
     )

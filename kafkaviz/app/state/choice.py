@@ -65,7 +65,6 @@ def ask(
 def _draw(
     draw: Callable, label: str, options: Sequence[str], key: str, **arguments: object
 ) -> None:
-    """Draws the control; its state was set before."""
     arguments["on_change"], arguments["args"] = count_move, (arguments.get("on_change"),)
     arguments |= initial(draw, key, options)
     draw(label, options, key=key, **arguments)

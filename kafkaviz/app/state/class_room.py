@@ -51,8 +51,6 @@ class ClassFull(KafkavizError):
 
 
 class StuckReason(Enum):
-    """A sign that a learner may need the teacher."""
-
     HAND = "hand"  # the learner raised a hand
     TRIES = "tries"  # STUCK_TRIES or more wrong answers to the task
     LATE = "late"  # no answer after STUCK_S, and at least half of the class has answered
@@ -108,7 +106,6 @@ class StepTally:
 
     @property
     def chosen(self) -> int:
-        """Number of learners who answered the question."""
         return sum(self.letters.values())
 
 
@@ -154,7 +151,6 @@ class ClassRoom:
     # ---- seats
 
     def is_teacher(self, token: str) -> bool:
-        """Returns whether the token is the room's secret; takes constant time."""
         return hmac.compare_digest(token.encode(), self.secret.encode())
 
     def take_seat(self) -> Seat:
@@ -283,7 +279,6 @@ class ClassRoom:
                 tries.add(hash(text))
 
     def raise_hand(self, token: str, *, is_raised: bool) -> None:
-        """Notes that a learner is stuck, or no longer stuck."""
         with self._lock:
             seat = self.seat(token)
             if seat is not None:
@@ -349,8 +344,6 @@ class ClassRoom:
 
 
 class ClassRooms:
-    """The classes of a server by their codes."""
-
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
         self._rooms: dict[str, ClassRoom] = {}
@@ -377,7 +370,6 @@ class ClassRooms:
             return room
 
     def find(self, text: str) -> ClassRoom | None:
-        """Returns the room with a typed code, or None."""
         with self._lock:
             self._sweep()
             return self._rooms.get(clean_code(text))

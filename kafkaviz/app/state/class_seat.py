@@ -96,7 +96,6 @@ def follow() -> None:
 
 
 def return_to_class() -> None:
-    """Goes to the step of the class."""
     attendance = current()
     if attendance is not None:
         _go_to(attendance.room.position)
@@ -134,7 +133,6 @@ def is_teacher() -> bool:
 
 
 def is_learner() -> bool:
-    """Returns whether this session has a seat."""
     attendance = current()
     return attendance is not None and not attendance.is_teacher
 
@@ -159,7 +157,6 @@ def record_answer(step: StepKey, answer: str) -> None:
 
 
 def record_failure(step: StepKey, text: str) -> None:
-    """Sends a wrong answer to a task to the class."""
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.fail(attendance.token, step, text)

@@ -77,7 +77,6 @@ def restore_address() -> None:
 
 
 def remember_address() -> None:
-    """Stores the address for `restore_address`."""
     st.session_state[page_state.WORKSHOP] = {
         key: st.query_params[key] for key in SESSION_PARAMETERS if key in st.query_params
     }
@@ -90,7 +89,6 @@ def open_lab(name: str, part: int) -> None:
 
 
 def lab_block(lesson: Lesson) -> LessonBlock | None:
-    """Returns the lab of a lesson, or None."""
     blocks = [block for step in lesson.steps for block in step.blocks("break-it")]
     return blocks[-1] if blocks else None
 
@@ -106,19 +104,16 @@ def step_name(position: LessonPosition) -> str:
 
 
 def open_named_step(step_name: str) -> None:
-    """Goes to a step in the form of `step_name`."""
     name, _, part = step_name.rpartition(".")
     if part.isdecimal():
         open_step(name, int(part))
 
 
 def open_glossary() -> None:
-    """Opens the glossary with no word selected."""
     st.query_params[page_state.WORD] = page_state.ALL_WORDS
 
 
 def toggle_parameter(name: str) -> None:
-    """Switches a parameter of the address on or off."""
     if st.query_params.get(name):
         st.query_params.pop(name)
     else:
@@ -143,7 +138,6 @@ def lab_answers(name: str) -> dict[int, LabAnswer]:
 
 
 def record_lab_answer(name: str, number: int, answer: LabAnswer) -> None:
-    """Stores the predictions for a fault, in place of earlier ones."""
     _write_answers(answers(), _lab_answers() | {(name, number): answer})
 
 

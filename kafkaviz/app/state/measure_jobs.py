@@ -45,8 +45,6 @@ class MeasureRequest:
 
 
 class MeasureJob(Job[TuningSource, ReadProgress]):
-    """A job that measures one source."""
-
     def __init__(self, request: MeasureRequest) -> None:
         self.request = request
         super().__init__(partial(_measure, request), ReadProgress(0, request.total_bytes))
@@ -92,7 +90,6 @@ def measure_jobs() -> JobRegistry[str, MeasureJob]:
 
 
 def get_or_start(request: MeasureRequest) -> MeasureJob:
-    """Returns the job of this request, and starts it if there is none."""
     return measure_jobs().get_or_start(request.key, partial(MeasureJob, request))
 
 

@@ -44,7 +44,6 @@ class Location:
 
     @property
     def directory_text(self) -> str:
-        """The directory in the form shown to visitors."""
         return directory_text(self.directory)
 
     @property
@@ -65,8 +64,6 @@ class Location:
 
 @dataclass(frozen=True)
 class BrokerLocation(Location):
-    """A location whose broker directory is open."""
-
     snapshot: BrokerSnapshot
 
     @property

@@ -33,7 +33,6 @@ def keep_private() -> None:
 
 
 def catalogs() -> Path:
-    """Returns the folder of the catalogs that this server made."""
     return archive.cache_folder() / "catalogs"
 
 

@@ -12,8 +12,6 @@ MAX_VISITS = 12
 
 
 class Visit(NamedTuple):
-    """A visited page, and its address parameters without the language."""
-
     page: str
     address: dict[str, Any]
 
@@ -41,7 +39,6 @@ def visits() -> list[Visit]:
 
 
 def other_visits(page: str, location: Location) -> list[Visit]:
-    """Returns the visits other than the open page and location."""
     return [
         visit
         for visit in visits()

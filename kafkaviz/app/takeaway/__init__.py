@@ -26,12 +26,10 @@ class HandoutEdition(Enum):
 
     @property
     def has_answers(self) -> bool:
-        """Whether the answers follow the last lesson."""
         return self is not HandoutEdition.QUESTIONS
 
     @property
     def has_notes(self) -> bool:
-        """Whether the teacher's notes are included."""
         return self is HandoutEdition.NOTES
 
 
@@ -70,8 +68,6 @@ def lesson_maker(lessons: Sequence[Lesson], number: int) -> Callable[[], str]:
 
 
 def handouts_maker(lessons: Sequence[Lesson], edition: HandoutEdition) -> Callable[[], str]:
-    """Returns a function that makes the file of all hand-outs."""
-
     def make() -> str:
         from kafkaviz.app.takeaway.handouts import handouts_page
 

@@ -59,8 +59,6 @@ class MarkdownPart:
 
 @dataclass(frozen=True)
 class CodePart:
-    """Text that is shown unchanged."""
-
     text: str
 
 
@@ -182,8 +180,6 @@ def _context(enqueue: Callable[[ForwardMsg], None], query: str) -> ScriptRunCont
 
 
 class _Node:
-    """A node of the page: an element, or a block with numbered children."""
-
     def __init__(self) -> None:
         self.element: Any = None
         self.block: Any = None

@@ -21,7 +21,6 @@ STYLE = Path(__file__).with_name("handouts.css")
 
 
 def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
-    """Returns the HTML file in the reader's language."""
     file = PageFile()
     sheets = [
         _sheet(lesson, number, len(lessons), has_notes=edition.has_notes)

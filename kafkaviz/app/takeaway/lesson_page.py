@@ -38,7 +38,6 @@ def lesson_page(lesson: Lesson, number: int, count: int) -> str:
 
 
 def _words() -> dict[str, str]:
-    """Returns the texts with which the script responds to an answer."""
     return {
         "right": say("workshop.right"),
         "wrong": say("workshop.wrong_choice"),

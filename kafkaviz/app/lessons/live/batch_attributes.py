@@ -27,8 +27,6 @@ NONE = -1  # stands for no producer id, epoch or sequence
 
 @dataclass(frozen=True)
 class SampleBatch:
-    """A batch of a sample."""
-
     partition: str
     location: SegmentLocation
     header: np.void

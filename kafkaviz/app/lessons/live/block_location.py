@@ -132,17 +132,14 @@ def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
 
 
 def to_segment(block: LessonBlock) -> Destination:
-    """Returns the Segment page at the block's offset."""
     pin_parameter = {} if block["offset"] is None else {page_state.PIN: str(block["offset"])}
     return "Segment", locate(block).address | pin_parameter
 
 
 def to_tuning(block: LessonBlock) -> Destination:
-    """Returns the Tuning page of the block's topic-partition."""
     location = locate(block)
     return "Tuning", page_state.address(location.directory, location.partition.directory)
 
 
 def to_health(block: LessonBlock) -> Destination:
-    """Returns the Health page of the block's sample."""
     return "Health", page_state.address(sample(block["data"]))

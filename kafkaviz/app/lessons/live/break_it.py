@@ -45,8 +45,6 @@ OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
 
 @dataclass(frozen=True)
 class FaultLab:
-    """A copy of a log, and the faults that a lesson offers for it."""
-
     snapshot: BrokerSnapshot
     directory: str
     copy: LogCopy
@@ -57,7 +55,6 @@ class FaultLab:
         return FAULTS[self.faults[number]].places(self.copy)
 
     def trial(self, number: int, place: int) -> StartTrial:
-        """Returns the start of a broker on the copy with a fault at a place."""
         return _trial(self.snapshot, self.directory, self.copy.segment, self.faults[number], place)
 
 
@@ -70,7 +67,6 @@ class LabAnswer:
     read: str
 
     def score(self, trial: StartTrial) -> int:
-        """Returns how many of the two predictions are right."""
         return sum(
             letter == right_letter(question, trial)
             for question, letter in (("start", self.start), ("read", self.read))
@@ -282,7 +278,6 @@ def _choice_button(question: str, index: int, text: str, kind: str, key: str) ->
 
 
 def _predict(key: str, question: str, letter: str) -> None:
-    """Stores a prediction until the start."""
     st.session_state[key] = st.session_state.get(key, {}) | {question: letter}
 
 
@@ -324,7 +319,6 @@ def _verdict(
 
 
 def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
-    """Draws the bytes before and after the damage."""
     view = damage_bytes.view(lab.copy, trial.damage, lab.faults[number], place)
     elements.figure_head(view.title, view.stop)
     rows = (
@@ -352,7 +346,6 @@ def _cell(cell: tuple[str, bool]) -> str:
 
 
 def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
-    """Draws the outcome of the start."""
     view = trial_result.view(trial, _new_findings(lab, number, place), RELEASE)
     with st.container(key="kv_break_result", gap=10):
         elements.figure_head(view.title, "")

@@ -108,7 +108,6 @@ def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
 
 
 def _to_lookup(block: LessonBlock) -> Destination:
-    """Returns the Lookup page with the same keys as a typed index."""
     keys = block["keys"]
     return "Lookup", {
         page_state.SET: lookup_source.KEYS_SET,

@@ -50,7 +50,6 @@ def _render_frame(context: LookupContext, block: LessonBlock, key: str, head: di
 
 
 def _rows(context: LookupContext) -> dict:
-    """Returns the slots of the index and the batches of the log."""
     slots, rows = context.log.segments[0].offset_slots, context.batches(0).all_rows()
     return {
         "slots": [[int(entry["relative_offset"]), int(entry["position"])] for entry in slots],

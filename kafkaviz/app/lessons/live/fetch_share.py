@@ -61,7 +61,6 @@ def _cached_share(
 
 
 def sending_us(size_bytes: int) -> float:
-    """Returns the minimum time to send bytes over a link of 10 Gbit/s."""
     return size_bytes * 8 / LINK_BITS_PER_US
 
 

@@ -39,7 +39,6 @@ class LessonFigure:
 
 
 def block_key(block: LessonBlock) -> str:
-    """Returns a cache key for the content of a block."""
     return f"lesson {language()} {block.kind} {block.lines}"
 
 

@@ -117,7 +117,6 @@ def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
 
 
 def _field(span, pane) -> tuple[str, ...]:
-    """Returns the position of a field, its bytes, name and value."""
     data = pane.data[max(0, span.start - pane.first) : span.end - pane.first]
     text = data[:PAPER_BYTES].hex(" ") + (" …" if len(data) > PAPER_BYTES else "")
     return units.group(span.start), text, span.name, str(span.value)[:60]

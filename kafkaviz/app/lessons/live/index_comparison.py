@@ -23,8 +23,6 @@ RULES = ("key", "value", "written", "rising", "nothing_below", "missing")
 
 @dataclass(frozen=True)
 class ComparedIndexes:
-    """A segment and the number of entries in its indexes."""
-
     location: SegmentLocation
     offset_entries: int
     time_entries: int

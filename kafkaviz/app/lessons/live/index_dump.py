@@ -34,7 +34,6 @@ class IndexDump:
     mismatches: tuple[str, ...]
 
     def text(self, entries: tuple[str, ...], mismatches: tuple[str, ...]) -> str:
-        """Returns the command and its output."""
         more = ("…",) if len(self.entries) < self.count else ()
         lines = (f"$ {COMMAND} {self.path}", f"Dumping {self.path}", *entries, *more, *mismatches)
         return "\n".join(lines)

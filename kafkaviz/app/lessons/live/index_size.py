@@ -91,7 +91,6 @@ def _draw_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None
 def _render_pair(
     curve: IndexSizeCurveView, size_map: IndexSizeMapView, block: LessonBlock, key: str
 ) -> None:
-    """Draws the curve over sizes next to the map of sizes and intervals."""
     left, right = st.columns((0.5, 0.5), gap=20)
     with left:
         render_framed(index_size_curve.figure, curve, block, f"{key}_curve")

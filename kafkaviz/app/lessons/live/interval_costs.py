@@ -100,7 +100,6 @@ def _cached_tuning(
 
 
 def _verdict(recommendation: tuning.Recommendation) -> str:
-    """Returns the recommendation in one line."""
     keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
     values = {
         "name": tuning.SETTING,
@@ -131,7 +130,6 @@ def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: 
 def _render_curves(
     view: curve.TuningCurveView, titles: tuple[str, str], block: LessonBlock, key: str
 ) -> None:
-    """Draws the figure of headers above the figure of index bytes."""
     figures = (curve.headers_figure, curve.bytes_figure)
     low_view = replace(view, heights_px=HEIGHTS_PX)
     with st.container(gap=12):

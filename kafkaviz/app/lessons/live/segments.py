@@ -131,7 +131,6 @@ def _draw_segments_question(
 def _segment_rows(
     location: SegmentLocation, base_offset: int | None, offset: int | None
 ) -> Iterator[str]:
-    """Yields one HTML row per segment, with a mark at the one that holds the offset."""
     for segment in location.partition.live:
         suffixes = " ".join(file.path.suffix for file in segment.files)
         mark = (

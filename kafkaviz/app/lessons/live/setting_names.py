@@ -16,8 +16,6 @@ from kafkaviz.units import group
 
 @dataclass(frozen=True)
 class SettingNames:
-    """Some topic settings, and the release whose defaults are shown."""
-
     settings: tuple[Setting, ...]
     release: str
 
