@@ -39,10 +39,10 @@ def report(
         created_ms: the date in the report.
         version: the release to assume, as in `kafkaviz check`.
         setting_overrides: settings to replace, as in `kafkaviz check`.
-        checkup: the result of an earlier checkup, used instead of a new one.
+        checkup: an earlier checkup, used instead of a new one.
         include_payload: whether a few records are shown.
         include_sha256: whether every file is listed with its checksum.
-        on_progress: is given a message that names the file being read.
+        on_progress: called with progress messages.
 
     Raises:
         RefusedSetting: a setting has a value that Kafka refuses.

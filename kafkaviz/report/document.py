@@ -113,7 +113,6 @@ def _sha256(script: str) -> str:
 
 @cache
 def _styles() -> str:
-    """Returns the app's tokens and fonts, the severity marks and the report's own rules."""
     marks = (
         f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_read_svg(name))}");'
         for name in ("error", "warning", "info", "ok")

@@ -74,7 +74,6 @@ def _is_index(name: str) -> bool:
 
 
 def _strip(strip: RecoveryStrip | None) -> Html:
-    """Draws the logs that the start reads, each as wide as its share."""
     if strip is None:
         return Html("")
     bars = (
@@ -167,7 +166,6 @@ def _render_others(item: FindingItem, full: int) -> Html:
 
 
 def _dump(dump: HexDump) -> Html:
-    """Returns lines of 16 bytes in which the bytes of the finding are marked."""
     data, rows = bytes.fromhex(dump.digits), []
     for start in range(0, len(data), ROW_BYTES):
         line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
@@ -216,6 +214,5 @@ def _table(table_view: HealthTable | None) -> Html:
 def _render_cell(
     row: checkup_tables.HealthRow, place: int, cell: str, table_view: HealthTable
 ) -> object:
-    """Returns a cell with its severity mark, or in the code font if it is a name."""
     text = mono(row.hover[place] or cell) if place in table_view.code and row.is_one else cell
     return join((mark(row.kind), text)) if place == 0 and row.kind else text

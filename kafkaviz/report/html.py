@@ -160,7 +160,6 @@ class Drawing:
 
     @property
     def html(self) -> Html:
-        """The figure's element, into which the script draws."""
         height = f"height:{int(self.draw('light').layout.height or 300)}px"
         undrawn = tag(
             "p",

@@ -1,4 +1,4 @@
-"""The report's section on what the directory holds.
+"""The report's section on the contents of the directory.
 
 It shows the release that wrote it, how it was shut down, totals, the broker map, and one row per
 topic-partition and segment.

@@ -32,7 +32,7 @@ from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample
 
-ProgressListener = Callable[[Message], None]  # is given a message that names the file being read
+ProgressListener = Callable[[Message], None]  # called with progress messages
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,7 +138,6 @@ def _sign_trace(
 def _symbol_trace(
     severity: str, rows: Sequence[tuple[float, float, str, RowBadge]], colours: Mapping[str, str]
 ) -> go.Scatter:
-    """Draws the cross of an error, or the stroke and the dot of a warning's exclamation mark."""
     # symbol, size, shift down
     strokes = (
         [("x-thin", 6.0, 0.0)]

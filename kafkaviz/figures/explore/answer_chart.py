@@ -179,8 +179,8 @@ def format_value(value: object, column: str) -> str:
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
     """Returns a distinct name for each row.
 
-    It begins with the topic-partition or the first texts. More columns are added until no two names
-    are the same.
+    A name begins with the topic-partition or the first texts. More columns are added until no two
+    names are the same.
     """
     if "topic" in rows[0]:
         used_columns, names = {"topic", "partition"}, [partition_name(row) for row in rows]

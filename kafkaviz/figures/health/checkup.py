@@ -693,11 +693,6 @@ def _hex_dump(finding: Finding, read_bytes: ByteReader) -> HexDump | None:
 
 
 def browser_payload(health_view: HealthView, key: str) -> dict:
-    """Returns the view as plain values.
-
-    Args:
-        key: distinguishes one view from another.
-    """
     return {
         "key": key,
         "words": table("checkup")

@@ -260,9 +260,9 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
 
 
 def _short_path(name: str) -> str:
-    """Returns a path without the leading zeros of a segment's name, and at most so long.
+    """Returns a path without the leading zeros of a segment's name.
 
-    A path that is still too long loses its middle.
+    If it is still too long, its middle is cut.
     """
     directory, slash, file = name.rpartition("/")
     stem, dot, suffix = file.partition(".")

@@ -55,7 +55,7 @@ def slot_text(slot: int) -> str:
 
 
 def rows(cases_view: CeilingCasesView) -> list[tuple[str, ...]]:
-    """Returns the figure as a table: target, slot of `lookup`, the rule's answer, ceiling."""
+    """Returns rows of target, slot of `lookup`, the rule's answer, ceiling."""
     return [
         (
             _target_text(case),
@@ -125,7 +125,6 @@ def _numbered(cases_view: CeilingCasesView) -> Iterator[tuple[float, CeilingCase
 
 
 def _moves_trace(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> go.Scatter:
-    """Draws a line from the slot of `lookup` to the rule's slot."""
     moves = [
         (case.floor_slot, case.answer_slot, y)
         for y, case in _numbered(cases_view)

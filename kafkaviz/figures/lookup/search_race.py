@@ -260,12 +260,6 @@ def time_text(time_us: float) -> str:
 
 
 def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:
-    """Returns the views as plain values.
-
-    Args:
-        race_views: the race of the entry that is looked up, and others to choose.
-        key: the key of the lookup.
-    """
     return {
         "key": key,
         "races": [_race_payload(race_view) for race_view in race_views],

@@ -59,12 +59,6 @@ class SkipListView:
 
 
 def view(keys: Sequence[int], target: int, partition: str, source: str) -> SkipListView:
-    """Returns the list of these base offsets, and the search for a target.
-
-    Args:
-        partition: the directory of the topic-partition.
-        source: the name of the log's source.
-    """
     heights = even_heights(len(keys))
     comparisons = search(keys, heights, target)
     floor = max((each.place for each in comparisons if each.is_right), default=HEAD)
@@ -117,7 +111,7 @@ def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[Ke
 
 
 def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
-    """Returns the search as a table: level, key, direction."""
+    """Returns rows of level, key, direction."""
     return [
         (
             group(each.level),
@@ -178,7 +172,6 @@ def question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
 
 
 def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
-    """Returns the corners of the path from the head on the highest level to the floor."""
     level = max(skip_list.heights)
     place, way = HEAD, [(HEAD, level)]
     for each in skip_list.comparisons:

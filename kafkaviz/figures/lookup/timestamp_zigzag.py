@@ -72,12 +72,6 @@ class ZigzagView:
 
 
 def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
-    """Returns the figure of a lookup.
-
-    Args:
-        partition: the directory of the topic-partition.
-        source: the name of the log's source.
-    """
     times = [record.timestamp_ms for record in lookup.records]
     running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
     late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))
@@ -112,7 +106,7 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
 
 
 def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
-    """Returns the records around the answer: offset, timestamp, running maximum, remark."""
+    """Returns rows of offset, timestamp, running maximum and remark, around the answer."""
     marks = {entry.offset: say("zigzag.entry") for entry in zigzag.entries}
     if zigzag.closest:
         marks[zigzag.closest.offset] = say("zigzag.is_closest")
@@ -355,7 +349,6 @@ def _mark_annotation(
     colours: Mapping[str, str],
     name: str,
 ) -> dict:
-    """Labels a mark above or below it, towards the middle of the figure."""
     offsets = [timed.offset for timed in zigzag.records]
     is_left = record.offset > offsets[0] + LABEL_LEFT_FROM * (offsets[-1] - offsets[0])
     return {

@@ -451,10 +451,6 @@ def _mark_annotation(
 
 
 def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
-    """Draws a band for each segment, and a line at the segment's largest timestamp.
-
-    The searched segment is highlighted.
-    """
     shapes, edge_line = [], {"color": palette["ink_3"], "width": 1, "dash": "dot"}
     for index, band in enumerate(why_view.bands):
         fill = (

@@ -76,7 +76,7 @@ def turnover_text(cold_after_bytes: int) -> str:
 
 
 def rows(faults: FaultBarsView) -> list[tuple[str, str, str, str]]:
-    """Returns the figure as a table: turnover, plain, its closed form, warm section first."""
+    """Returns rows of turnover, plain, its closed form, warm section first."""
     return [
         (
             turnover_text(bar.cold_after_bytes),

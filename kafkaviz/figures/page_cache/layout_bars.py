@@ -116,11 +116,7 @@ def _lower_first(name: str) -> str:
 
 
 def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
-    """Returns the figure as a table.
-
-    The columns are layout, mean and largest probes, mean and largest pages, cost at the tail, extra
-    bytes, note.
-    """
+    """Returns rows of layout, mean and most probes, mean and most pages, tail, extra size, note."""
     return [
         (
             layout.name,

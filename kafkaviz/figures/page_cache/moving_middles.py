@@ -86,7 +86,7 @@ def _join(pages: tuple[int, ...]) -> str:
 
 
 def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
-    """Returns the figure as a table: entries, pages, pages read, pages not read before."""
+    """Returns rows of entries, pages, pages read, pages not read before."""
     return [
         (group(lane.entries), str(lane.pages), _join(lane.probed_pages), _join(lane.fresh_pages))
         for lane in middles.lanes

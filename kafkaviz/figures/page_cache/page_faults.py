@@ -167,10 +167,7 @@ def _image_notes(replay: Replay, search: str) -> tuple[ImageNote, ...]:
 
 
 def rows(plain: Replay, warm: Replay) -> list[tuple[int, ...]]:
-    """Returns the images as a table, one row per page.
-
-    The columns are page, lookups and faults of plain bisection, then those of warm section first.
-    """
+    """Returns rows of page, lookups and faults of plain bisection, then of warm section first."""
     sums = [
         cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)
     ]
@@ -334,7 +331,6 @@ _PLAIN_AXIS = {
 
 
 def _round_step(step: float) -> int:
-    """Returns a round step: 1, 2, 5, 10, 20, 50 and so on."""
     power = 10 ** max(0, len(str(int(step))) - 1)
     return next((factor * power for factor in (1, 2, 5, 10) if factor * power >= step), 1)
 

@@ -114,7 +114,7 @@ def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> st
 
 
 def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
-    """Returns the figure as a table: number, share of targets, share for the other search."""
+    """Returns rows of number, share of targets, share for the other search."""
     names = [
         f"{group(start)}"
         if histogram.width == 1

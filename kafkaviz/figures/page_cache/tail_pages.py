@@ -97,7 +97,7 @@ def _join_pages(pages: tuple[int, ...]) -> str:
 
 
 def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
-    """Returns the figure as a table: search, number of the probe, slot, page."""
+    """Returns rows of search, number of the probe, slot, page."""
     return [
         (lane.name, str(n), group(slot), str(slot // ENTRIES_A_PAGE))
         for lane in pages_view.lanes
@@ -168,7 +168,6 @@ def _lane_shapes(
 def _lane_traces(
     pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
 ) -> list:
-    """Draws the unwritten slots and the warm section as hatched bars, and the probes as dots."""
     end = pages_view.entries / ENTRIES_A_PAGE
     bars = []
     if pages_view.entries % ENTRIES_A_PAGE:

@@ -325,7 +325,7 @@ def _segment_title(step: GrowthStep) -> str:
 
 
 def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
-    """Returns a row per step: number, event, counter, entries of both indexes."""
+    """Returns rows of step number, event, counter, entries of both indexes."""
     return [
         (
             group(number),

@@ -87,7 +87,7 @@ def view(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> LimitCurvesV
 
 
 def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
-    """Returns the title: Up to 290 kB/s time decides, above it size."""
+    """Returns a title such as "Up to 290 kB/s time decides, above it size"."""
     names = [roll_text.cause_name(speed_range.cause) for speed_range in speed_ranges]
     if len(speed_ranges) == 1:
         return say("rolls.decides", cause=names[0].capitalize())
@@ -100,7 +100,7 @@ def _title(speed_ranges: tuple[SpeedRange, ...]) -> str:
 
 
 def rows(curves: LimitCurvesView) -> list[tuple[str, ...]]:
-    """Returns the figure as a table: speed, limit that decides, time until a roll by each limit."""
+    """Returns rows of speed, limit that decides, time until a roll by each limit."""
     row_indexes = [index for index in range(0, len(curves.speeds), 20)]
     return [
         (
@@ -165,7 +165,6 @@ def _tick_texts() -> list[str]:
 
 
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """Draws the shortest time as a broad line, and on it a line for each limit."""
     speeds, speed_texts = typed_array(curves.speeds), [rate(speed) for speed in curves.speeds]
     lowest = {
         "type": "scatter",
@@ -245,7 +244,6 @@ def _log_point_trace(curves: LimitCurvesView, colours: dict[str, str]) -> list[d
 
 
 def _log_point_shapes(curves: LimitCurvesView, colours: dict[str, str]) -> dict:
-    """Returns the line at this log's speed as part of the layout; {} without a speed."""
     if not curves.log_point:
         return {}
     line = {
@@ -285,7 +283,6 @@ def _log_point_annotation(curves: LimitCurvesView, colours: dict[str, str]) -> l
 
 
 def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    """Returns each curve's name at its right end; names that would overlap are moved apart."""
     height_px = HEIGHT - TOP - BOTTOM
     span = np.log10(MAX_S / MIN_S)
 

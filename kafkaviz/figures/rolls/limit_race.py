@@ -71,10 +71,6 @@ class LimitRaceView:
 def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
     """Returns the race of a segment.
 
-    Args:
-        base_offset: base offset of the segment.
-        workload_title: the name of the workload that was written.
-
     Raises:
         ValueError: the segment was not rolled.
     """
@@ -147,7 +143,7 @@ def _amount(cause: RollCause, amount: int) -> str:
 
 
 def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
-    """Returns the figure as a table: each limit, its state at the roll, and its own roll time."""
+    """Returns rows of limit, its value, amount and share at the roll, its own roll time."""
     return [
         (
             line.name,
@@ -274,7 +270,6 @@ def _frame(
 
 
 def _tick_step(span_ms: float) -> float:
-    """Returns a round step: 1, 2 or 5 s and so on, then minutes, hours and days."""
     steps = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
     steps += [minutes * 60_000 for minutes in (1, 2, 5, 10, 30, 60, 120, 360, 720)]
     return next(
@@ -308,7 +303,6 @@ def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
 def _line_traces(
     line: RaceLine, race_view: LimitRaceView, colours: Mapping[str, str]
 ) -> list[go.Scatter]:
-    """Draws the line up to the roll, its continuation, and a mark where it reaches the limit."""
     colour = colours[roll_text.COLOUR_NAMES[line.cause]]
     hover = say("limit_race.hover", limit=line.name, share="%{y:.0%}", span="%{customdata}")
     is_first = line.cause == race_view.cause

@@ -70,12 +70,6 @@ class RollClockView:
 
 
 def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
-    """Returns the time line of a roll by time.
-
-    Args:
-        partition: the directory of the topic-partition.
-        source: the name of the log's source.
-    """
     first_ms, waited_ms = time_roll.batches_ms[0], time_roll.waited_ms
     batches = tuple(batch_ms - first_ms for batch_ms in time_roll.batches_ms)
     end_ms = max(waited_ms, time_roll.segment_ms)

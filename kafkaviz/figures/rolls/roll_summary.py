@@ -87,7 +87,7 @@ def describe_changes(
 
 
 def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str]]:
-    """Returns name, value before, value now, and change."""
+    """Returns rows of name, value before, value now, change."""
     causes = [
         cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
     ]

@@ -53,13 +53,7 @@ class BatchAreasView:
 
 
 def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -> BatchAreasView:
-    """Returns the batches around an offset.
-
-    Args:
-        target: an offset in one of them.
-        segment: the segment's path in its broker directory.
-        source: the name of the log's source.
-    """
+    """Returns the batches around `target`, which is an offset in one of them."""
     answer = next(number for number, batch in enumerate(batches) if target <= batch.last_offset)
     batch = batches[answer]
     return BatchAreasView(
@@ -79,7 +73,7 @@ def view(batches: Sequence[BatchArea], target: int, segment: str, source: str) -
 
 
 def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
-    """Returns the figure as a table: offsets, position, bytes, share of the header, records."""
+    """Returns rows of offsets, position, bytes, the header's share, records."""
     return [
         (
             _offsets(batch),
@@ -275,8 +269,6 @@ def header_view(
 
     Args:
         fields: spans of the header, with positions from the start of the batch.
-        segment: the segment's path in its broker directory.
-        source: the name of the log's source.
     """
     return HeaderAreasView(
         say("batch_areas.header_title", first=CRC_START, last=batch.size_bytes - 1),
@@ -293,7 +285,7 @@ def header_view(
 
 
 def header_rows(areas: HeaderAreasView) -> list[tuple[str, str, str]]:
-    """Returns the figure as a table: field, its bytes, whether the checksum covers it."""
+    """Returns rows of field, its bytes, whether the checksum covers it."""
     return [
         (
             render(field.name),
@@ -359,7 +351,6 @@ def _rectangle(first: float, last: float, top: float, bottom: float, fill: str) 
 
 
 def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
-    """Draws the batch to scale, and lines from its header to the magnified fields."""
     shapes = [_rectangle(0, HEADER_BYTES, BAR_TOP, BAR_TOP + BAR_PX, colours["log"])]
     first = HEADER_BYTES
     line = {"color": colours["bg"], "width": 1.5}

@@ -57,9 +57,7 @@ def view(
     Args:
         sizes: bytes of .log, .index and .timeindex.
         counts: number of batches or entries in each.
-        candidates: possible sizes of the .index.
         segment: the segment's path in its broker directory.
-        source: the name of the log's source.
     """
     files = tuple(
         FileArea(suffix, sizes[suffix], say(f"file_areas.content{suffix.replace('.', '_')}", n=n))
@@ -80,7 +78,7 @@ def view(
 
 
 def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
-    """Returns the figure as a table: file, bytes, share of the .log, content."""
+    """Returns rows of file, bytes, share of the .log, content."""
     log_bytes = areas.files[0].size_bytes
     return [
         (

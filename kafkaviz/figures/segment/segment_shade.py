@@ -45,7 +45,7 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
     """Explains the shade and the controls of the figure.
 
     Args:
-        value_range: the values that are drawn lightest and darkest.
+        value_range: the result of shade_range.
     """
     low, high = value_range
     if shade == "Size":
@@ -62,15 +62,12 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
 def build_overview(
     anatomy: Anatomy, shade: str, value_range: tuple[int, int]
 ) -> SegmentOverview | None:
-    """Returns the segment in columns of equal length.
+    """Returns the segment in columns, or None if there are few enough batches to draw each.
 
     A column in which no batch begins belongs to the batch that covers it.
 
     Args:
-        value_range: the values that are drawn lightest and darkest.
-
-    Returns:
-        None if there are few enough batches to draw each.
+        value_range: the result of shade_range.
     """
     if len(anatomy.batches) <= EXACT_ROWS:
         return None

@@ -133,7 +133,6 @@ def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
 
 
 def _field_columns(table: np.ndarray, **names: str) -> Columns:
-    """Returns fields of a table under the names that the browser uses."""
     return {name: table[field] for name, field in names.items()}
 
 

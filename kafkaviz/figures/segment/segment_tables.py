@@ -135,11 +135,6 @@ def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
 
 
 def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
-    """Returns the row of a batch.
-
-    Args:
-        wrong_slots: slots of entries that point to a wrong place.
-    """
     batch, links = anatomy.batches.row(row), anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     codec_id = int(codec(batch))
@@ -275,7 +270,6 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
 
 
 def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
-    """Yields the batches, one table per chunk of the .log."""
     row, least_offset = 0, anatomy.segment.base_offset
     for batches in anatomy.batches:
         links = anatomy.links

@@ -329,11 +329,6 @@ def view(context: LookupContext) -> StepperView:
 
 
 def browser_payload(stepper: StepperView, context: LookupContext, key: str) -> dict:
-    """Returns the view as plain values.
-
-    Args:
-        key: distinguishes one lookup from another.
-    """
     return {
         "key": key,
         "by": "time" if context.is_by_time else "offset",

@@ -26,10 +26,10 @@ def left_out_text(
 
 
 def no_rows_text(suffixes: Sequence[str]) -> str:
-    """Returns the note on tables that have no rows for the content of some files.
+    """Returns the note that some segments have rows in the table `segments` only; "" for none.
 
     Args:
-        suffixes: the suffix of each such file, without its dot.
+        suffixes: the suffix of each such segment, without its dot.
     """
     return (
         _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])

@@ -59,7 +59,7 @@ def text_colour(segment_history: SegmentHistory) -> str:
 
 
 def title(history: RollHistory) -> str:
-    """Returns the title: 16 rolls: 5 by size, 3 by time, 8 by time index."""
+    """Returns a title such as "16 rolls: 5 by size, 3 by time, 8 by time index"."""
     rolls = history.rolls()
     if not rolls:
         return say("rolls.no_roll")
@@ -105,7 +105,7 @@ def _reason_values(segment_history: SegmentHistory) -> tuple[int | str, ...]:
 def rows(
     history: RollHistory, first_segment: int = 0, last_segment: int | None = None
 ) -> list[tuple[str, str, str, str]]:
-    """Returns the table: segment, cause, because, open for."""
+    """Returns rows of segment, cause, reason, time open."""
     return [
         (
             group(segment_history.base_offset),

@@ -229,7 +229,6 @@ def _times_absent_text(anatomy: Anatomy) -> str:
 
 
 def _sampling_text(anatomy: Anatomy) -> str:
-    """Says how the index samples a segment without faults."""
     entries, count = anatomy.index.entries, len(anatomy.batches)
     unit = "append" if (anatomy.links.entry_aim == Aim.COARSE).any() else "batch"
     if not len(entries):

@@ -332,7 +332,6 @@ def _neutral_row(
     format_value: Callable[[float], str],
     basis: str = "",
 ) -> ComparisonRow:
-    """Returns a row in which neither more nor less is better."""
     return ComparisonRow(
         name=name,
         before=format_value(before),

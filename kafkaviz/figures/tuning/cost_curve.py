@@ -1,8 +1,4 @@
-"""The cost of a lookup over the size of its index, one point per index interval.
-
-Headers and bytes are counted. Only the line and the band of a budget, which is given in
-microseconds, are modelled.
-"""
+"""The cost of a lookup over the size of its index, one point per index interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

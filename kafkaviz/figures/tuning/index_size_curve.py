@@ -150,7 +150,6 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
 def _title(
     outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome, considered: IndexSizeOutcome
 ) -> str:
-    """Returns the title: a search of 14 probes instead of 17, and 25 rolls for each of today's."""
     other = considered if considered is not today else _comparison(outcomes, today)
     ratio = other.rolls_a_gib / today.rolls_a_gib
     values = {
@@ -332,7 +331,6 @@ def _roll_lines(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[go.S
 
 
 def _line_names(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]:
-    """Returns each line's name at its right end; names that would overlap are moved apart."""
     panel_px = (HEIGHT - TOP - BOTTOM) * (1 - READS_FROM)
     place = -1 if np.isfinite(curve.probes[-1]) else curve.today
     heights = {
@@ -396,7 +394,7 @@ def _full_area(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]
 
 
 def _full_until(curve: IndexSizeCurveView) -> float | None:
-    """Returns the right edge of that area, None without one."""
+    """Returns the right edge of the area where an index ends the segment, None without one."""
     if np.isnan(curve.probes).any() or curve.least_safe == curve.sizes[0]:
         return None
     last = float(np.log2(curve.sizes[-1])) + 0.3
@@ -421,7 +419,6 @@ def _full_name(curve: IndexSizeCurveView, colours: dict[str, str]) -> list[dict]
 
 
 def _marks(curve: IndexSizeCurveView) -> list[tuple[int, str, dict]]:
-    """Returns index, text and line style of today's size and of the considered one."""
     marks = [(curve.today, say("curves.word_today"), {"width": 1.4, "dash": "4px,3px"})]
     if curve.considered is not None:
         marks.append((curve.considered, f"<b>{say('common.considered')}</b>", {"width": 1.6}))

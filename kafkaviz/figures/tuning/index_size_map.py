@@ -50,8 +50,8 @@ class IndexSizeMapView:
         log_bytes: the .log of a segment at its roll, the same shape.
         safe_bytes: the least size with which no index ends a segment, one per interval; NaN if no
             size or every size is safe.
-        roll_lines: index sizes, one per interval, that give a certain .log at the roll, by that
-            .log; NaN if none does.
+        roll_lines: keys: the .log at a roll; values: the index size that gives it, one per
+            interval, or NaN.
     """
 
     title: str
@@ -294,7 +294,6 @@ def _lines_of_rolls(size_map: IndexSizeMapView, colours: dict[str, str]) -> list
 
 
 def _safe_line(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Scatter]:
-    """Draws the border below which an index ends the segment."""
     if not np.isfinite(size_map.safe_bytes).any():
         return []
     return [

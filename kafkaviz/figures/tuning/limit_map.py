@@ -191,11 +191,7 @@ def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
 
 
 def rows(limit_map: LimitMapView) -> list[tuple[int, int, str]]:
-    """Returns the border of the map as a table.
-
-    The columns are interval, least safe index size, and the limit that ends a segment with today's
-    index size.
-    """
+    """Returns rows of interval, least safe size, limit that ends a segment with today's size."""
     current_row = int(
         np.abs(np.log(limit_map.index_sizes / max(limit_map.today.index_bytes, 1))).argmin()
     )

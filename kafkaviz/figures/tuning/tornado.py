@@ -108,11 +108,7 @@ def caption() -> str:
 
 
 def rows(tornado: TornadoView) -> list[tuple[str, ...]]:
-    """Returns the figure as a table.
-
-    The columns are assumption, its ends, the p99 at each, the answer at each or that it is the
-    same.
-    """
+    """Returns rows of assumption, its ends, the p99 at each, the answer at each."""
     return [
         (
             bar.name,
@@ -279,7 +275,6 @@ def _end_annotations(tornado: TornadoView, colours: dict[str, str]) -> list[dict
 def _ends_annotation(
     index: int, ends: list[tuple[float, str, str]], most_us: float, colours: dict[str, str]
 ) -> dict:
-    """Returns both ends in one line below the bar, aligned with its start or its end."""
     text = " – ".join(
         f"{end_text} → <b>{answer}</b>" if answer else end_text for _, end_text, answer in ends
     )

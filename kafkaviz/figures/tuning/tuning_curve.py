@@ -20,7 +20,7 @@ from kafkaviz.figures.text.tuning_terms import headers_text
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
-# ends of the axis: no batch is smaller than its header, and Kafka accepts no larger one by default
+# ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
 MIN_X, MAX_X = 64, 4 << 20
 X_TICKS = [64 << 2 * power for power in range(9)]
 HEADER_TICKS = [
@@ -239,7 +239,7 @@ def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
 
 
 def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
-    """Returns the title: 16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
+    """Returns a title such as "16 KiB instead of 4 KiB: a lookup reads 2.4 times the headers"."""
     before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
     ratio = after / before if before else 1.0
     values = {"other": size(compared.interval_bytes), "today": size(current.interval_bytes)}
@@ -291,10 +291,7 @@ def _hover_text(interval_cost: IntervalCost) -> str:
 
 
 def rows(costs_by_interval: Sequence[IntervalCost]) -> list[tuple]:
-    """Returns the figures as a table of unformatted numbers.
-
-    Each interval has its entries, bytes, headers and modelled times.
-    """
+    """Returns rows of interval, entries, bytes, headers and modelled times, not formatted."""
     return [
         (
             interval_cost.interval_bytes,
@@ -748,7 +745,6 @@ def budget_shapes(budget: Range | None, most: float, colours: dict[str, str]) ->
 def _name_annotations(
     names: list[tuple[str, float, str, bool]], axis_style: dict, colours: dict[str, str]
 ) -> list[dict]:
-    """Returns each line's name at its right end; names that would overlap are moved apart."""
     height_px = axis_style["height"] - TOP - BOTTOM
     low, high = (float(limit) for limit in axis_style["range"])
     line_ends: list[list[Any]] = sorted(

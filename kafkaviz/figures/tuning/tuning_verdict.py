@@ -268,7 +268,6 @@ def _sure_text(today: CurrentConfig, entries: EntryCounts) -> str:
 
 
 def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
-    """Returns the message key of the known cause of a difference, else of its possible causes."""
     if today.is_coarse:
         return "differs_coarse"
     replay_offsets, replay_times = entries.replay_counts
@@ -294,7 +293,6 @@ def _modelled_text(costs: LookupCosts) -> str:
 
 
 def _storage_name(costs: LookupCosts) -> str:
-    """Names the storage of a read, as part of a sentence; a preset has its own name."""
     return say("verdict.own_disk") if costs.storage.name == CALIBRATED else costs.storage.name
 
 
