@@ -145,8 +145,7 @@ class Lesson:
     """A lesson in one language.
 
     Attributes:
-        name: the name of the lesson in its file name, the same in every language.
-        file_name: the name of its file.
+        name: the first part of its file name, the same in every language.
     """
 
     name: str

@@ -7,8 +7,7 @@ of a control before it is drawn, and writes the word into the address.
 - A link, or Back in the browser, changes the address and not the control: then the address wins.
   Otherwise the control wins, also after a change of language.
 - In a run that was started by a control, the control wins. The browser sends the address it knows,
-  which may
-  be older than the choice if keys are pressed faster than runs finish.
+  which may be older than the choice if keys are pressed faster than runs finish.
 - If the browser itself writes other parameters, it also has to write the word. Such pages use
   `adopt` alone, together with frontend.address.
 
@@ -53,7 +52,6 @@ def ask(
         draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider,
             or the same method of a container.
         key: the control's key, and the name of its parameter in the address.
-        format_func: returns the label of an option.
         arguments: further arguments of `draw`.
     """
     options = list(options)
