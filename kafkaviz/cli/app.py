@@ -22,13 +22,13 @@ STREAMLIT_ADDRESS = "STREAMLIT_SERVER_ADDRESS"
 STREAMLIT_UPLOAD_SIZE = "STREAMLIT_SERVER_MAX_UPLOAD_SIZE"
 
 EPILOG = """\
-It serves pages until it is stopped, so there is no --json: what the pages show, `check`, `lookup`,
-`dump` and `ingest` print.
+The server runs until it is stopped, so there is no --json. `check`, `lookup`, `dump` and `ingest`
+print the content of the pages.
 
---class listens on all addresses of this machine, unless --host names one, and prints the code of a
-class, the link and the QR code for its learners, and the link for its teacher. Who joins opens the
-samples, DIR and what is below --allow-root; nobody uploads. The class is in the server's memory and
-ends with it.
+--class listens on all addresses of this machine, unless --host names one. It prints the code of the
+class, a link and QR code for learners, and a link for the teacher. Learners can open the samples,
+DIR and the directories below --allow-root; uploads are off. The class exists only in the server's
+memory and ends with the server.
 
 Example: kafkaviz app /var/lib/kafka/data --port 8600"""
 

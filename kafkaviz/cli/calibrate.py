@@ -9,18 +9,17 @@ from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.messages import say
 
 EPILOG = """\
-Writes a file of 64 MiB into DIR, reads it and removes it; DIR is a folder on the disk that is
-meant, and no directory of Kafka's. Without DIR the folder of kafkaviz's own cache is taken. The
-result is kept in that cache as calibration.json, where kafkaviz tune finds it; KAFKAVIZ_CACHE names
-another folder.
+Writes a file of 64 MiB into DIR, reads it and removes it. DIR is a folder on the disk to measure,
+outside of Kafka's directories; the default is kafkaviz's cache. The result is stored in that cache
+as calibration.json, where kafkaviz tune finds it. KAFKAVIZ_CACHE names another cache folder.
 
-Not measured: what Java adds to each header, and what a lookup takes before the first one. tune
-takes both as shares of the reads, as timed with LogSegment of Kafka 3.9.1, 4.3.1 and 4.4.0.
+Not measured: Java's overhead per header, and the time before the first header of a lookup. tune
+adds both as shares of the reads, as timed with LogSegment of Kafka 3.9.1, 4.3.1 and 4.4.0.
 
 --json prints one object: measured_at; folder; machine, {processors, architecture, system};
-pread_17_us and pread_61_us, reads that the page cache answers, minor_fault_us, and random_read_us,
-a read of 4 KiB that the disk answers or null, each {min, median, p90, samples}; file_bytes; notes,
-a list; kept, the path of calibration.json.
+pread_17_us and pread_61_us, reads from the page cache; minor_fault_us; random_read_us, a read of 4
+KiB from the disk, or null; each of these is {min, median, p90, samples}; file_bytes; notes, a list;
+kept, the path of calibration.json.
 
 Example: kafkaviz calibrate /var/lib/kafka-scratch"""
 

@@ -15,32 +15,32 @@ from kafkaviz.cli.common.progress import ByteProgress
 FINDINGS_STATUS = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
 EPILOG = """\
-Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot
-be read.
+Exit status: 0 no finding at or above --fail-on, 1 at least one, 2 wrong usage or a directory that
+cannot be read.
 
 --json prints one object: directory; kafka_version, {assumed, because}; log_directories, a list of
 {path, directory_id, has_metadata_log, partitions, log_bytes}; findings, a list of {code, severity,
 partition, file, position, length, message, evidence: {found, expected, found_hex, expected_hex},
 consequence, next_step, reference, log_directory}, the worst first; restart, {clean, starts,
 offline_directories, steps: [{log_directory, partition, segment, file, action:
-truncate|rebuild|delete|keep|fail, cause, from_position, bytes, why, error, way_out}]}, null where a
-file that a start reads may not be read; counts, {error, warning, info}; retention, a list of
+truncate|rebuild|delete|keep|fail, cause, from_position, bytes, why, error, way_out}]}, or null if a
+file that a start needs cannot be read; counts, {error, warning, info}; retention, a list of
 {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes, tiered, log_bytes,
 over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
-the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
-index_bytes}, the largest first, by the lengths of the files here. file is relative to its log
-directory; error, what Kafka throws, and way_out are null but for "fail". state says what a pass of
-retention at now_ms does: log-start, size and time delete the segment; until, behind (an older
+with the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
+index_bytes} by file length, the largest first. file is relative to its log directory. error is
+Kafka's exception; error and way_out are null unless the action is "fail". state is the result of a
+retention pass at now_ms: log-start, size and time delete the segment; until, behind (an older
 segment), bytes, unlimited, compacted, high-watermark, empty and unknown keep it.
 
---set takes names of topic settings, which then count for every topic; or the broker's log... names,
-which count as in a server.properties: for topics that have no value of their own.
+--set takes the names of topic settings, which then apply to every topic. The broker's log... names
+apply as in a server.properties: to topics without a value of their own.
 
-A broker is all its log directories: give them together, in any order. Settings, release and
-assignments come from the one with __cluster_metadata-0. Without it each setting that was not typed
-is {"value": null, "source": "unknown: ..."}. starts is true where the broker comes up without its
-offline_directories.
+A broker consists of all its log directories: give them together, in any order. Settings, release
+and assignments come from the one with __cluster_metadata-0. Without it, each setting that is not
+given by --set is {"value": null, "source": "unknown: ..."}. starts is true if the broker starts
+without its offline_directories.
 
 Several log directories: kafkaviz check /data/a /data/b /data/c
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
@@ -58,7 +58,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     what = (
         "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a "
-        "partition in one; of a broker with several log directories all of them, or the folder "
+        "partition in one; for a broker with several log directories, all of them or the folder "
         "that holds them"
     )
     parser.add_argument("paths", metavar="PATH", type=Path, nargs="+", help=what)
@@ -69,7 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_setting_option(
         parser,
-        "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
+        "a setting that is not in the directory, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument(
         "--fail-on",

@@ -11,30 +11,30 @@ from kafkaviz.messages import say
 
 DIFFERENT_STATUS = 1
 EPILOG = """\
-Partitions are matched by the id of the topic where both have one, else by name; two single
-partitions or two single logs belong together whatever they are called. The relation of each is the
-worst that holds: identical; index-files-differ; segments-differ (the same records, otherwise cut or
-written); start-differs; behind (one is a prefix of the other); doomed-tail (the longer one ends in
-an epoch that a later election has ended); diverged (an offset with two leader epochs); altered (one
-epoch, two contents); damaged (a batch with a wrong checksum, or that cannot be read);
+Partitions are matched by topic id if both sides have one, else by name. Two single partitions or
+two single logs are compared whatever their names are. The relation of a pair is the worst that
+applies: identical; index-files-differ; segments-differ (the same records in other segments or
+batches); start-differs; behind (one is a prefix of the other); doomed-tail (the longer one ends in
+an epoch that a later election has ended); diverged (one offset with two leader epochs); altered
+(one epoch with two contents); damaged (a batch that has a wrong checksum or cannot be read);
 cleaned-differently; only-in-a; only-in-b.
 
-Two directories of one broker, by the ids in meta.properties, are before and after: what became of
-each file is held against what a start on the first was foretold to do (kafkaviz check).
+Two directories of one broker, by the ids in meta.properties, count as before and after: the change
+of each file is compared with the predicted next start of the first one (kafkaviz check).
 
-index.interval.bytes of a topic is what the metadata log of each side says; without one it is
-inferred from the entries.
+index.interval.bytes of a topic comes from the metadata log of each side. Without one it is inferred
+from the entries.
 
-Two catalogs of kafkaviz ingest, each of one broker directory, are compared by the checksums that
-they hold, and no .log is read. The relation of each topic-partition is same-batches (identical,
-index-files-differ or segments-differ), start-differs, behind (or doomed-tail: epochs without a
-record are in no batch), other-batches (of one epoch: altered, or the same records in other batches:
-compare the directories), diverged, cleaned-differently (another count of records), damaged,
-only-in-a or only-in-b. Damaged is what the ingest found in any batch of either log; of a catalog
-that was made with --no-findings or --check headers the checksums are believed, not verified.
+Two catalogs of kafkaviz ingest, each of one broker directory, are compared by their checksums,
+without reading a .log. The relation of each topic-partition is same-batches (identical,
+index-files-differ or segments-differ), start-differs, behind (or doomed-tail, because epochs
+without records are in no batch), other-batches (altered, or the same records in other batches:
+compare the directories), diverged, cleaned-differently (another number of records), damaged,
+only-in-a or only-in-b. damaged means that the ingest found damage in any batch of either log. In a
+catalog that was made with --no-findings or --check headers, checksums are not verified.
 
-Exit status: 0 all records are the same (identical, index-files-differ, segments-differ; of catalogs
-same-batches), 1 they are not, 2 wrong usage or something that cannot be read.
+Exit status: 0 all records are the same (identical, index-files-differ, segments-differ; for
+catalogs same-batches), 1 they are not, 2 wrong usage or unreadable input.
 
 --json prints one object: a, b; partitions, a list of {partition, relation, relations: all that
 hold, compared_from, compared_to (excluded), first_divergent_offset, leader_epochs_there: {a, b},
@@ -55,11 +55,11 @@ missing, unwritten, damage, first-offset-keys, per-append, interval, other-batch
 cut, segment-end or restart; change is cut, appended, rebuilt, trimmed, trimmed-and-appended,
 rolled, cleaned, created, rewritten or deleted.
 
-Of two catalogs --json prints a, b; checksums_verified: {a, b}; partitions, a list of {topic,
-partition, relation, first_different_offset: where it is diverged, that of two epochs, epoch_a,
-epoch_b: null where that side has no batch there, different_batches, start_a, start_b, end_a, end_b,
-batches_a, batches_b, damaged_a, damaged_b: findings, other_generation, other_directory}, where null
-is a log that is not there; counts; problems.
+For two catalogs --json prints a, b; checksums_verified: {a, b}; partitions, a list of {topic,
+partition, relation, first_different_offset: where the logs diverge, this is the first offset with
+two epochs, epoch_a, epoch_b: null if that side has no batch there, different_batches, start_a,
+start_b, end_a, end_b, batches_a, batches_b, damaged_a, damaged_b: numbers of findings,
+other_generation, other_directory}, with null for a log that does not exist; counts; problems.
 
 Example: kafkaviz compare broker-1.tar.gz broker-2.tar.gz"""
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from kafkaviz.cli.dumping.options import DumpOptions
 
 EPILOG = """\
-Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of
-its stack, and writes nothing: where that tool cuts or makes an index file, this one leaves the
-directory as it is. On a terminal, and there alone, what would drive it or turn the order of letters
-is written out, as ESC is by \\x1b.
+Prints the same as kafka-dump-log of Kafka 4.3.1, including stderr and exit status, but without
+stack frames. Writes nothing: where that tool truncates or creates an index file, this one leaves
+the directory unchanged. On a terminal, control characters and characters that change the direction
+of text are escaped: ESC is \\x1b.
 
 --json prints one object a line, goes on past damage and ends with 0. Bytes are base64; what a
 format does not have, or Kafka has no value of, is null; a stored timestamp of -1 is -1. By kind:
@@ -36,7 +36,7 @@ format does not have, or Kafka has no value of, is null; a stored timestamp of -
 Example: kafkaviz dump orders-0/00000000000000000000.log --print-data-log"""
 FLAGS = {
     "print-data-log": "print keys and values of the records",
-    "deep-iteration": "print a line a record",
+    "deep-iteration": "print a line per record",
     "skip-record-metadata": "print only keys and values of records",
     "verify-index-only": "check indexes without printing their entries",
     "index-sanity-check": "only check whether indexes pass Kafka's sanity check",

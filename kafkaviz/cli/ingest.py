@@ -25,14 +25,13 @@ SETTLED_WITHIN_S = 10.0
 LEVELS = ("headers", "crc", "records")  # those of format.deep_scan.CheckLevel, slow to import
 EPILOG = """\
 --json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id,
-log_directories: a list of {path, directory_id, has_metadata_log}};
-read, {segments, bytes of .log}; kept, {segments}: those that have not changed since the last run;
-rows, {table: number}; check, {level: headers|crc|records, unchecked_codes: those that it does not
-look for}; findings, {error, warning, info}: how many of each; both null with --no-findings;
-problems, a list of {path, what}; seconds.
+log_directories: a list of {path, directory_id, has_metadata_log}}; read, {segments, bytes of .log};
+kept, {segments}: those unchanged since the last run; rows, {table: number}; check, {level:
+headers|crc|records, unchecked_codes: the findings that it cannot make}; findings, {error, warning,
+info}: their numbers; check and findings are null with --no-findings; problems, a list of {path,
+what}; seconds.
 
-On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz
-installed.
+On a cluster, every worker needs kafkaviz, and the directories and OUT at the same paths.
 
 Example: kafkaviz ingest /var/lib/kafka/data --catalog catalog"""
 

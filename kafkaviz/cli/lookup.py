@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from kafkaviz.search.log_view import SegmentView
 
 EPILOG = """\
-The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly,
-segments that reach above the recovery point as recovery would leave them; everything else as it
-lies there, wrong bytes included. --as-is: everything as it lies.
+The files are read as a broker would serve them. In a broker directory that was not stopped cleanly,
+segments that reach above the recovery point are read in their state after a recovery. All other
+files are read in their current state, including wrong bytes. With --as-is this applies to all
+files.
 
 --json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version;
 partition; segments, a list of {base_offset, chosen, why}; searches, a list of {file, entries,
@@ -28,16 +29,16 @@ warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, ent
 index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
-null where Kafka has none; error is there where Kafka answers with an exception, start_error where
-the next start ends with one before it has this log open. Of an index file by itself there are no
-segments, scan and record, and answer is an entry.
+null if Kafka finds none. error exists if Kafka answers with an exception, start_error if the next
+start fails before it has opened this log. For a single index file there are no segments, scan and
+record, and answer is an entry.
 
-Where some of the log lies in tiered storage alone or in an object store there is remote, {reads:
+If a part of the log is only in tiered storage or in an object store there is remote, {reads:
 [{segment, file, requests, bytes, measured_ms}], requests, bytes, request_ms, measured_requests,
-modelled_ms, measured_ms}. Of tiered storage it is what a broker fetches that has nothing of it yet,
-one request after the other, each of request_ms: the mean of so many that were measured, or stated
-where those are 0. Of an object store it is what was asked for the file of each step, and measured;
-measured_ms is null of what lay here already, and modelled.
+modelled_ms, measured_ms}. For tiered storage these are the reads of a broker with an empty cache,
+one request after the other. Each takes request_ms: the mean of measured_requests measurements, or
+the given or default value if that is 0. For an object store they are the measured requests for the
+file of each step. measured_ms is null for files that were already here, and for modelled reads.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from kafkaviz.versions import Release
 
 EPILOG = """\
-Recovers and closes each .log as a broker does, and writes its .index, its .timeindex, and its
-.txnindex if there is or would be one, into OUT: also those that are empty. The .log is not copied;
-a tail that recovery would cut is named, and the indexes are those of what is left. Where recovery
-ends in an exception no file is written, and the status is 2; nor is one where OUT holds a file of
-Kafka's that is another.
+Recovers and closes each .log as a broker does. Writes its .index and .timeindex into OUT, and its
+.txnindex if there is or would be one, even if they are empty. The .log is not copied. If recovery
+would cut its tail, the tail is reported and the indexes are those of the remaining part. If
+recovery ends in an exception, or OUT has a file of Kafka's with other content, nothing is written
+and the status is 2.
 
 --set takes index.interval.bytes and segment.index.bytes, or the broker's log.index.interval.bytes
-and log.index.size.max.bytes. What is not set is as the broker directory around PATH tells, else
-Kafka's default.
+and log.index.size.max.bytes. Other values come from the broker directory around PATH, else they are
+Kafka's defaults.
 
 --json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
 roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, file, from_position, bytes,
-why}: "truncate", bytes that recovery cuts off. log_bytes is what is left of the .log; roll_reason
-is inferred, null where none is seen.
+why}: "truncate" for bytes that recovery cuts off. log_bytes is the size of the .log after that.
+roll_reason is inferred, and null if none can be seen.
 
 Example: kafkaviz rebuild /var/lib/kafka/data/orders-0 --out rebuilt"""
 

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from kafkaviz.report.subject import Subject
 
 EPILOG = """\
-The file is complete: inventory, findings with their evidence, the foretold start, retention, the
-tuning with its curves. It opens without a network, prints, and follows the reader's light or dark.
-FILE must end in .html; it may not lie in a directory of Kafka's. A report that is there already is
-replaced.
+The file is self-contained: inventory, findings with their evidence, the predicted start, retention,
+the tuning with its curves. It opens without a network, can be printed, and follows the reader's
+light or dark theme. FILE must end in .html and must not be in a directory of Kafka's. An existing
+report is replaced.
 
-What records hold is left out: of a .log no byte is shown, topic names are. --payload shows the last
-records of each topic.
+The content of records is left out: no byte of a .log is shown, but topic names are. --payload shows
+the last records of each topic.
 
---json prints one object once the file is written: file; bytes; sha256, of the report; directory;
+--json prints one object after the file is written: file; bytes; sha256, of the report; directory;
 kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts,
-offline_directories}, null where it cannot be foretold; recommendation, {verdict: keep|change,
-setting, value}, null where there is nothing to tune; inputs, with --sha256 a list of {file, bytes,
+offline_directories}, or null if it cannot be predicted; recommendation, {verdict: keep|change,
+setting, value}, or null if there are no batches; inputs, with --sha256 a list of {file, bytes,
 sha256}, else null.
 
 Several log directories: kafkaviz report /data/a /data/b /data/c -o broker.html
@@ -71,7 +71,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_setting_option(
         parser,
-        "a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
+        "a setting that is not in the directory, such as log.retention.ms=-1; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print a summary as one JSON object")
     parser.set_defaults(run=run)

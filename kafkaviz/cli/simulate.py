@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
 
 EPILOG = """\
-Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it,
-and stops the broker in the end; with --crash it ends as a kill ends it. Where Kafka takes an append
-with an exception nothing is written, and the status is 2; what --live wrote before it stays.
-Nothing is written into a directory of Kafka's, and no file is replaced.
+Writes a broker directory with one topic-partition into OUT, byte for byte as the release does, and
+stops the broker at the end; with --crash it ends like a killed one. Where Kafka takes an append
+with an exception nothing is written, and the status is 2; what --live wrote before it stays. Never
+writes into a directory of Kafka's and never replaces a file.
 
-WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. Its settings
-are judged by the release that writes. --replay TP_DIR instead appends the batches of a copied
-partition once more, with the settings that its directory tells; limits that it does not tell are
-inferred from its rolls. Each batch is an append of its own: where that was not so, or where a
-restart or a truncation fell in between, the indexes differ.
+WORKLOAD is a TOML file, or the name of an included one; --list shows those. Its settings must be
+valid in the release that writes. --replay TP_DIR instead appends the batches of a copied partition
+again, with the settings of its directory; unknown limits are inferred from its rolls. Each batch is
+one append. If that was not so, or if a restart or truncation happened in between, the indexes
+differ.
 
---set takes a topic's name or the broker's, such as index.interval.bytes or
-log.index.interval.bytes. The settings are kept as server.properties in OUT, where other commands
-find them; its first line, a comment, says that OUT is simulated, and so does the page Broker.
+--set takes a topic's or a broker's name, such as index.interval.bytes or log.index.interval.bytes.
+The settings are stored as server.properties in OUT, where other commands find them. Its first line,
+a comment, marks OUT as simulated, and the page Broker shows that.
 
---live appends as time passes, from now on, and tells each roll; Ctrl-C stops the broker, status 0.
-OUT can be opened meanwhile.
+--live appends in real time from now on, and reports each roll. Ctrl-C stops the broker with status
+0. OUT can be opened meanwhile.
 
 --json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
 roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, now_ms, offset, cause,
-found, limit, incoming_bytes}: "roll", of a segment that was full, with the offset of the next one,
-the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated.
-Of a replay also differing, a list of {file, from_position}: the copied indexes that came out
-otherwise, and from which byte on; and unread, a list of {file, from_position, bytes, why}: what of
-a .log is left out, as no whole batch is there.
+found, limit, incoming_bytes}: "roll" for a full segment, with the offset of the next one, the rule
+that applied, and its numbers; "close" at the end. log_bytes does not count preallocated bytes. A
+replay also has differing, a list of {file, from_position}: the indexes that differ from the copied
+ones, and the first byte that does; and unread, a list of {file, from_position, bytes, why}: the
+parts of a .log that are left out because they hold no complete batch.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
 

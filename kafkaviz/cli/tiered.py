@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 LOST_STATUS = 1
 COLUMNS = ("offsets", "bytes", "epochs", "place", "state")
 EPILOG = """\
-PATH is a store of remote segments (a folder of LocalTieredStorage or of Aiven's plugin, or an
-archive of one); or a broker directory, and --tiered names the store. What __remote_log_metadata
-says is read from the broker directory; without it each complete segment of the store counts as
-copied.
+PATH is a store of remote segments: a folder of LocalTieredStorage or of Aiven's plugin, or an
+archive of one. Or PATH is a broker directory, and --tiered names the store. The content of
+__remote_log_metadata is read from the broker directory; without it, each complete segment in the
+store counts as copied.
 
-A segment is local: in the broker directory alone; both; remote: in the store alone; unfinished: its
-copy has begun and not ended; dangling: in the store, and no reader is led to it; lost: copied, says
-the metadata, and in neither place.
+A segment is local: only in the broker directory; both; remote: only in the store; unfinished: its
+copy has begun and not ended; dangling: in the store, but unknown to readers; lost: copied according
+to the metadata, but in neither place.
 
-Exit status: 0 nothing is lost, 1 something is, 2 wrong usage or a store that cannot be read.
+Exit status: 0 no segment is lost, 1 at least one is, 2 wrong usage or a store that cannot be read.
 
---json prints one object: store; directory, null without one; partitions, a list of {partition,
-topic_id, local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset,
-bytes, leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
-stored_bytes, encrypted}], problems}; problems, of __remote_log_metadata. What is not known is null.
+--json prints one object: store; directory, or null; partitions, a list of {partition, topic_id,
+local_log_start, deleted_segments, deletion, counts, segments: [{start_offset, end_offset, bytes,
+leader_epochs: {epoch: its first offset in the segment}, place, state, segment_id, layout,
+stored_bytes, encrypted}], problems}; problems, of __remote_log_metadata. Unknown values are null.
 
 Example: kafkaviz tiered /var/lib/kafka/data --tiered /mnt/kafka-tiered-storage"""
 

@@ -20,36 +20,37 @@ BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index"
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
-PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log;
-WORKLOAD is a TOML file, or the name of one that comes along, such as heartbeat. Today's entries and
-headers are those of the indexes on disk, other intervals are replayed from the batches, and both
-are exact; microseconds are a model with ranges, of presets or of what kafkaviz calibrate measured
-here.
+PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log.
+WORKLOAD is a TOML file, or the name of an included one, such as heartbeat. The entries and headers
+of today's interval come from the indexes on disk; other intervals are replayed from the batches.
+Both are exact. Microseconds are modelled, as ranges, from presets or from the measurements of
+kafkaviz calibrate on this machine.
 
---budget says what is allowed: p99=50us, the lookup that one in a hundred exceeds, in the page cache
-(the default); cold-p99=5ms, the same with nothing of the .log in memory; cores=0.5, of processors,
-with --fetches; index=1%, of the log. p99=none allows any. A budget counts as met where the high end
-of a range meets it. Of the intervals that meet all, the largest is considered, and where only the
-index is bounded the smallest; what no interval meets is said. A change is proposed where the low
-end of its gain is above 10 % and worth it: 50 µs at p99 or the whole budget where that is less, 1 %
-of the log or 0.05 cores. Otherwise the answer is keep.
+--budget sets a limit: p99=50us (the default), the time that one in a hundred lookups exceeds if the
+page cache holds all data; cold-p99=5ms, the same if it holds nothing of the .log; cores=0.5,
+processor cores, needs --fetches; index=1%, the index size as a share of the log. p99=none sets no
+limit. A budget is met if the high end of a range meets it. Of the intervals that meet all budgets
+the largest is considered; if only the index size is limited, the smallest. The answer says which
+budgets no interval meets. A change is proposed if the low end of its gain is above 10 % and worth
+it: 50 µs at p99, or the budget if that is smaller; 1 % of the log; or 0.05 cores. Otherwise the
+answer is keep.
 
---set takes names of topic settings, or the broker's log... names, as the log is run with. --what-if
-appends the batches once more, without their payload, with other settings, and tells segments, rolls
-by cause, indexes and maps.
+--set takes the names of topic settings, or the broker's log... names, that the log is run with.
+--what-if appends the batches again, without their payload, with other settings, and shows segments,
+rolls by cause, indexes and maps.
 
 --json prints one object: current, {index.interval.bytes, interval_source, segment.bytes,
-segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings that only the
-metadata log tells, which is in another log directory, so that the values here are inferred or
-Kafka's defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and
-the prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
-headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, what each
-segment.index.bytes would do at today's interval, the log's batches appended in rounds until
-segments close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments, rolls,
-segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean; of
-searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages and,
-as up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
-cold_index_reads, mean_us, cold_mean_us}, null of a broker and of a .log alone; recommendation,
+segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings that are only
+in the metadata log, which is in another log directory; their values here are inferred or Kafka's
+defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the
+prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
+headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the
+effect of each segment.index.bytes at today's interval, with the log's batches appended repeatedly
+until segments close: a list of {segment_index_bytes, offset_slots, usable_time_slots, segments,
+rolls, segment_log_bytes, rolls_per_gib, rolls_per_day, offset_entries, time_entries, headers_mean;
+for searches in such an index warm_tail_probes, warm_tail_pages, warm_mean_probes, warm_mean_pages
+and, up to Kafka 2.0, plain_tail_probes, plain_tail_pages, plain_mean_probes, plain_mean_pages;
+cold_index_reads, mean_us, cold_mean_us}, null for a broker or a single .log; recommendation,
 {verdict: keep|change, today_known, setting, value, because, reasons: [{code, ...}], considered,
 meets_budgets, gain: {p99_us, mean_us, index_share, cores, blocks}, not_fixed, proposed, command,
 reaches}; source, {kind: partition|topic|broker|log|workload, name, log_bytes, batches, segments,
@@ -60,18 +61,17 @@ typical, high, p99_us_low, p99_us_high, verdict_low, verdict_high}; limits, {bin
 at which each ends a segment, segment_bytes, segment_ms_bytes, offset_full_bytes, time_full_bytes;
 least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
 index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered,
-{cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; of a
+{cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; for a
 broker topics, a list of {topic, verdict, value, because, unknown, ...}, and metadata_left_out;
 unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if,
 {today, changed: {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps,
 files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us, cold_p99_us,
 cold_reads_mean, cold_reads_p99, cold_index_reads, index_share, by_target, {base_offset,
 every_offset, timestamp: {headers_mean, headers_p50, headers_p90, headers_p99, headers_max,
-skipped_bytes_mean}}, cores and price_us, the µs of a mean lookup that 1 MB of index a GiB of log
-buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes,
+skipped_bytes_mean}}, cores and price_us, the µs that a mean lookup gains per MB of index per GiB of
+log at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes,
 most_bytes, missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of
-the index on disk, with entries_replayed and headers_p99_replayed, where it is another than the
-replay of its interval.
+the index on disk, with entries_replayed and headers_p99_replayed if the replay differs from it.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
