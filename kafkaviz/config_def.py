@@ -526,7 +526,7 @@ def setting(name: str) -> Setting:
 
 
 def topic_name(name: str) -> Synonym | None:
-    """Returns the topic setting for a topic's or broker's name, with its factor, or None."""
+    """Returns the topic setting for a topic's or broker's name with its factor, or None."""
     return Synonym(name, 1) if name in TOPIC_SETTINGS else _SYNONYMS.get(name)
 
 

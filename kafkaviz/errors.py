@@ -188,7 +188,6 @@ def too_large(path: Path | str, size_bytes: int, limit_bytes: int) -> CannotOpen
 
 @contextmanager
 def translate_os_errors(path: Path) -> Generator[None]:
-    """Turns an OSError into CannotOpen."""
     try:
         yield
     except FileNotFoundError:

@@ -150,7 +150,6 @@ class Job(Generic[ResultT, ProgressT]):
             self.state = state
 
     def cancellation(self) -> JobCancelled:
-        """Returns the error of a cancelled job."""
         return JobCancelled(message("errors.job_cancelled"))
 
     def on_stop(self) -> None:
@@ -240,7 +239,6 @@ class JobRegistry(Generic[KeyT, JobT]):
         return self.get_or_start(key, start, lambda _job: True)
 
     def forget(self, matches: Callable[[KeyT], bool]) -> None:
-        """Cancels and forgets the jobs whose keys match."""
         with self._lock:
             forgotten = [self._jobs.pop(key) for key in list(filter(matches, self._jobs))]
         _cancel(forgotten)

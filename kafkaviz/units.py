@@ -1,4 +1,4 @@
-"""Readable text for bytes, counts, times and offsets."""
+"""Readable text for bytes, counts, times and offsets; None is shown as a dash."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -162,7 +162,7 @@ def escape_controls(name: str) -> str:
 
 
 def escape_line(text: str) -> str:
-    r"""Returns the text on one line: escape_controls, and line ends as \n, tabs as \t."""
+    r"""Returns the text on one line, without control characters: a line end is \n, a tab \t."""
     return _CONTROL_CHARACTERS.sub(_escape, replace_surrogates(text))
 
 

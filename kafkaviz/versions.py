@@ -320,7 +320,6 @@ class SearchProfile:
         return STREAMED_TIME_SEARCH.applies_to(self.release)
 
     def other_search(self) -> Self:
-        """Returns the same profile with plain and warm search swapped."""
         return replace(self, search=PLAIN if self.is_warm else WARM)
 
 

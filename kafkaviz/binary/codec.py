@@ -389,7 +389,6 @@ def _to_lz4(data: bytes) -> bytes:
 
 
 def _lz4_block(data: bytes) -> bytes:
-    """Returns a block after its size; the data is stored if compression would not shrink it."""
     block = bytes(cramjam.lz4.compress_block(data, store_size=False))
     return (
         _LZ4_INT.pack(len(block)) + block

@@ -66,7 +66,6 @@ class Intrinsic:
     """A function of numba.extending.intrinsic; only compiled functions may call it."""
 
     def __init__(self, definition: FunctionType) -> None:
-        """Wraps the function that types a call and returns its code generator."""
         functools.update_wrapper(self, definition)
         self._definition = definition
 

@@ -126,7 +126,6 @@ def _field_span(
     size_bytes: int,
     is_whole: bool,
 ) -> Span:
-    """Returns the span of one field; a truncated row gets no note."""
     value = field.value(row) if field.value else str(row[name])
     return Span(
         start,

@@ -115,7 +115,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _compare_catalogs(args: argparse.Namespace) -> int:
-    """Compares two catalogs by the batches they hold."""
     from collections import Counter
 
     from kafkaviz.log.remote import address

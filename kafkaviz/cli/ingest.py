@@ -120,7 +120,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say_newer(info: "CatalogInfo") -> None:
-    """Warns on stderr about directories that are newer than all known releases."""
     from contextlib import suppress
 
     from kafkaviz.analysis.inference.version import assume_release

@@ -214,7 +214,6 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
 
 
 def _parse_latency(text: str) -> float:
-    """Parses milliseconds, at least 0."""
     try:
         latency_ms = float(text)
     except ValueError:
@@ -225,7 +224,6 @@ def _parse_latency(text: str) -> float:
 
 
 def _parse_offset(text: str) -> int:
-    """Parses an offset, which is an int64."""
     return _parse_long(text, "offset", say("cli_lookup.no_offset", text=text))
 
 

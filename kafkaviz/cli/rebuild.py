@@ -121,7 +121,6 @@ def _write_indexes(
 
 
 def _write_files(segment: "RebuiltSegment", folder: Path) -> dict[str, str]:
-    """Writes the files of a segment and returns their checksums by name."""
     import hashlib
 
     files = segment.files()
@@ -206,7 +205,6 @@ def _render(
 
 
 def _describe_settings(source: "RebuildSource") -> str:
-    """Returns the settings with their sources."""
     return say(
         "cli_rebuild.settings",
         settings=tuple(

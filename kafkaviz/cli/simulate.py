@@ -210,7 +210,6 @@ def _live(
 
 
 def _say_presets(*, as_json: bool) -> None:
-    """Prints the name, title and story of each included workload."""
     from kafkaviz.simulate.producers.workload import presets
 
     workloads = presets()

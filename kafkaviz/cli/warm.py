@@ -68,7 +68,6 @@ def _read(broker: "Broker") -> None:
 
 
 def _dump(broker: "Broker") -> None:
-    """Dumps a segment's records as text and as JSON."""
     from io import BytesIO
 
     from kafkaviz.cli.dumping import json_lines, text

@@ -224,13 +224,13 @@ def _file_paths(language_code: str) -> dict[str, Path]:
 
 @cache
 def _file(language_code: str, name: str) -> dict[str, str]:
-    """Returns the texts of one file; a failing command reads one file instead of all."""
+    """Returns the texts of one file, so that a failing command need not read all files."""
     path = _file_paths(language_code).get(name)
     return {} if path is None else tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _template(language_code: str, key: str, number: object = None) -> str:
-    """Returns the text of a key with its places; for the number 1 that of key_1 if there is one."""
+    """Returns the text of a key with its places; for 1 the text of key_1, if it exists."""
     name, _, short_key = key.partition(".")
     for texts in (_file(language_code, name), _file(ENGLISH, name)):
         if number == 1 and f"{short_key}{SINGULAR}" in texts:

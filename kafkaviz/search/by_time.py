@@ -273,7 +273,6 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
 def explain_choices(
     log: LogView, time_search: TimeSearch, bounds: Bounds
 ) -> tuple[SegmentChoice, ...]:
-    """Returns why each segment was searched or not."""
     target_ms = time_search.timestamp_ms
     if target_ms >= 0:
         return tuple(_time_choices(log, time_search))

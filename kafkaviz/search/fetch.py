@@ -363,7 +363,7 @@ BEGINNINGS = (SegmentReason.GREATEST_BASE, SegmentReason.FIRST_REACHING, Segment
 
 
 class SegmentMiss(Enum):
-    """Why a searched segment gives no answer."""
+    """Why a searched segment does not give the answer."""
 
     NOTHING_REACHES = auto()  # no batch in it reaches the offset
     NO_RECORD = auto()  # no record is late enough; later segments are not tried
@@ -393,7 +393,6 @@ class SegmentChoice(NamedTuple):
 def explain_fetch(
     log: LogView, offset: int, fetch: Fetch, bounds: Bounds
 ) -> tuple[SegmentChoice, ...]:
-    """Returns why each segment was searched or not in a fetch."""
     if fetch.scans:
         return tuple(_fetch_choices(log, offset, fetch))
     is_below_end = offset < bounds.end_offset

@@ -294,7 +294,6 @@ class Lookup:
 
     @property
     def title(self) -> Message:
-        """The target and the result, as a message."""
         answer = message("html_table.no_answer")
         if self.answer:
             answer = message(

@@ -92,7 +92,6 @@ def index_object(
 
 
 def describe_choice(choice: SegmentChoice) -> Message:
-    """Returns the message why a segment is searched or not."""
     reason = message(
         _REASONS[choice.reason], target=choice.target, largest=_describe_largest(choice)
     )

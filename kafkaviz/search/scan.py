@@ -382,7 +382,6 @@ def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]
 
 
 def log_path(segment: SegmentView) -> str:
-    """Returns the path or name of a .log, for messages."""
     return segment.log.path or segment.log.name
 
 

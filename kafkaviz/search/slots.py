@@ -126,7 +126,6 @@ def warm_entries(entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
 
 @njit(cache=True)
 def page_span(slot: int, entry_bytes: int, page_bytes: int) -> tuple[int, int]:
-    """Returns the first and the last page of an entry."""
     return slot * entry_bytes // page_bytes, ((slot + 1) * entry_bytes - 1) // page_bytes
 
 
@@ -137,7 +136,6 @@ def pages_of(slot: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> range
 
 
 def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> int:
-    """Returns how many pages the entries occupy."""
     return pages_of(entries - 1, entry_bytes, page_bytes).stop if entries else 0
 
 
@@ -287,7 +285,7 @@ def _floor(
 
 @njit(cache=True)
 def _pages(slots: np.ndarray, entry_bytes: int, page_bytes: int) -> int:
-    """Returns how many different pages contain the entries of these slots."""
+    """Counts the different pages that contain the entries of these slots."""
     known_pages = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:

@@ -68,7 +68,6 @@ def join_tiered_paths(paths: Sequence[Path], store: Path | None) -> Sequence[Pat
 
 
 def parse_setting(text: str) -> tuple[str, str]:
-    """Splits NAME=VALUE into (name, value)."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(say("cli.no_setting", text=text))

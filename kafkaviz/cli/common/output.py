@@ -42,7 +42,7 @@ _BREAKABLE = r"(?:[（「《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[，。�
 
 
 def set_up() -> None:
-    r"""Makes printing safe: a character that the encoding lacks is written as \u2013."""
+    r"""Makes stdout and stderr write a character that their encoding lacks as \u2013."""
     streams: tuple[Any, ...] = sys.stdout, sys.stderr
     for stream in streams:
         with suppress(AttributeError):  # a replaced stream, as in a test
@@ -157,7 +157,6 @@ def say_newer(warning: Message | None, directory: str = "") -> None:
 
 
 def _legible(value):
-    """Returns the value with legible texts and plain digits."""
     if isinstance(value, str | Message):
         value = str(value)
         return units.replace_surrogates(units.ungroup(value))

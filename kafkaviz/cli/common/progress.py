@@ -55,7 +55,6 @@ class ByteProgress:
         self._before_bytes, self._source = 0, ""
 
     def expect(self, sizes: Mapping[str, int]) -> None:
-        """Sets the bytes of each file, by the name that `show` gets."""
         self._sizes, self._total_bytes = sizes, sum(sizes.values())
 
     def show(self, source: str, share: float) -> None:

@@ -76,7 +76,6 @@ class LineBuffer:
         return content
 
     def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
-        """Returns whether the empty buffers are large enough for a batch."""
         records = _most_records(int(batch["record_count"]), records_bytes)
         return (
             line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size

@@ -76,7 +76,6 @@ def _class_decoder(key: Callable[[bytes], bytes], value: Callable[[bytes], bytes
 
 
 def _find_class(name: str) -> Callable[[bytes], bytes]:
-    """Returns one of the decoders that Kafka ships."""
     decoder_class = _CLASSES.get(name)
     if decoder_class is None:
         raise JavaException(

@@ -133,7 +133,6 @@ class FileChecker:
 
 
 def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
-    """Yields one line per finding, ordered by position."""
     for finding in sorted(
         findings, key=lambda finding: -1 if finding.position is None else finding.position
     ):

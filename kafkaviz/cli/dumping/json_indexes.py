@@ -20,7 +20,6 @@ from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_ind
 def dump_offset_index(
     path: str, options: DumpOptions, console: Console, checker: FileChecker
 ) -> None:
-    """Prints the entries of an .index and its problems."""
     base_offset, has_base_offset = _base_offset(path, console)
     data = records_file.content(path)
     slots = offset_index.parse(data)
@@ -50,7 +49,6 @@ def dump_offset_index(
 def dump_time_index(
     path: str, options: DumpOptions, console: Console, checker: FileChecker
 ) -> None:
-    """Prints the entries of a .timeindex and its problems."""
     base_offset, has_base_offset = _base_offset(path, console)
     data = records_file.content(path)
     slots = time_index.parse(data)
@@ -102,7 +100,6 @@ def dump_snapshot(path: str, console: Console, checker: FileChecker) -> None:
 
 
 def dump_txn_index(path: str, console: Console, checker: FileChecker) -> None:
-    """Prints the aborted transactions of a .txnindex and its problems."""
     data = records_file.content(path)
     entries = txn_index.parse(data)
     if len(entries):
@@ -139,7 +136,6 @@ def _base_offset(path: str, console: Console) -> tuple[int, bool]:
 
 
 def _print_unwritten(data: bytes, count: int, entry_bytes: int, console: Console) -> None:
-    """Prints the slots after the written ones."""
     remainder = len(data) % entry_bytes
     if len(data) - remainder > count * entry_bytes:
         console.write(

@@ -38,7 +38,6 @@ def dump(options: DumpOptions, console: Console) -> int:
 
 
 def _print_file(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
-    """Prints the line of a file, then its content."""
     with file.reader(Path(path)):  # a file that cannot be read must not be announced
         info = file.info(Path(path))
     suffix = path.rpartition("/")[2].rpartition(".")[2]

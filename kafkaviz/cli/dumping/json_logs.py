@@ -102,7 +102,6 @@ def _pass_over(unread_range: UnreadRange, message: str, stop: int, console: Cons
 
 
 def _end_reason(batches: Batches) -> str:
-    """Returns why the batches end at their last position."""
     fault = batches.exception()
     return cast(str, fault.message) if fault else "a batch is longer than the bytes that follow it"
 
@@ -156,7 +155,6 @@ def _print(
 
 
 def _print_problems(row: np.void, console: Console) -> None:
-    """Prints the problem of a batch as a whole."""
     rows, byte_range = row.reshape(1), (int(row["position"]), int(row["size_bytes"]))
     magic, codec_id = int(row["magic"]), int(batch.codec(rows)[0])
     if not 0 <= magic <= MAGIC_2:

@@ -12,12 +12,10 @@ Columns = dict[str, np.ndarray | Word | list[Part]]
 
 
 def line(kind: str, **fields) -> bytes:
-    """Returns one object as a line."""
     return json.dumps({"kind": kind} | fields, separators=(",", ":")).encode() + b"\n"
 
 
 def problem(code: str, position: int | None, size_bytes: int | None, message: str) -> bytes:
-    """Returns the line of a problem: its finding code, and the range of bytes it is about."""
     return line(
         "problem",
         code=code,
@@ -28,7 +26,7 @@ def problem(code: str, position: int | None, size_bytes: int | None, message: st
 
 
 def unwritten_line(position: int, size_bytes: int) -> bytes:
-    """Returns the line of bytes that were preallocated and never written."""
+    """Returns the line for bytes that were preallocated and never written."""
     return line("unwritten", position=position, size_bytes=size_bytes)
 
 
@@ -38,7 +36,6 @@ def nullable(numbers: np.ndarray, is_present: np.ndarray) -> list[Part]:
 
 
 def flag_or_null(flags: np.ndarray, is_present: np.ndarray) -> Word:
-    """Returns a column of true, false or null."""
     return Word(np.where(is_present, flags.astype("i8"), 2), ("false", "true", "null"))
 
 

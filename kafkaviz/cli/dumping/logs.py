@@ -101,7 +101,6 @@ def _print_deep(
     text: np.ndarray,
     ends: np.ndarray,
 ) -> None:
-    """Prints each batch's line, followed by its records' lines."""
     first = 0
     for chunk, data in log.payloads(batches):
         lines.print(chunk, data, text, ends[first : first + len(chunk) + 1], console)

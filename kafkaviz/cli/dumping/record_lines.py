@@ -121,7 +121,6 @@ class _Records:
 
     @classmethod
     def stored(cls, job: _Lines) -> "_Records":
-        """Returns the records of batches that were never compressed."""
         return cls(job.data, job.starts, job.stops, is_decompressed=False)
 
 

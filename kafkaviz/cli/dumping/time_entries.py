@@ -66,7 +66,6 @@ class TimeEntries:
             raise JavaException(java_exception.CORRUPT_INDEX, f"Time index file {self.path} {what}")
 
     def written_count(self) -> int:
-        """Returns how many entries the tool checks."""
         return offset_entries.count_until_base(self.offsets, self.base_offset)
 
 

@@ -47,7 +47,6 @@ def _render_log(row: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def _describe_log(row: Mapping[str, Any]) -> Iterator[Message]:
-    """Yields the offsets of both, the damaged batches, and the differences."""
     offsets = [
         offset_range_text(row[f"start_{side}"], row[f"end_{side}"])
         for side in SIDES

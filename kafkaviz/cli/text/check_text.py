@@ -76,7 +76,7 @@ def _place_text(log_directory: str | None, partition: str | None) -> str:
 
 
 def _render_directories(broker: Broker) -> Iterator[str]:
-    """Yields partitions and bytes of each log directory, for a broker with several."""
+    """Yields partitions and bytes of each log directory if the broker has several."""
     if len(broker.log_directories) < 2:
         return
     for single in broker.single_directories:
@@ -122,7 +122,7 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
 
 
 def _render_retention(health: Health) -> Iterator[str]:
-    """Yields how many segments retention deletes, the settings, and the most urgent segments."""
+    """Yields the number of segments that retention deletes, the settings, and the next segments."""
     logs = [log for log in health.retention if log.segments]
     if not any(item.gone_ms is not None or item.is_due for log in logs for item in log.segments):
         unknown = next((log for log in logs if not log.limits.is_known), None)
@@ -158,7 +158,6 @@ def _render_retention(health: Health) -> Iterator[str]:
 
 
 def _render_start(health: Health) -> Iterator[str]:
-    """Yields how the broker was stopped, and the outcome of its next start."""
     restart = health.restart
     if restart is None:
         yield say("cli_check.start_unknown")
@@ -196,7 +195,7 @@ def _render_start(health: Health) -> Iterator[str]:
 
 
 def _render_failures(failures: Iterable[StartupStep]) -> Iterator[str]:
-    """Yields the causes of a failing start or an offline log directory; equal causes once."""
+    """Yields the causes of a failing start or an offline log directory, each cause once."""
     causes = list(_group_by(failures, _failure_cause).values())
     for first, *others in causes[:MAX_GROUPS]:
         text = first.error or first.why
@@ -212,7 +211,7 @@ def _render_failures(failures: Iterable[StartupStep]) -> Iterator[str]:
 
 
 def _failure_cause(step: StartupStep) -> tuple[str, ...]:
-    """Returns a step's texts without partition and numbers; equal for equal causes."""
+    """Returns a step's texts without partition and numbers, as the key of its cause."""
     texts = [str(text or "") for text in (step.error or step.why, step.way_out)]
     if step.partition:
         texts = [text.replace(step.partition, "") for text in texts]
@@ -220,7 +219,7 @@ def _failure_cause(step: StartupStep) -> tuple[str, ...]:
 
 
 def _same_in_text(names: list[str]) -> str:
-    """Returns that other partitions fail in the same way, with some of their names."""
+    """Returns the text that other partitions fail in the same way."""
     first_names = tuple(names[:MAX_FAILED_NAMES])
     hidden = len(names) - len(first_names)
     if not hidden:
@@ -262,7 +261,6 @@ def _render_notes(findings: list[Finding]) -> Iterator[str]:
 
 
 def _some_names(names: list[str]) -> str:
-    """Returns the names, or the first ones and how many more there are."""
     if len(names) <= MAX_NAMES:
         return say("common.names", names=tuple(names))
     first_names = tuple(names[:MAX_NAMES])
@@ -270,7 +268,6 @@ def _some_names(names: list[str]) -> str:
 
 
 def _key_without_partition(finding: Finding) -> tuple:
-    """Returns the texts of a finding without its partition's name."""
     texts = (
         finding.message,
         finding.evidence.found,
@@ -286,7 +283,6 @@ def _key_without_partition(finding: Finding) -> tuple:
 
 
 def _group_by(items: Iterable[ItemT], key: Callable[[ItemT], tuple]) -> dict[tuple, list[ItemT]]:
-    """Groups items by key; keeps their order."""
     groups: dict[tuple, list[ItemT]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -294,7 +290,6 @@ def _group_by(items: Iterable[ItemT], key: Callable[[ItemT], tuple]) -> dict[tup
 
 
 def _render_finding(finding: Finding, location: str) -> Iterator[str]:
-    """Yields the lines of a finding in full."""
     severity = output.pad(say(f"common.severity_{finding.severity}").upper(), 7)
     yield f"  {severity}  {finding.code}  {location}".rstrip()
     yield from _wrap("", finding.message)

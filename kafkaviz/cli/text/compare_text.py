@@ -84,7 +84,6 @@ def _render_walk(walk: TruncationWalk, leader: str, follower: str) -> Iterator[s
 
 
 def _render_start(start: StartComparison) -> Iterator[str]:
-    """Yields the changes between before and after a start."""
     yield ""
     yield from output.wrap(outcome_text(start))
     if not start.changes or start.is_swapped:

@@ -58,7 +58,6 @@ def render(
 def render_index_search(
     search: IndexSearch, answer: tuple[int, int], profile: SearchProfile
 ) -> Iterator[str]:
-    """Yields the lines of a search in a single index."""
     key = "index_offset" if search.kind == OFFSET else "index_timestamp"
     yield say(f"cli_lookup.{key}", target=search.slot_search.target, version=profile.version)
     yield ""
@@ -68,7 +67,6 @@ def render_index_search(
 
 
 def render_search(search: IndexSearch) -> Iterator[str]:
-    """Yields every probe of a search, and the entry it found."""
     result = search.slot_search
     warm = "searched" if result.warm_from_slot is None else "searched_warm"
     yield say(
@@ -191,7 +189,7 @@ def _render_scan(scan: ForwardScan) -> Iterator[str]:
 def _render_remote_step(
     step: IndexSearch | ForwardScan, cost: RemoteCost, remote_bases: Container[int]
 ) -> Iterator[str]:
-    """Yields the place and the cost of a step's remote reads, if it has any."""
+    """Yields the place and the cost of a step's remote reads."""
     file = step.file if isinstance(step, IndexSearch) else f"{units.file_stem(step.segment)}.log"
     reads = cost.reads_of(file)
     if step.segment in remote_bases:

@@ -20,7 +20,6 @@ LEFT_OUT_NOTE = message("cli_simulate.left_out_bytes")
 
 
 def render(simulated: Simulated, out: Path) -> Iterator[str]:
-    """Yields a line per segment, and the totals."""
     yield from map(render_segment, simulated.segments)
     key = "written_log" if simulated.has_records else "written_empty"
     yield say(
@@ -34,7 +33,6 @@ def render(simulated: Simulated, out: Path) -> Iterator[str]:
 
 
 def render_segment(segment: SimulatedSegment) -> str:
-    """Returns the line of a segment, with the cause of its roll."""
     line = message(
         "cli.segment_line",
         name=file_stem(segment.base_offset),
@@ -55,7 +53,7 @@ def render_segment(segment: SimulatedSegment) -> str:
 
 
 def render_comparison(source: ReplaySource | None, simulated: Simulated) -> Iterator[str]:
-    """Yields how a replay's indexes differ from the copied ones; nothing for a workload."""
+    """Yields the differences between a replay's indexes and the copied ones."""
     if source is None:
         return
     unread_parts = replay_stream.find_unread(source.log)

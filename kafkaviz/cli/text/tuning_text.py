@@ -137,7 +137,6 @@ def _render_basis(
 
 
 def _render_current(case: TuningCase) -> Iterator[str]:
-    """Yields today's interval, and the settings that were inferred or assumed."""
     yield from _wrap(
         say("cli_tune.today"),
         say(
@@ -173,7 +172,6 @@ def _render_current(case: TuningCase) -> Iterator[str]:
 
 
 def _render_entries(case: TuningCase) -> Iterator[str]:
-    """Yields the number of entries in the replay, compared with those on disk."""
     sure = "sure_as_replayed"
     if case.disk_entries is not None:
         sure = "sure_same" if case.disk_entries == case.replayed_entries else "sure_other"
@@ -190,7 +188,6 @@ def _render_entries(case: TuningCase) -> Iterator[str]:
 
 
 def _render_header_cost(case: TuningCase, costs: LookupCosts) -> Iterator[str]:
-    """Yields the modelled cost of a header, and its source."""
     how = (
         message("cli_tune.calibrated", day=costs.calibrated)
         if costs.calibrated
