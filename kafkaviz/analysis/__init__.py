@@ -1,4 +1,4 @@
-"""Floor 6: what a log costs, what its settings were, what is wrong.
+"""Floor 6: the cost of lookups in a log, its settings, and its faults.
 
-On values, never on files by itself.
+The code here works on values and opens no files by itself.
 """

@@ -1,13 +1,13 @@
-"""Values as plain JSON and back.
+"""Conversion of values to plain JSON and back.
 
-A dataclass is the list of its fields, and what comes back is looked at field by field.
+A dataclass becomes the list of its fields. On the way back each field is checked against its type:
 
-    Gap(first=5, last=9, position=4096)     [5, 9, 4096]
-    to_plain(from_plain(Gap, [5, 9, 4096]))   the same again;  from_plain(Gap, [5, "x", 4096])
-    ValueError
+- `Gap(first=5, last=9, position=4096)` becomes `[5, 9, 4096]`.
+- `from_plain(Gap, [5, 9, 4096])` returns the same Gap again.
+- `from_plain(Gap, [5, "x", 4096])` raises ValueError.
 
-JSON and no pickle, since a stored value may come from anywhere: the worst that a wrong one does is
-to be refused.
+The format is JSON and not pickle, because a stored value may come from anywhere. The worst that a
+bad value can do is to be refused.
 """
 
 import json
@@ -27,10 +27,11 @@ Plain = int | str | bool | None | list | dict
 
 
 def to_plain(value: Any) -> Plain:
-    """A value as plain JSON.
+    """Returns a value as plain JSON.
 
-    Ints, strings, booleans, None, messages, lists, tuples, dictionaries with string keys, and
-    dataclasses of these.
+    The value may consist of ints, strings, booleans, None, messages, lists, tuples, dictionaries
+    with
+    string keys, and dataclasses of these.
     """
     if isinstance(value, Message):
         return value.to_json()
@@ -44,24 +45,27 @@ def to_plain(value: Any) -> Plain:
 
 
 def to_json(value: Any) -> str:
-    """The same as text."""
+    """Returns the plain JSON of a value as text."""
     return json.dumps(to_plain(value), separators=(",", ":"))
 
 
 def from_plain(value_type: Any, plain: Any) -> Any:
-    """The value of that type, as annotations name it.
+    """Returns the value of type `value_type` that `plain` stands for.
+
+    Args:
+        value_type: a type as an annotation names it, such as `tuple[int, ...]`.
 
     Raises:
-        ValueError: the plain one is not of it.
+        ValueError: `plain` is not of that type.
     """
     return _reader(value_type)(plain)
 
 
 @cache
 def _reader(value_type: Any) -> Callable[[Any], Any]:
-    """What makes a value of that type of a plain one.
+    """Returns the function that makes a value of that type from plain JSON.
 
-    Made once, since a catalog holds them by the million.
+    Each is built once, because a catalog holds millions of values.
     """
     origin, arguments = get_origin(value_type), get_args(value_type)
     if value_type in SCALARS:
@@ -105,7 +109,7 @@ def _reader(value_type: Any) -> Callable[[Any], Any]:
 def _union_reader(
     scalars: tuple, readers: tuple[Callable[[Any], Any], ...]
 ) -> Callable[[Any], Any]:
-    """What takes a scalar of these types, or else what the first of the others takes."""
+    """Returns a function that accepts these scalar types, or else tries the readers in order."""
 
     def read_union(plain: Any) -> Any:
         if type(plain) in scalars:
@@ -126,6 +130,6 @@ def _require_type(value_type: type, plain: Any) -> Any:
 
 @cache
 def _fields(value_type: type[Any]) -> tuple[tuple[str, Any], ...]:
-    """The fields of a dataclass and what each holds."""
+    """Returns the name and type of each field of a dataclass."""
     hints = get_type_hints(value_type)
     return tuple((field.name, hints[field.name]) for field in fields(value_type))

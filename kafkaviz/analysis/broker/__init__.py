@@ -1,1 +1,1 @@
-"""What a broker directory holds."""
+"""The content of a broker directory."""

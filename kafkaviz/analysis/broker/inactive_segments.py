@@ -1,13 +1,13 @@
-"""The segments of a broker directory that are not in use: they lie there, and no lookup reads them.
+"""The segments of a broker directory that no lookup reads.
 
-    day-0/00000000000000000000.log.deleted                    .deleted: Kafka has renamed it, and
-    removes it soon
-    doomed-0.5b2f-delete/00000000000000000000.log             -delete: its whole directory is
-    renamed
-    rides-0/00000000000000000500.index                        no .log: what is left of a segment;
-    the next start removes it
+There are three kinds, each with its mark:
 
-A number that is without them says so.
+- `.deleted`: `day-0/00000000000000000000.log.deleted`. Kafka has renamed the file and removes it
+  soon.
+- `-delete`: `doomed-0.5b2f-delete/00000000000000000000.log`. The whole directory was renamed.
+- no `.log`: `rides-0/00000000000000000500.index`. The next start removes this rest of a segment.
+
+A number that leaves these segments out says so.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,15 +23,17 @@ NO_LOG = message("inactive_segments.mark_no_log")
 class InactiveSegment(NamedTuple):
     """A segment that is not in use.
 
-    The first of its files, from the broker directory, and what shows it.
+    Attributes:
+        path: the first of its files, relative to the broker directory.
+        mark: the suffix of the file or of the directory, or NO_LOG.
     """
 
     path: str
-    mark: str | Message  # a suffix of the file or of the directory, or NO_LOG
+    mark: str | Message
 
 
 def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
-    """Those of these topic-partitions."""
+    """Yields the segments of these topic-partitions that are not in use."""
     for partition in partitions:
         for segment in partition.segments:
             directory_mark = (
@@ -49,5 +51,5 @@ def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegme
 
 
 def distinct_marks(inactive: Iterable[InactiveSegment]) -> tuple[str | Message, ...]:
-    """What shows it, each once: -delete, .deleted."""
+    """Returns the different marks, sorted: `-delete`, `.deleted`."""
     return tuple(sorted({segment.mark for segment in inactive}, key=str))

@@ -1,13 +1,14 @@
-"""What a broker directory holds, as one table.
+"""The content of a broker directory as one table.
 
-A row a segment, and its sums a topic-partition and in all.
+The table has one row per segment, and sums per topic-partition and over all.
 
-Names and sizes are known as soon as the directory was listed. What takes reading is UNKNOWN until
-somebody has read it: the index files (`with_entries`), the batches (`with_batches`). A sum with an
-unknown part is unknown, never too small.
+Names and sizes are known as soon as the directory is listed. Numbers that require reading files are
+UNKNOWN until `with_entries` reads the index files and `with_batches` adds the batches. A sum with
+an
+unknown part is unknown, so it is never too small.
 
-A topic-partition with one closed segment of 1000 bytes and 2 entries, and an active one of 500
-bytes and 1 entry, covers 500 bytes with an entry: `overview.partitions[0].bytes_an_entry == 500`.
+For example, if a topic-partition has a closed segment of 1000 bytes with 2 entries and an active
+one of 500 bytes with 1 entry, `overview.partitions[0].bytes_an_entry` is 500.
 """
 
 from collections import defaultdict
@@ -30,19 +31,19 @@ UNKNOWN = -1
 KINDS = ("closed", "active", "deleted", "cleaned", "swap")
 SEGMENT: np.dtype = np.dtype(
     [
-        ("partition", "i4"),  # the place of its topic-partition in Overview.partitions
+        ("partition", "i4"),  # index into BrokerOverview.partitions
         ("base_offset", "i8"),
-        ("kind", "i1"),  # the place in KINDS
+        ("kind", "i1"),  # index into KINDS
         ("log_bytes", "i8"),
-        ("length_bytes", "i8"),  # of all its files, holes included
-        ("allocated_bytes", "i8"),  # of all its files, as they lie on disk
-        ("left_out", "?"),  # a file of it could not be read: sums of what is read do without it
-        ("offset_entries", "i8"),  # from here on: UNKNOWN until read
+        ("length_bytes", "i8"),  # total length of its files, holes included
+        ("allocated_bytes", "i8"),  # disk space that its files take
+        ("left_out", "?"),  # one of its files is unreadable, so sums of read numbers skip it
+        ("offset_entries", "i8"),  # this column and all below are UNKNOWN until read
         ("time_entries", "i8"),
         ("batches", "i8"),
         ("records", "i8"),
         ("valid_bytes", "i8"),  # of the .log, up to the end of its last complete batch
-        ("torn_bytes", "i8"),  # behind that
+        ("torn_bytes", "i8"),  # of the .log, after that
         ("last_offset", "i8"),
         ("max_timestamp_ms", "i8"),
     ]
@@ -57,7 +58,7 @@ COUNT_COLUMNS = (
     "offset_entries",
     "time_entries",
 )
-COUNT_FILES = {  # the file that each count is of: where it is missing, there are none
+COUNT_FILES = {  # the file that each count comes from; if the file is missing, the count is 0
     "batches": "log",
     "records": "log",
     "valid_bytes": "log",
@@ -65,24 +66,24 @@ COUNT_FILES = {  # the file that each count is of: where it is missing, there ar
     "offset_entries": "index",
     "time_entries": "timeindex",
 }
-# what a row of a catalog's segments table stands for
+# the columns that identify a row of a catalog's segments table
 CATALOG_KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")
-READ_BYTES = 64 << 20  # more index than this is left to the pipeline
+READ_BYTES = 64 << 20  # the pipeline reads larger indexes
 READ_FILES = 4000
-FEW_ENTRIES = 4  # enough to see how they point
+FEW_ENTRIES = 4  # enough to show how entries point into the .log
 
 
 class Sums(NamedTuple):
-    """Figures of some segments together.
+    """Sums over some segments.
 
-    None is not known, because it was not read yet or cannot be.
+    None means not read yet, or unreadable.
     """
 
     segments: int
     log_bytes: int
     length_bytes: int
     allocated_bytes: int
-    covered_bytes: int  # of the log, in segments that are not left out
+    covered_bytes: int  # .log bytes of the segments that are not left out
     offset_entries: int | None
     time_entries: int | None
     batches: int | None
@@ -92,7 +93,7 @@ class Sums(NamedTuple):
 
     @property
     def index_bytes(self) -> int | None:
-        """The written bytes of both indexes."""
+        """Bytes of the entries in both indexes, without preallocated space."""
         if self.offset_entries is None or self.time_entries is None:
             return None
         return (
@@ -102,12 +103,12 @@ class Sums(NamedTuple):
 
     @property
     def bytes_an_entry(self) -> float | None:
-        """The log bytes an offset entry covers on average; None without an entry too."""
+        """Mean .log bytes per offset entry; None if unknown or if there is no entry."""
         return self.covered_bytes / self.offset_entries if self.offset_entries else None
 
     @property
     def index_share(self) -> float | None:
-        """The written bytes of both indexes for each byte of log."""
+        """Bytes of the entries in both indexes per byte of .log."""
         return (
             self.index_bytes / self.covered_bytes
             if self.covered_bytes and self.index_bytes is not None
@@ -117,56 +118,52 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionRow:
-    """One topic-partition directory."""
-
     directory: str  # orders-0
-    label: str  # the same without the random part of a renamed directory
+    label: str  # the directory without the random part of a renamed one
     state: str  # "current", "delete", "future" or "stray"
     log_start_offset: int | None
     sums: Sums
     last_offset: int | None = None
     codecs: tuple[str, ...] | None = None
-    remote_bases: frozenset[int] = frozenset()  # of segments that lie in tiered storage alone
-    log_directory: str = ""  # the name of its log directory, where the broker has several
-    address_name: str = ""  # as an address names it: disk-b/orders-0 where it is in two of them
+    remote_bases: frozenset[int] = frozenset()  # base offsets of segments only in tiered storage
+    log_directory: str = ""  # the name of its log directory; "" if the broker has only one
+    address_name: str = ""  # its name in a URL: disk-b/orders-0 if two log directories hold it
 
     @property
     def is_internal(self) -> bool:
-        """Whether it is one of Kafka's own topics."""
+        """Whether this is a partition of one of Kafka's own topics."""
         return self.directory.startswith("__")
 
 
 class EntryPositions(NamedTuple):
-    """Where the log has offset entries: one row an entry, in order of topic-partition."""
+    """The positions of all offset entries, one row per entry, ordered by topic-partition."""
 
     partition: np.ndarray
-    position: np.ndarray  # a byte of the topic-partition: its segments' logs one after another
+    position: np.ndarray  # counted over the .log files of the topic-partition in a row
 
 
 @dataclass(frozen=True)
 class BrokerOverview:
-    """The table of a broker directory."""
-
     broker: Broker
-    segments: np.ndarray  # SEGMENT, in order of topic-partition and base offset
+    segments: np.ndarray  # SEGMENT, ordered by topic-partition and base offset
     entries: EntryPositions | None = None
-    codecs: Mapping[str, tuple[str, ...]] | None = None  # in use, by topic-partition directory
-    problems: tuple[Problem, ...] = ()  # what could not be read
+    codecs: Mapping[str, tuple[str, ...]] | None = None  # by topic-partition directory
+    problems: tuple[Problem, ...] = ()  # files that could not be read
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where each topic-partition's rows begin, and after them the number of rows."""
+        """The first row of each topic-partition, followed by the total number of rows."""
         return np.searchsorted(
             self.segments["partition"], np.arange(len(self.broker.partitions) + 1)
         )
 
     def segment_rows(self, partition: int) -> np.ndarray:
-        """The segments of one topic-partition."""
+        """Returns the rows of one topic-partition."""
         return self.segments[self.starts[partition] : self.starts[partition + 1]]
 
     @cached_property
     def partitions(self) -> tuple[PartitionRow, ...]:
-        """A row a topic-partition, in the broker's order."""
+        """One row per topic-partition, in the broker's order."""
         return tuple(
             self._partition_row(partition_number, partition)
             for partition_number, partition in enumerate(self.broker.partitions)
@@ -193,7 +190,7 @@ class BrokerOverview:
         return escape_controls(names.get(partition.path.parent, "")) if len(names) > 1 else ""
 
     def directory_sums(self, log_directory: str) -> Sums:
-        """What one of several log directories holds, by its name."""
+        """Returns the sums of one of several log directories, given by its name."""
         numbers = [
             number
             for number, row in enumerate(self.partitions)
@@ -203,19 +200,19 @@ class BrokerOverview:
 
     @cached_property
     def total(self) -> Sums:
-        """All of it together."""
         return _sums(self.segments)
 
     def count_kind(self, kind: str) -> int:
-        """How many segments are of this kind."""
+        """Returns the number of segments of a kind in KINDS."""
         return int(np.count_nonzero(self.segments["kind"] == KINDS.index(kind)))
 
 
 def torn_mask(segments: np.ndarray) -> np.ndarray:
-    """Which of these rows are of a log that ends in bytes that are no batch, as a mask.
+    """Returns a mask of the rows whose .log ends in bytes that are not a batch.
 
-    What a broker deletes at its next start or has deleted already is no log any more: where it
-    stops says nothing.
+    Segments that a broker has deleted, or will delete at its next start, are left out: their end
+    says
+    nothing about a fault.
     """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
@@ -223,12 +220,10 @@ def torn_mask(segments: np.ndarray) -> np.ndarray:
 
 
 def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """A segment to begin with: the smallest whose two indexes have a few entries each.
-
-    Its directory and base offset.
+    """Returns the segment to show first: the smallest whose two indexes have a few entries each.
 
     Returns:
-        None where there is no such segment.
+        The topic-partition's name in an address, and the base offset; None if no segment qualifies.
     """
     rows = overview.segments
     has_few_entries = (
@@ -247,10 +242,11 @@ def default_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 
 
 def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
-    """The segment with the longest log: its directory and base offset.
+    """Returns the segment with the longest .log.
 
     Returns:
-        None where there is no segment.
+        The topic-partition's name in an address, and the base offset; None if there are no
+        segments.
     """
     if not len(overview.segments):
         return None
@@ -259,7 +255,7 @@ def largest_segment(overview: BrokerOverview) -> tuple[str, int] | None:
 
 
 def inventory(broker: Broker) -> BrokerOverview:
-    """What the listing of the directory says, and nothing that takes opening a file."""
+    """Returns the overview that the directory listing alone gives, without opening a file."""
     rows = [
         row
         for partition_number, partition in enumerate(broker.partitions)
@@ -286,14 +282,14 @@ def _segment_rows(partition_number: int, partition: Partition) -> list[tuple]:
 
 
 def segment_kind(partition: Partition, segment: Segment) -> str:
-    """One of KINDS: how the segment is drawn and counted."""
+    """Returns the kind in KINDS by which a segment is drawn and counted."""
     return "deleted" if segment.is_in_use and partition.state == "delete" else segment.state
 
 
 def is_readable(broker: Broker) -> bool:
-    """Whether the index files are small enough to be read at once.
+    """Returns whether the index files are small enough to be read at once.
 
-    READ_BYTES on disk, READ_FILES files.
+    The limits are READ_BYTES on disk and READ_FILES files.
     """
     segments = [segment for partition in broker.partitions for segment in partition.segments]
     files = [info for segment in segments for info in (segment.index, segment.timeindex) if info]
@@ -304,9 +300,9 @@ def is_readable(broker: Broker) -> bool:
 
 
 def with_entries(overview: BrokerOverview) -> BrokerOverview:
-    """Adds offset_entries, time_entries and entries, from the index files.
+    """Returns the overview with offset_entries, time_entries and entries from the index files.
 
-    Where one cannot be read the segment is left out.
+    A segment whose index cannot be read is marked as left out.
     """
     segments, positions_by_partition, problems = (
         overview.segments.copy(),
@@ -343,9 +339,9 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 
 
 def _read_positions(segment: Segment) -> tuple[np.ndarray, int]:
-    """The positions in the offset index, and the number of time entries, of a copy.
+    """Returns the positions in the offset index and the number of time entries.
 
-    A segment keeps what it read while it lives.
+    A copy of the segment does the reading, because a segment keeps in memory what it has read.
     """
     copy = replace(segment)
     return copy.offset_index["position"], len(copy.time_index)
@@ -368,13 +364,16 @@ def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> E
 
 
 def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
-    """Adds what a catalog knows.
+    """Returns the overview with the numbers of batches and records that a catalog knows.
 
-    Its segments table as columns, with directory, suffix, codecs and problems of each segment.
+    A catalog row applies to a segment only if its .log has the same length and modification time;
+    the
+    numbers of a changed file become unknown again. A segment with a problem is left out. A null
+    alone
+    does not mark a problem, because a missing file has no numbers either.
 
-    A row counts for a segment when its log has the same length and time: a file that changed since
-    is unknown again. A segment with a problem is left out; a null alone says nothing about that,
-    for a file that is missing has no numbers either.
+    Args:
+        catalog: the columns of its segments table, with directory, suffix, codecs and problems.
     """
     row_numbers = {
         key: number
@@ -400,14 +399,14 @@ def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> B
 
 
 def _count(segment: Segment, name: str, value: int | None) -> int:
-    """What a row of the catalog says, or UNKNOWN."""
+    """Returns the number from the catalog, 0 if its file is missing, or UNKNOWN."""
     if value is not None:
         return value
     return 0 if name in COUNT_FILES and getattr(segment, COUNT_FILES[name]) is None else UNKNOWN
 
 
 def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
-    """KEY of each segment and the segment, in the order of Overview.segments."""
+    """Returns CATALOG_KEY's values and the segment, in the order of BrokerOverview.segments."""
     return [
         (
             (
@@ -443,5 +442,10 @@ def _sums(rows: np.ndarray) -> Sums:
 
 
 def _sum(column: np.ndarray, rows: int) -> int | None:
-    """The sum of what was read of so many rows; of none of them nothing is known."""
+    """Returns the sum of a column, or None if a value is unknown.
+
+    Args:
+        rows: the number of segments, including those left out. If all are left out, the sum is
+            unknown.
+    """
     return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())

@@ -1,4 +1,4 @@
-"""The bytes of each topic in a broker directory, by the sizes of its files."""
+"""The bytes of each topic in a broker directory, from the sizes of its files."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class TopicSize:
-    """What one topic takes.
+    """The partitions and bytes of one topic.
 
     Attributes:
-        partitions: its partition directories, those to be deleted included.
-        log_bytes: of its .log files.
-        index_bytes: of its .index, .timeindex and .txnindex files, by length: an index of an active
-            segment is preallocated, and may take less on disk.
+        partitions: number of its partition directories, including those to be deleted.
+        log_bytes: total size of its .log files.
+        index_bytes: total length of its .index, .timeindex and .txnindex files. The indexes of an
+            active segment are preallocated and may take less space on disk.
     """
 
     topic: str
@@ -26,14 +26,14 @@ class TopicSize:
 
     @property
     def size_bytes(self) -> int:
-        """Logs and indexes together."""
+        """Size of the logs and indexes together."""
         return self.log_bytes + self.index_bytes
 
 
 def topic_sizes(broker: Broker) -> tuple[TopicSize, ...]:
     """Returns the size of each topic, the largest first.
 
-    Segments in tiered storage do not count.
+    Segments in tiered storage are not counted.
     """
     directories = defaultdict(list)
     for partition in broker.partitions:

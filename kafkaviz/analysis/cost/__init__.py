@@ -1,1 +1,1 @@
-"""What a lookup costs: probes, pages, headers and device reads, and their costs."""
+"""The cost of a lookup: its probes, pages, headers and device reads, and their time."""

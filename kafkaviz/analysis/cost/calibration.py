@@ -1,10 +1,7 @@
-"""What this machine takes for the steps that a lookup consists of.
+"""Measurements of this machine: reads from the page cache, page faults, and reads from the disk.
 
-Reads from the page cache, page faults, and reads from the disk.
-
-A file of its own is written, read and removed, in a folder that is no directory of Kafka's. Each
-number is given with its least, its median and its 90th percentile: on a machine that does other
-things too the median moves by half from one run to the next.
+They use a temporary file in a folder outside any Kafka directory. Each result has the least value,
+the median and the 90th percentile: on a busy machine the median changes by half between two runs.
 """
 
 import ctypes
@@ -31,28 +28,25 @@ from kafkaviz.simulate.directory.folder import resolve_output
 
 FILE_BYTES = 64 << 20
 HIT_SAMPLES, HITS_A_SAMPLE = 200, 500
-FAULT_SAMPLES, FAULT_STRIDE = 20, 1 << 20  # farther apart than what one fault maps around it
+FAULT_SAMPLES, FAULT_STRIDE = 20, 1 << 20  # the stride exceeds what one page fault maps
 READ_SAMPLES = 300
-IN_MEMORY_US = 8.0  # a read that is quicker was answered by memory, whatever the disk is
-BUSY_P90_FACTOR = 3.0  # times the median
+IN_MEMORY_US = 8.0  # a quicker read came from memory, whatever the disk is
+BUSY_P90_FACTOR = 3.0  # the machine is busy if a 90th percentile exceeds this many medians
 NAME = "calibration.json"
 CACHED_READ_NAMES = ("pread_17_us", "pread_61_us")
 OPTIONAL_NAMES = ("random_read_us", "minor_fault_us")
 
 
 def calibration_path() -> Path:
-    """The file in which the last calibration is kept, in the user's own cache folder."""
+    """Returns the file of the last calibration, in the user's cache folder."""
     return archive.cache_folder() / NAME
 
 
 def load_calibration() -> dict | None:
-    """The last calibration.
-
-    Returns:
-        None where there is none.
+    """Returns the last calibration, or None if there is none.
 
     Raises:
-        CannotOpen: the file is not a calibration; numbers that are missing are not invented.
+        CannotOpen: the file is not a calibration, or numbers are missing.
     """
     path = calibration_path()
     try:
@@ -67,7 +61,7 @@ def load_calibration() -> dict | None:
 
 
 def _is_calibration(calibration: object) -> bool:
-    """Whether it has what costs consist of."""
+    """Returns whether an object has the measures that costs are computed from."""
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
     optional = [name for name in OPTIONAL_NAMES if calibration.get(name) is not None]
@@ -81,10 +75,10 @@ def _is_measure(measure: object) -> bool:
 
 
 def save_calibration(calibration: Mapping) -> Path:
-    """Writes a calibration where load_calibration finds it.
+    """Writes a calibration where load_calibration finds it, and returns its path.
 
     Raises:
-        CannotOpen: that folder cannot be written.
+        CannotOpen: the cache folder cannot be written.
     """
     path = calibration_path()
     with file.translate_os_errors(path):
@@ -98,14 +92,13 @@ def save_calibration(calibration: Mapping) -> Path:
 def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
     """Measures in a folder of the disk in question, by default in the cache folder.
 
-    random_read_us is null where the reads were answered by memory: on a tmpfs, or where the system
-    keeps the file; notes say so.
-
     Returns:
-        Each measure as {min, median, p90, samples} in µs.
+        Each measure as {min, median, p90, samples} in µs. random_read_us is None if memory answered
+        the
+        reads, as on a tmpfs; notes say so.
 
     Raises:
-        CannotOpen: the folder is a directory of Kafka's.
+        CannotOpen: the folder does not exist, or belongs to a Kafka directory.
     """
     folder = resolve_output(folder or archive.cache_folder())
     if not folder.is_dir() and folder != archive.cache_folder():
@@ -140,7 +133,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
 
 
 def _fill(descriptor: int, size_bytes: int) -> None:
-    """Bytes that no file system leaves out as a hole, or compresses."""
+    """Writes random bytes, which no file system compresses or stores as a hole."""
     chunk = random.Random(1).randbytes(1 << 20)
     for _ in range(-(-size_bytes // len(chunk))):
         os.write(descriptor, chunk)
@@ -148,9 +141,9 @@ def _fill(descriptor: int, size_bytes: int) -> None:
 
 
 def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
-    """A pread of so many bytes from the page cache, at different places.
+    """Times a pread of `read_bytes` from the page cache, at random positions.
 
-    No Python runs between the reads.
+    The loop is compiled, so that no Python runs between the reads.
     """
     from kafkaviz.binary.lazy_njit import njit
 
@@ -181,7 +174,7 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
 
 
 def _faults(descriptor: int, size_bytes: int) -> dict:
-    """The first touch of a page of a mapped file that is in the page cache."""
+    """Times the first access to a page of a mapped file that is in the page cache."""
     timings_us = []
     for _ in range(FAULT_SAMPLES):
         with mmap.mmap(descriptor, size_bytes, mmap.MAP_SHARED, mmap.PROT_READ) as mapping:
@@ -194,10 +187,10 @@ def _faults(descriptor: int, size_bytes: int) -> dict:
 
 
 def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[Message]]:
-    """Measures reads of 4 KiB that are not in the page cache.
+    """Times reads of 4 KiB that are not in the page cache.
 
     Returns:
-        The measure, None where no read missed the cache; and what to know about it.
+        The measure, or None if the reads came from memory, and notes about it.
     """
     if not hasattr(os, "posix_fadvise"):
         return None, [message("calibration.cannot_drop")]
@@ -218,14 +211,14 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[M
 
 
 def _busy(measures: list[dict]) -> list[Message]:
-    """What to say of a machine that did other things meanwhile."""
+    """Returns a note if the machine was busy with other work during the measurement."""
     highest = max(measure["p90"] / measure["median"] for measure in measures)
     note = message("calibration.busy", times=highest)
     return [note] if highest > BUSY_P90_FACTOR else []
 
 
 def _summarize_timings(timings_us: list[float]) -> dict:
-    """The least, the median and the 90th percentile, in µs."""
+    """Returns the least value, the median and the 90th percentile, in µs."""
     low, median, p90 = np.percentile(timings_us, (0, 50, 90)).tolist()
     return {
         "min": round(low, 3),

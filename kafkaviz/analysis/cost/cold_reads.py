@@ -1,13 +1,13 @@
-"""How many device reads a lookup takes that finds nothing of the .log in memory.
+"""The device reads of a lookup when no part of the .log is in memory.
 
-The kernel's read-ahead, played through.
+This replays the kernel's read-ahead. A scan reads the first bytes of each batch, starting at the
+index entry. If batches are smaller than a page, the kernel sees a sequential read and loads 1, 4,
+8,
+16, 32 ... pages at a time. If they are larger, each header is a separate read. With an interval of
+1 MiB:
 
-A scan reads the first bytes of each batch, from the entry on. Where batches are smaller than a page
-the kernel sees a file that is read on and on, and loads 1, 4, 8, 16, 32 ... pages at a time; where
-they are larger each header is a read of its own:
-
-    batches of 1 KB,  interval 1 MiB     500 headers in 500 KB, some 8 reads
-    batches of 16 KB, interval 1 MiB      34 headers in 540 KB, 34 reads
+- batches of 1 KB: 500 headers in 500 KB, about 8 reads
+- batches of 16 KB: 34 headers in 540 KB, 34 reads
 """
 
 from dataclasses import dataclass
@@ -22,16 +22,15 @@ from kafkaviz.format.batch_observer import BatchObserver
 from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
-BLOCK = 1 << 18  # batches that are counted at once
+BLOCK = 1 << 18  # batches per call of the compiled loop
 SCAN: np.dtype = np.dtype(
-    [  # a scan that goes on
-        # the position of the last entry; of scans whose starts are known, the row that is not read
-        # yet
+    [  # the state of a scan between two headers
+        # the position of the last entry; if the starts of scans are known, the next row to read
         ("entry", "i8"),
-        ("start", "i8"),  # where it began, a position or a row
-        ("last_page", "i8"),  # touched
-        ("loaded_end", "i8"),  # the first page that is not loaded
-        ("window", "i8"),  # pages that are loaded next
+        ("start", "i8"),  # position or row where the scan began
+        ("last_page", "i8"),  # last page touched
+        ("loaded_end", "i8"),  # first page that is not loaded
+        ("window", "i8"),  # number of pages that the next device read loads
         ("count", "i8"),  # device reads so far
     ]
 )
@@ -40,17 +39,17 @@ BEGIN = (0, 0, -2, -1, 1, 0)
 
 @dataclass(frozen=True)
 class ColdReads:
-    """How many lookups take how many device reads, of each interval.
+    """The number of lookups by their number of device reads, for each index interval.
 
-    There is one lookup at each batch's base offset; they are counted by their number of reads from
-    0.
+    There is one lookup per batch, for its base offset. `counts[i][n]` lookups take n reads at
+    `intervals[i]`.
     """
 
     intervals: np.ndarray
     counts: tuple[np.ndarray, ...]
 
     def __add__(self, other: "ColdReads") -> "ColdReads":
-        """Both together, of the same intervals."""
+        """Adds the counts of another segment with the same intervals."""
         return ColdReads(
             self.intervals,
             tuple(
@@ -59,20 +58,20 @@ class ColdReads:
         )
 
     def at_interval(self, interval_bytes: int) -> "ColdReads":
-        """Those of one interval."""
+        """Returns the counts of one interval."""
         row = int(np.flatnonzero(self.intervals == interval_bytes)[0])
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
     @property
     def mean(self) -> np.ndarray:
-        """(k,), NaN of no lookup."""
+        """Mean device reads per interval, shape (k,); NaN if there are no lookups."""
         return np.array([sweep.mean(counts) for counts in self.counts])
 
 
 class ColdSweeper(BatchObserver[ColdReads]):
-    """One segment while it is read, chunk by chunk.
+    """Counts the device reads of one segment while its batches are read in chunks.
 
-    Of each interval a few numbers go on from one to the next.
+    Only a few numbers per interval are kept between chunks.
     """
 
     def __init__(
@@ -85,7 +84,8 @@ class ColdSweeper(BatchObserver[ColdReads]):
         """Starts at the beginning of a segment.
 
         Args:
-            by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61.
+            by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of
+                61.
         """
         self._intervals, self._header_and_window, self._log_bytes = (
             np.asarray(intervals, np.int64),
@@ -98,7 +98,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         )
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches of the segment: format.batch.BATCH."""
+        """Adds the next batches of the segment, rows of format.batch.BATCH."""
         sizes, is_single = (
             np.ascontiguousarray(batches["size_bytes"], np.int64),
             batches["base_offset"] == batches["last_offset"],
@@ -112,7 +112,7 @@ class ColdSweeper(BatchObserver[ColdReads]):
         self._log_bytes += int(sizes.sum())
 
     def result(self) -> ColdReads:
-        """The counts of the entire segment."""
+        """Returns the counts of the whole segment."""
         return ColdReads(self._intervals, tuple(self._counts))
 
 
@@ -123,7 +123,7 @@ def cold_reads(
     by_base_offset: bool = False,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
-    """Of one segment's batches (format.batch.BATCH), all at once."""
+    """Returns the counts for all batches of a segment at once, rows of format.batch.BATCH."""
     sweeper = ColdSweeper(
         intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
     )
@@ -139,12 +139,12 @@ def cold_reads_from_starts(
     by_base_offset: bool,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
-    """The device reads where it is known at which row each batch's scan starts.
+    """Returns the counts when the row at which each batch's scan starts is known.
 
     Args:
-        positions: (n,) of integers, of all batches of a segment.
-        starts: (n,) of integers, the rows.
-        intervals: of one interval, that of the index.
+        positions: positions of all batches of a segment, integers of shape (n,).
+        starts: the row at which each scan starts, integers of shape (n,).
+        intervals: the interval of the existing index, shape (1,).
     """
     scan, scan_limits, counts = (
         np.array([BEGIN], SCAN),
@@ -164,10 +164,10 @@ def cold_reads_from_starts(
 
 
 def header_and_window(*, by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
-    """How the release and the kernel read a header.
+    """Returns how a release and the kernel read headers.
 
     Returns:
-        The bytes of a header that are read, and the most pages that are read ahead.
+        The bytes read of each header, and the largest number of pages read ahead.
     """
     return (MAGIC_END if by_base_offset else HEADER_BYTES), max(1, read_ahead_bytes // PAGE_BYTES)
 
@@ -181,9 +181,9 @@ def _reads_of_interval(
     header_bytes: int,
     most_pages: int,
 ) -> np.ndarray:
-    """How many device reads a lookup of each batch's base offset takes.
+    """Returns the number of device reads of a lookup for each batch's base offset.
 
-    Each batch may get an entry.
+    The index is built along the way: each batch may get an entry.
     """
     reads, scan = np.empty(len(positions), np.int64), scans[0]
     for row in range(len(positions)):
@@ -192,7 +192,7 @@ def _reads_of_interval(
         start = position if is_indexed and is_single[row] else scan.entry
         if start != scan.start:
             begin_scan(scan, start)
-            if start < position:  # the entry of the batch before, which had more than one offset
+            if start < position:  # the entry points to an earlier batch
                 touch_header(scan, start, header_bytes, most_pages)
         touch_header(scan, position, header_bytes, most_pages)
         reads[row] = scan.count
@@ -211,13 +211,13 @@ def _reads(
     header_bytes: int,
     most_pages: int,
 ) -> np.ndarray:
-    """The same of the rows from first to stop, whose scans start at these rows."""
+    """Returns the device reads for the rows from first to stop, whose starts are given."""
     reads, scan = np.empty(stop - first, np.int64), scans[0]
     for row in range(first, stop):
         if starts[row] != scan.start:
             begin_scan(scan, starts[row])
             scan.entry = starts[row]
-        while scan.entry <= row:  # the row that it has not read yet
+        while scan.entry <= row:  # scan.entry is the next row to read
             touch_header(scan, positions[scan.entry], header_bytes, most_pages)
             scan.entry += 1
         reads[row - first] = scan.count
@@ -226,13 +226,13 @@ def _reads(
 
 @njit(cache=True)
 def begin_scan(scan: np.record, start: int) -> None:
-    """A scan that has touched nothing yet."""
+    """Resets the state for a scan that has touched no page yet."""
     scan.start, scan.last_page, scan.loaded_end, scan.window, scan.count = start, -2, -1, 1, 0
 
 
 @njit(cache=True)
 def touch_header(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
-    """The state of a scan after one more header."""
+    """Updates the state of a scan after one more header."""
     first, last = position // PAGE_BYTES, (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):
         if page >= scan.loaded_end:

@@ -1,15 +1,16 @@
-"""What a lookup takes, in microseconds: headers and device reads priced by ranges.
+"""A model of the time that a lookup takes: counted headers and device reads, with times as ranges.
 
-A model, and called so; the counts are exact.
+For example, at the 99th percentile of 44 headers:
 
-    p99 of 44 headers, 1.8 µs each and 2.2 µs before the first      81 µs, and with the range of
-    both 43 to 180 µs
-    from 4.1 on one read a header instead of two                    42 µs, 22 to 92 µs
+- 1.8 µs per header and 2.2 µs before the first one give 81 µs, or 43 to 180 µs with both ranges.
+- Since Kafka 4.1 each header takes one read instead of two: 42 µs, or 22 to 92 µs.
 
-Times were measured with Kafka's own LogSegment on three machines of two cores: on the slowest with
-3.9, which are the likely values, on the others with 3.9.1, 4.3.1 and 4.4.0, where a header took
-0.99, 0.51 and 0.49 µs, and 1.49, 0.74 and 0.73. Those of devices are what makers and others say.
-`kafkaviz calibrate` measures the user's own reads.
+The times were measured with Kafka's own LogSegment on three machines with two cores. The slowest
+ran
+3.9 and gives the likely values. On the other two a header took 0.99 and 1.49 µs with 3.9.1, 0.51
+and
+0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times of devices are published figures.
+`kafkaviz calibrate` measures the user's own machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,38 +20,36 @@ from typing import NamedTuple
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search.slots import PAGE_BYTES
 
-READ_AHEAD_BYTES = 128 << 10  # Linux's read_ahead_kb where nobody set another
-# The fit over 25 cold scans was 110 µs + 87 µs a read, on a disk whose single random read took 103
-# µs: both as shares of that.
+READ_AHEAD_BYTES = 128 << 10  # the default of Linux's read_ahead_kb
+# A fit over 25 cold scans gave 110 µs + 87 µs per read, on a disk whose single random read took
+# 103 µs. Both are kept as shares of a random read.
 COLD_START_READS, COLD_EACH_READS = 110 / 103, 87 / 103
-MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux where nobody set another
-JVM_MAPS = 1000  # before the first index: 500 to 1500
-# .index and .timeindex, once they are loaded; the .txnindex is read through a channel
+MAX_MAP_COUNT = 65_530  # the default of Linux's vm.max_map_count
+JVM_MAPS = 1000  # maps of a JVM before the first index: 500 to 1500
+# .index and .timeindex once loaded; Kafka reads the .txnindex through a channel, without a map
 MAPS_A_SEGMENT = 2
 FILES_A_SEGMENT = 3
-WARM_PAGES = 3  # that lookups near the end of an index touch: they alone stay in memory for sure
+# pages that lookups near the end of an index touch; only these are sure to stay in memory
+WARM_PAGES = 3
 
 
 class Range(NamedTuple):
-    """A number that is not known exactly.
-
-    The least and the most that it may be, and what is likely.
-    """
+    """The least and greatest possible value of an uncertain number, and the likely one."""
 
     low: float
     typical: float
     high: float
 
     def times(self, count: float) -> "Range":
-        """So many of them."""
+        """Multiplies all three values by a count."""
         return Range(*(value * count for value in self))
 
     def scale(self, shares: "Range") -> "Range":
-        """The low end so many times, the likely value and the high end by shares of their own."""
+        """Multiplies each of the three values by its own share."""
         return Range(*(value * share for value, share in zip(self, shares, strict=True)))
 
     def plus(self, other: "Range") -> "Range":
-        """Both, the low ends together and the high ends: the widest that can come."""
+        """Adds two ranges end by end, which gives the widest possible range."""
         return Range(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
@@ -59,7 +58,7 @@ HDD, OBJECT_STORE, CALIBRATED = "hdd", "object-store", "calibrated"
 
 @dataclass(frozen=True)
 class Storage:
-    """What one random read of 4 KiB that is not in the page cache takes, in µs."""
+    """A kind of storage and its time for a random 4 KiB read that misses the page cache, in µs."""
 
     name: str
     read_us: Range
@@ -67,7 +66,7 @@ class Storage:
 
     @property
     def seeks(self) -> bool:
-        """Whether each read is a seek of an arm, by its name or as measured on this machine."""
+        """Whether each read is a disk seek, by the name or by the time measured on this machine."""
         return self.name == HDD or (
             self.name == CALIBRATED and self.read_us.typical >= STORAGES[HDD].read_us.low
         )
@@ -88,28 +87,29 @@ STORAGES: dict[str, Storage] = {
 }  # fmt: skip
 DEFAULT_STORAGE = "nvme"
 
-# two reads a header, up to 4.0: 0.99 µs on one machine, 1.49 on another, 1.81 to 1.84 on a third
+# two reads per header, up to Kafka 4.0: 0.99, 1.49 and 1.81 to 1.84 µs on the three machines
 HEADER_US = Range(0.95, 1.8, 4.0)
-FAULT_US = Range(0.5, 1.0, 2.9)  # the first touch of a mapped page that is in the page cache
-# before the first header: the search in the index, and what else there is
+FAULT_US = Range(0.5, 1.0, 2.9)  # first access to a mapped page that is in the page cache
+# everything before the first header, including the search of the index
 FIRST_US = Range(1.0, 2.2, 3.6)
-# of it the search in an index that is in memory: once, and each probe
+# the part of FIRST_US that the search of an index in memory takes: once, and per probe
 SEARCH_US, PROBE_US = Range(0.06, 0.1, 0.14), Range(0.009, 0.014, 0.019)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookupCosts:
-    """What a lookup is priced with.
+    """The times that lookups are priced with.
 
     Attributes:
-        header_us: each header of a scan in the page cache.
-        first_us: what comes before the first.
-        fault_us: a page of an index that is in the page cache and touched for the first time.
-        reads_once: whether header_us is of the scan with one read a header, from 4.1 on: half of
-            that of two, as Kafka's own classes take (3.9.1, 4.3.1 and 4.4.0 in one run).
-        calibrated: where the machine's own measures are from, if they are.
-        one_read_share: of the headers, those of magic 0 and 1, which take one read where others
-            take two.
+        header_us: time per header of a scan in the page cache.
+        first_us: time before the first header.
+        fault_us: time of the first access to an index page that is in the page cache.
+        reads_once: whether header_us is for one read per header, as since Kafka 4.1. That takes
+            half as
+            long as two reads in Kafka's own classes (3.9.1, 4.3.1 and 4.4.0 in one run).
+        calibrated: the time of this machine's calibration, or None if presets are used.
+        one_read_share: the share of headers of magic 0 and 1, which take one read where others take
+            two.
     """
 
     header_us: Range = HEADER_US
@@ -123,26 +123,29 @@ class LookupCosts:
 
     @property
     def each_us(self) -> Range:
-        """A header of this log."""
+        """Time per header of this log."""
         return (
             self.header_us if self.reads_once else self.header_us.times(1 - self.one_read_share / 2)
         )
 
     def with_one_read_share(self, one_read_share: float) -> "LookupCosts":
-        """The same for a log of which that share of the batches is of magic 0 and 1."""
+        """Returns the costs for a log in which this share of the batches is of magic 0 or 1."""
         return replace(self, one_read_share=one_read_share)
 
     def warm_us(self, headers: float) -> Range:
-        """A lookup that reads so many headers, everything in the page cache."""
+        """Returns the time of a lookup that reads this many headers, all in the page cache."""
         return self.first_us.plus(self.each_us.times(headers))
 
     def cold_us(
         self, headers: float, reads: float, index_reads: float = 0.0, index_pages: float = 0.0
     ) -> Range:
-        """One that finds nothing in the page cache.
+        """Returns the time of a lookup that finds nothing in the page cache.
 
-        So many device reads of the .log, and of an index of which it touches so many pages; pages
-        that came along with another only take a fault.
+        Args:
+            reads: device reads of the .log.
+            index_reads: device reads of the index.
+            index_pages: index pages touched; those that came with another page's read only take a
+                fault.
         """
         if self.storage.name == "memory":
             return self.warm_us(headers)
@@ -156,9 +159,9 @@ class LookupCosts:
         )
 
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
-        """The processor cores that lookups keep busy.
+        """Returns the number of processor cores that lookups keep busy.
 
-        A fetch that waits at the log's end looks nothing up.
+        A fetch that waits at the log's end does no lookup and is not counted.
         """
         return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
 
@@ -169,12 +172,13 @@ def lookup_costs(
     storage: str | None = None,
     calibration: Mapping | None = None,
 ) -> LookupCosts:
-    """The costs for a release.
+    """Returns the costs for a release.
 
     Args:
-        by_base_offset: one read a header, from 4.1 on.
-        storage: a name of STORAGES; by default as measured, or nvme.
-        calibration: what `kafkaviz calibrate` wrote, in place of presets; the JVM's part of a
+        by_base_offset: whether each header takes one read, as since Kafka 4.1.
+        storage: a name in STORAGES; by default the calibrated disk, or else nvme.
+        calibration: the result of `kafkaviz calibrate`, used instead of presets. The JVM's part of
+            a
             header is a share of its reads.
     """
     costs = LookupCosts(
@@ -187,13 +191,16 @@ def lookup_costs(
     return replace(costs, header_us=costs.header_us.times(0.5)) if by_base_offset else costs
 
 
-# Of 17 and 61 bytes read, which took 1.29, 0.91 and 1.58 µs on the three machines, a header took
-# 1.4, 1.1 and 0.95 times as much, what comes before the first 1.7, 1.1 and 1.2 times.
+# Reading 17 and 61 bytes took 1.29, 0.91 and 1.58 µs on the three machines. A header took 1.4, 1.1
+# and 0.95 times as long, and the part before the first header 1.7, 1.1 and 1.2 times.
 HEADER_READS, FIRST_READS = Range(0.9, 1.12, 1.6), Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
-    """The machine's own reads, one a header or two; what Java adds is a share of them."""
+    """Returns the costs with this machine's reads, scaled for the share that Java adds.
+
+    A header takes one or two reads, as the release has it.
+    """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
     header_reads = small_read if costs.reads_once else both_reads
@@ -218,19 +225,17 @@ def _range(measure: Mapping) -> Range:
     return Range(measure["min"], measure["median"], measure["p90"])
 
 
-# ---- maps, memory and files
+# ---- memory maps, memory and files
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """What a log's segments take beside their .log.
+    """The resources that a log's segments take in addition to their .log files.
 
     Attributes:
-        maps: where every segment's indexes are loaded.
-        stale_maps: dead ones that wait for Java's collector, one of each index of a segment that
-            was rolled, until KAFKA-19390.
-        preallocated_bytes: how long the active segments' indexes look.
-        resident_bytes: of indexes that stay in memory for readers at the end.
+        preallocated_bytes: apparent length of the active segments' indexes.
+        leaves_maps: whether a roll leaves maps behind until Java's garbage collector frees them, as
+            before KAFKA-19390.
     """
 
     segments: int
@@ -241,29 +246,29 @@ class Footprint:
 
     @property
     def files(self) -> int:
-        """A .log, an .index and a .timeindex each."""
+        """Number of files: a .log, an .index and a .timeindex per segment."""
         return FILES_A_SEGMENT * self.segments
 
     @property
     def maps(self) -> int:
-        """Beside those of Java itself."""
+        """Number of memory maps if all indexes are loaded, without those of the JVM."""
         return MAPS_A_SEGMENT * self.segments
 
     @property
     def stale_maps(self) -> int:
-        """At most, if none was collected since the rolls."""
+        """Greatest number of unused maps, reached if none was collected since the rolls."""
         return MAPS_A_SEGMENT * max(0, self.segments - self.partitions) if self.leaves_maps else 0
 
     @property
     def resident_bytes(self) -> int:
-        """The warm pages of the active segments' indexes."""
+        """Bytes of the active segments' indexes that lookups near the end keep in memory."""
         return 2 * WARM_PAGES * PAGE_BYTES * self.partitions
 
     def maps_left(self) -> int:
-        """What vm.max_map_count leaves.
+        """Returns how many maps vm.max_map_count leaves.
 
         Returns:
-            A number below 0 where a broker with these alone would end with "Map failed".
+            A negative number if a broker with these logs alone would end with "Map failed".
         """
         return MAX_MAP_COUNT - JVM_MAPS - self.maps - self.stale_maps
 
@@ -275,10 +280,12 @@ def footprint(
     *,
     leaves_maps: bool = False,
 ) -> Footprint:
-    """Of so many segments, one of each partition active.
+    """Returns the footprint of a number of segments, of which one per partition is active.
 
     Args:
-        segment_index_bytes: segment.index.bytes of each, as long as its two indexes look.
+        segment_index_bytes: segment.index.bytes of each partition, which is the apparent length of
+            each
+            index of its active segment.
     """
     offset_bytes, time_bytes = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
     preallocated_bytes = sum(
@@ -296,13 +303,15 @@ def footprint(
 def implied_price_us(
     interval_bytes: float, batch_bytes: float, spread: float, header_us: float
 ) -> float:
-    """µs of a mean lookup that one more MB of index a GiB of log would buy at this interval.
+    """Returns the price that an interval implies.
 
-    This is the price that the interval implies. It follows from the smooth forms N = S / (I + a), H
-    = (I + a) / 2µ + ...
+    The price is the time in µs by which the mean lookup gets shorter for one more MB of index per
+    GiB
+    of log, at this interval. It follows from the smooth forms N = S / (I + a), H = (I + a) / 2µ +
+    ...
 
     Args:
-        spread: the standard deviation of the batch sizes over their mean.
+        spread: the standard deviation of the batch sizes divided by their mean.
     """
     overshoot = batch_bytes * (1 + spread**2) / 2
     return 1e6 * header_us * (interval_bytes + overshoot) ** 2 / (40 * 2**30 * batch_bytes)

@@ -1,8 +1,8 @@
-"""What a lookup costs, for every target of a segment at once: probes, pages, and headers read.
+"""The exact cost of a lookup for all targets of a segment at once: probes, pages, and headers read.
 
-Between two keys of an index every search goes the same way, so that one search speaks for all
-targets there: of the keys 6 14 22, 6 is searched itself, 7 for the targets 7 to 13, 14, 15 for 15
-to 21, and so on. The numbers are exact, whatever the number of targets.
+All targets between two keys of an index are searched the same way, so one search stands for all of
+them. With the keys 6, 14 and 22, one search covers the target 6, one covers 7 to 13, one covers 14,
+and so on.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ NO_BATCH = -1
 
 @dataclass(frozen=True)
 class LookupCounts:
-    """How many targets take how many: probes, pages and headers, each by its number from 0.
+    """The number of targets by their number of probes, pages and headers, each counted from 0.
 
     Attributes:
         first: the first target.
         last: the last target.
-        headers: batches whose header is read, of those targets that a batch answers.
+        headers: batches whose header is read; only targets that a batch answers are counted.
     """
 
     first: int
@@ -38,23 +38,22 @@ class LookupCounts:
 
     @property
     def targets(self) -> int:
-        """How many there are."""
         return self.last - self.first + 1
 
     def counts_of(self, quantity: str) -> np.ndarray:
-        """The targets by their number of "probes", "pages" or "headers"."""
+        """Returns the counts of "probes", "pages" or "headers"."""
         return {PROBES: self.probes, PAGES: self.pages, HEADERS: self.headers}[quantity]
 
 
 @dataclass(frozen=True)
 class _KeyStretches:
-    """Stretches of targets between the keys of an index: in each, every search goes the same way.
+    """Ranges of targets that are searched the same way, between the keys of an index.
 
     Attributes:
-        first: (n,) the first target of each, ascending.
-        weights: (n,) how many targets.
-        floors: (n, 3) what slots.floors gives for them.
-        last: the last target of all.
+        first: the first target of each, ascending, shape (n,).
+        weights: the number of targets in each, shape (n,).
+        floors: the results of slots.floors for the first targets, shape (n, 3).
+        last: the last target of the last range.
     """
 
     first: np.ndarray
@@ -64,10 +63,11 @@ class _KeyStretches:
 
 
 def entry_rows(segment: SegmentView, batches: BatchTable) -> np.ndarray:
-    """The row of the batch at which a scan starts that each slot of the .index leads to.
+    """Returns the row of the batch at which a scan starts, for each slot of the .index.
 
     Returns:
-        A row a slot, and one more for scans that start at byte 0; NO_BATCH where none starts there.
+        One row per slot, and one more for scans that start at byte 0; NO_BATCH if no batch starts
+        there.
     """
     positions = np.append(segment.offset_slots["position"].astype(np.int64), 0)
     return batches.rows_at_positions(positions)
@@ -81,11 +81,11 @@ def offset_lookup_counts(
     *,
     slot_rows: np.ndarray | None = None,
 ) -> LookupCounts:
-    """Of every offset from the segment's base offset to its last.
+    """Returns the counts for every offset from the segment's base offset to its last.
 
     Args:
-        batches: all of its .log, as format.batch.BATCH names them.
-        slot_rows: what entry_rows gives, where it is known already.
+        batches: all batches of its .log.
+        slot_rows: the result of entry_rows, if already known.
     """
     keys = segment.offset_slots["relative_offset"].astype(np.int64) + segment.base_offset
     last = batches.row(len(batches) - 1)["last_offset"] if len(batches) else keys[-1]
@@ -93,7 +93,7 @@ def offset_lookup_counts(
         keys, (segment.base_offset, int(last)), OFFSET, search_profile, page_bytes
     )
     slot_rows = entry_rows(segment, batches) if slot_rows is None else slot_rows
-    starts = slot_rows[stretches.floors[:, 0]]  # of slot -1 the last: byte 0
+    starts = slot_rows[stretches.floors[:, 0]]  # slot -1 selects the last row, for byte 0
     column = "base_offset" if search_profile.by_base_offset else "last_offset"
     return _count_lookups(stretches, _headers_to_offsets(batches, column, stretches, starts))
 
@@ -106,16 +106,16 @@ def timestamp_lookup_counts(
     *,
     slot_rows: np.ndarray | None = None,
 ) -> LookupCounts | None:
-    """Of every millisecond for which Kafka looks here, from the first batch's on.
+    """Returns the counts for every millisecond that Kafka searches here, from the first batch's on.
 
     Probes and pages are those in the time index.
 
     Args:
-        batches: all of its .log, as format.batch.BATCH names them.
-        slot_rows: what entry_rows gives, where it is known already.
+        batches: all batches of its .log.
+        slot_rows: the result of entry_rows, if already known.
 
     Returns:
-        None where no batch has a time.
+        None if no batch has a timestamp.
     """
     keys, known_ms = segment.time_slots["timestamp_ms"].astype(np.int64), batches.known_ms
     if known_ms is None:
@@ -123,7 +123,7 @@ def timestamp_lookup_counts(
     first, newest_ms = known_ms
     last = max(first, min(newest_ms, segment.largest_timestamp_ms))
     stretches = _key_stretches(keys, (first, last), TIME, search_profile, page_bytes)
-    # relative ones on both sides
+    # both indexes hold relative offsets, so they can be compared as they are
     offsets = _values_at_slots(segment.time_slots["relative_offset"], stretches.floors[:, 0], 0)
     entry = slots.floors(segment.offset_slots["relative_offset"], offsets, ENTRY_BYTES[OFFSET])
     slot_rows = entry_rows(segment, batches) if slot_rows is None else slot_rows
@@ -151,15 +151,15 @@ def _key_stretches(
 
 
 def representatives(borders: np.ndarray, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """One target for each stretch between two borders, and how many targets it stands for."""
+    """Returns one target per range between two borders, and the number of targets in the range."""
     targets = np.append(borders[(borders > first) & (borders <= last)], first).astype(np.int64)
-    targets.sort()  # and not np.unique, which takes six times as long for millions of them
+    targets.sort()  # np.unique takes six times as long for millions of targets
     targets = targets[np.diff(targets, prepend=first - 1) > 0]
     return targets, np.diff(targets, append=last + 1)
 
 
 def _values_at_slots(column: np.ndarray, found_slots: np.ndarray, default: int) -> np.ndarray:
-    """The value in each slot that was found; `default` for slot -1."""
+    """Returns the value in each slot, or `default` for slot -1."""
     if not len(column):
         return np.full(len(found_slots), default, np.int64)
     return np.where(found_slots >= 0, column[np.maximum(found_slots, 0)].astype(np.int64), default)
@@ -168,10 +168,11 @@ def _values_at_slots(column: np.ndarray, found_slots: np.ndarray, default: int) 
 def _headers_to_offsets(
     batches: BatchTable, column: str, stretches: _KeyStretches, starts: np.ndarray
 ) -> np.ndarray:
-    """How many targets have so many headers read, by that number; none where no batch is found.
+    """Returns the number of targets by headers read; targets without a batch are left out.
 
-    By last offset up to the batch that reaches the target. By base offset also the next one's,
-    unless the target is a base offset or nothing follows.
+    A scan by last offset ends at the batch that reaches the target. A scan by base offset also
+    reads the
+    next header, unless the target is a base offset or no batch follows.
     """
     histogram = _Histogram()
     next_row, first = 0, int(stretches.first[0])
@@ -199,10 +200,11 @@ def _headers_to_offsets(
 def _headers_to_times(
     batches: BatchTable, stretches: _KeyStretches, starts: np.ndarray
 ) -> np.ndarray:
-    """How many targets have so many headers read, by that number.
+    """Returns the number of targets by headers read.
 
-    Each scan goes to the first batch whose largest timestamp is not below the target, so that those
-    of a stretch, which start at one batch, end at the batches that are newer than all before them.
+    Each scan ends at the first batch whose largest timestamp is not below the target. The scans of
+    a
+    stretch start at the same batch, so they end at batches that are newer than all before them.
     """
     histogram = _Histogram()
     order = np.argsort(starts, kind="stable")
@@ -231,16 +233,16 @@ def _end_scans(
     reached_ms: np.ndarray,
     last_ms: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many headers are read by the scans that end in a stretch of the log.
+    """Returns how many headers the scans read that end in this chunk of the log.
 
     Args:
-        newest_ms: of the batches, from first_row on.
-        open_scans: which scans go on here.
-        reached_ms: of each scan the target up to which it is answered; moved on.
-        last_ms: of each scan its last target.
+        newest_ms: the largest timestamps of the batches, from first_row on.
+        open_scans: numbers of the scans that have not ended before this chunk.
+        reached_ms: the last answered target of each scan; updated here.
+        last_ms: the last target of each scan.
 
     Returns:
-        Numbers of headers, and for how many targets.
+        Numbers of headers, and the number of targets for each.
     """
     headers, weights = [np.int64(0)], [np.int64(0)]
     for scan in open_scans:
@@ -256,7 +258,7 @@ def _end_scans(
 
 
 class _Histogram:
-    """How many targets have each number, piece by piece."""
+    """Counts of targets per number, collected chunk by chunk."""
 
     def __init__(self) -> None:
         self.counts = np.zeros(0, np.int64)

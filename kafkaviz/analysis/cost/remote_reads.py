@@ -1,21 +1,22 @@
-"""What a lookup reads from tiered storage or an object store, and what that costs.
+"""The reads of a lookup from tiered storage or an object store, and their cost.
 
-Of a remote segment a broker first fetches the indexes, whole, and keeps them in its
-remote-log-index-cache (RemoteIndexCache of Kafka 4.3.1); then the .log from the position that the
-index gives (RemoteLogManager.read), here up to the end of the batch that answers. Counted is a
-broker that has nothing of the segment yet:
+For a remote segment a broker first fetches the whole indexes and keeps them in its
+remote-log-index-cache (RemoteIndexCache of Kafka 4.3.1). Then it reads the .log from the position
+in the index (RemoteLogManager.read); here up to the end of the batch that answers. The counts are
+for a broker that has nothing of the segment yet:
 
     00000000000000000041.index       1 request      32 B
     00000000000000000041.timeindex   1 request      36 B
     00000000000000000041.log         1 request   1 336 B    from byte 2990 on
 
-In Aiven's layout the manifest comes before, and the .log chunk by chunk, each a request for its
-compressed bytes. The cost is modelled: requests one after the other, each of the same latency: the
-mean of those that this process made to that store, or one that is stated.
+In Aiven's layout the manifest is read first. Then the .log is read chunk by chunk, with one request
+for the compressed bytes of each chunk. The cost model sends one request after the other, each with
+the same latency: the mean of this process' requests to that store, or a given one.
 
-A log in an object store is read by kafkaviz itself, through the blocks that it keeps. Counted is
-what this process asked of each file that a step reads, in the time that was measured; of a file
-whose blocks were here before, what they would take if they were not, and no time was measured.
+kafkaviz itself reads a log in an object store, through its block cache. The requests, bytes and
+time
+of this process are counted for each file that a step reads. If the blocks of a file were in the
+cache before, the requests that it would take are counted, without a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,28 +38,29 @@ from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import ForwardScan
 from kafkaviz.units import file_stem
 
-REQUEST_MS = 50.0  # of a request, where nothing else is said
+REQUEST_MS = 50.0  # assumed latency of a request
 
 
 @dataclass(frozen=True)
 class RemoteRead:
-    """What is fetched of one file of a remote segment."""
+    """The requests and bytes fetched from one file of a remote segment."""
 
     segment: int  # its base offset
     file: str
     requests: int
     size_bytes: int
-    measured_ms: float | None = None  # by this process; None where it did not ask
+    measured_ms: float | None = None  # None if this process made no request
 
 
 @dataclass(frozen=True)
 class RemoteCost:
-    """All that a lookup fetches, in the order of its steps.
+    """All reads of a lookup, in the order of its steps.
 
     Attributes:
-        request_ms: the latency of a request that the cost is modelled with.
-        measured_requests: of this process, of which that latency is the mean; 0 where it is stated.
-        is_tiered: whether a broker would fetch it from tiered storage; else kafkaviz did from an
+        request_ms: the latency of a request in the cost model.
+        measured_requests: number of this process' requests that request_ms is the mean of; 0 if the
+            latency was given or assumed.
+        is_tiered: whether a broker would read from tiered storage; otherwise kafkaviz read from an
             object store.
     """
 
@@ -69,32 +71,30 @@ class RemoteCost:
 
     @property
     def requests(self) -> int:
-        """Of all reads."""
         return sum(read.requests for read in self.reads)
 
     @property
     def size_bytes(self) -> int:
-        """Of all reads."""
         return sum(read.size_bytes for read in self.reads)
 
     @property
     def modelled_ms(self) -> float:
-        """The requests one after the other."""
+        """Time of all requests, one after the other."""
         return self.requests * self.request_ms
 
     @property
     def measured_ms(self) -> float | None:
-        """What they took; None where not each of them was measured."""
+        """Measured time of all reads; None unless each of them was measured."""
         times_ms = [read.measured_ms for read in self.reads if read.measured_ms is not None]
         return sum(times_ms) if times_ms and len(times_ms) == len(self.reads) else None
 
     def read_ms(self, read: RemoteRead) -> float:
-        """What one of them took, or takes as modelled."""
+        """Returns the measured time of a read, or its modelled time."""
         is_measured = read.measured_ms is not None
         return read.measured_ms if is_measured else read.requests * self.request_ms
 
     def reads_of(self, file: str) -> list[RemoteRead]:
-        """Those of one file, which a step names."""
+        """Returns the reads of the file with this name."""
         return [read for read in self.reads if read.file == file]
 
 
@@ -105,13 +105,13 @@ def remote_cost(
     request_ms: float | None = None,
     store: Store | None = None,
 ) -> RemoteCost:
-    """What a lookup fetches from the store.
+    """Returns what a lookup fetches from the store.
 
     Args:
-        segments: of the log it went through.
-        remote_files: the segments of that log that lie in tiered storage alone, by base offset.
-        request_ms: None for the mean that was measured, or REQUEST_MS.
-        store: that of tiered storage, where it has an address.
+        segments: the segments of the log that was searched.
+        remote_files: the segments of that log that are only in tiered storage, by base offset.
+        request_ms: the latency of a request; None for the measured mean, or else REQUEST_MS.
+        store: the store of tiered storage, if it has an address.
     """
     views = {segment.base_offset: segment for segment in segments}
     reads: list[RemoteRead] = []
@@ -145,7 +145,7 @@ def remote_cost(
 
 
 def as_object(cost: RemoteCost) -> dict:
-    """The object that `kafkaviz lookup --json` prints."""
+    """Returns the object that `kafkaviz lookup --json` prints."""
     return {
         "reads": [
             {
@@ -171,7 +171,7 @@ def _round_ms(duration_ms: float | None) -> float | None:
 
 
 def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> FileView:
-    """The file that a step reads."""
+    """Returns the file that a step reads."""
     if not isinstance(step, IndexSearch):
         return segment.log
     index = segment.index if step.kind == OFFSET else segment.timeindex
@@ -179,7 +179,7 @@ def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> File
 
 
 def _remote_path(view: FileView) -> RemotePath | None:
-    """The object that a file's bytes come from; None of one on disk, or as recovery leaves it."""
+    """Returns the object that a file's bytes come from; None for a local or recovered file."""
     if not view.path or view.source != ON_DISK:
         return None
     mirrored_path = address.mirror_behind(view.path)
@@ -187,7 +187,7 @@ def _remote_path(view: FileView) -> RemotePath | None:
 
 
 def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: RemotePath) -> RemoteRead:
-    """What this process asked of the file, or what it would ask if it had nothing of it."""
+    """Returns this process' requests for a file, or those that an empty block cache would make."""
     if measured := file_system.object_time(remote):
         return RemoteRead(
             step.segment, view.name, measured.requests, measured.read_bytes, measured.elapsed_ms
