@@ -92,10 +92,10 @@ def describe_own_intervals(report_tuning: ReportTuning) -> str:
 
 
 def compared_interval(report_tuning: ReportTuning) -> IntervalCost:
-    """Returns the interval that today's is compared with.
+    """Returns the interval to compare with today's.
 
-    This is the one that the budgets alone would choose. If that is today's, it is a longer one,
-    which shows the cost of changing.
+    It is the one that the budgets alone would choose. If that is today's, a longer interval is
+    returned, to show its cost.
     """
     overall = report_tuning.overall
     if overall.considered_bytes != overall.current_cost.interval_bytes:

@@ -120,7 +120,7 @@ def view(
     Args:
         leader: the leading side, 0 or 1; None for unchanged logs.
         steps: number of truncation steps that the follower has made.
-        is_around: whether the axis shows only the offsets around the place where the logs part.
+        is_around: whether the axis shows only the offsets near the parting offset.
     """
     dropped = _dropped(comparison, leader, steps)
     parting = parting_offset(comparison)

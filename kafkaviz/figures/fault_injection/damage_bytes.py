@@ -85,7 +85,7 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
 
 
 def place_label(fault: str) -> str:
-    """Returns the meaning of a fault's place, as a label."""
+    """Returns a label that says what a fault's place counts, such as slots or days."""
     if fault in SLOT_PLACES:
         return say("segment.head_slot")
     return say(f"break_it.place_{SAME_WORDS.get(fault, fault)}")

@@ -626,7 +626,7 @@ def _finding_key(finding: Finding) -> str:
 
 
 def _location_text(finding: Finding, *, is_short: bool = False) -> str:
-    """Returns the file and the bytes.
+    """Names the file and the bytes of a finding.
 
     Args:
         is_short: whether only the partition and the kind of file are given, for a narrow list.

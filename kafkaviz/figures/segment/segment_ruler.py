@@ -139,7 +139,7 @@ def browser_payload(ruler: RulerView, key: str, address: dict[str, str]) -> byte
     the start of each table, counted from the end of the JSON.
 
     Args:
-        key: distinguishes segments, and a segment from itself before a change.
+        key: changes with the segment and with its content.
         address: the other parameters of the address, for links to a pin.
     """
     sections = [pack(columns) for columns in ruler.columns.values()]

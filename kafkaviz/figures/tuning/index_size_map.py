@@ -50,8 +50,7 @@ class IndexSizeMapView:
         log_bytes: the .log of a segment at its roll, the same shape.
         safe_bytes: the least size with which no index ends a segment, one per interval; NaN if no
             size or every size is safe.
-        roll_lines: keys: the .log at a roll; values: the index size that gives it, one per
-            interval, or NaN.
+        roll_lines: by the .log at a roll, the index sizes that give it, one per interval or NaN.
     """
 
     title: str
