@@ -5,8 +5,8 @@ and what the indexes take in all.
     python examples/densest_topics.py /mnt/brokers/1 /mnt/brokers/2 --master spark://there:7077
 
 Where an entry stands for one batch or two, a larger index.interval.bytes would make smaller
-indexes, and a lookup would read a header or two more. A row a topic is all that moves between
-workers.
+indexes, and a lookup would read a header or two more. A segment without its .index is left out: its
+bytes have no entry. A row per topic is all that moves between workers.
 """
 
 import argparse
@@ -23,15 +23,20 @@ ENTRY_BYTES, TIME_ENTRY_BYTES = 8, 12
 
 
 def densest_topics(segments: DataFrame) -> DataFrame:
-    """A row a topic that has an entry, the densest first; segments: of format kafka_segments."""
-    by_topic = segments.groupBy("topic").agg(
-        F.countDistinct("partition").alias("partitions"),
-        F.sum("log_bytes").alias("log_bytes"),
-        F.sum(
-            ENTRY_BYTES * F.col("offset_entries") + TIME_ENTRY_BYTES * F.col("time_entries")
-        ).alias("index_bytes"),
-        F.sum("batches").alias("batches"),
-        F.sum("offset_entries").alias("entries"),
+    """A row per topic that has an entry, the densest first; segments: of format kafka_segments."""
+    time_entries = F.coalesce("time_entries", F.lit(0))  # null without a .timeindex
+    by_topic = (
+        segments.where("offset_entries IS NOT NULL")
+        .groupBy("topic")
+        .agg(
+            F.countDistinct("partition").alias("partitions"),
+            F.sum("log_bytes").alias("log_bytes"),
+            F.sum(ENTRY_BYTES * F.col("offset_entries") + TIME_ENTRY_BYTES * time_entries).alias(
+                "index_bytes"
+            ),
+            F.sum("batches").alias("batches"),
+            F.sum("offset_entries").alias("entries"),
+        )
     )
     with_ratios = by_topic.where("entries > 0").withColumns(
         {

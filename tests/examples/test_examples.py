@@ -16,6 +16,7 @@ from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.broker import open_broker
 from tests.conftest import REPLICAS
+from tests.pipeline import whole_logs
 from tests.support.ingest import MASTER, ingest_in_process
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -74,6 +75,32 @@ def test_densest_topics(some_partitions, printed):
     assert [row[0] for row in rows] == [topic for _, topic in sorted(sizes.values())][:20]
     assert [int(row[6]) for row in rows] == [density for density, _ in sorted(sizes.values())][:20]
     assert all([int(row[2]), int(row[4]), int(row[5])] == expected[row[0]] for row in rows)
+
+
+@pytest.mark.slow
+def test_densest_topics_of_segments_without_their_indexes(tmp_path, printed):
+    """What has no .index has no share in the bytes of an entry; without a .timeindex the .index
+    counts.
+    """
+    directory = whole_logs.broker(tmp_path / "made")
+    for first in (0, 200, 400):
+        batches = [whole_logs.batch(first + n, [whole_logs.START_MS]) for n in range(200)]
+        whole_logs.write(directory / "a-0", batches, first)
+    (directory / "a-0" / f"{0:020d}.index").unlink()
+    (directory / "a-0" / f"{200:020d}.timeindex").unlink()
+    segments = open_broker(directory).partitions[0].segments[1:]
+    entries = sum(len(segment.offset_index) for segment in segments)
+    log_bytes = sum(segment.log.size_bytes for segment in segments)
+    index_bytes = 8 * entries + 12 * len(segments[1].time_index)
+    _, row = printed("densest_topics.py", str(directory))
+    assert [int(cell) for cell in row[1:7]] == [
+        1,
+        log_bytes,
+        index_bytes,
+        400,
+        entries,
+        round(log_bytes / entries),
+    ]
 
 
 @pytest.mark.nightly
