@@ -29,7 +29,7 @@ from kafkaviz.messages import Message, message, say
 
 SEGMENT_KINDS = (*SEGMENT_FILES, "snapshot")
 LOST_AND_FOUND = "lost+found"
-MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
+MARKER_BYTES = 1 << 16  # the most bytes to read of the clean-shutdown marker, which has one line
 # LogManager, 4.3.1
 CHECKPOINTS = dict(
     zip(("log_start", "high_watermark", "recovery_point"), names.OFFSET_CHECKPOINTS, strict=True)
@@ -38,61 +38,61 @@ CHECKPOINTS = dict(
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be read, and so is not shown."""
+    """Something that could not be read and is therefore not shown."""
 
-    path: Path  # of the file or directory itself
+    path: Path  # the file or directory that could not be read
     what: Message
-    # CannotOpen's, where the system did not let it be read; "": its bytes are wrong
+    # the kind of the CannotOpen; "" if the bytes are damaged
     kind: str = field(default="", compare=False)
 
     @property
     def is_unread(self) -> bool:
-        """Whether nothing is known of the content."""
+        """Whether the content is unknown."""
         return bool(self.kind)
 
     @classmethod
     def from_fault(cls, path: Path, fault: KafkavizError) -> "Problem":
-        """The problem of a path, worded without naming the path again."""
+        """Returns the problem of a path, with a text that does not name the path again."""
         return cls(path, getattr(fault, "what", fault.message), getattr(fault, "kind", ""))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogDirectory:
-    """One of a broker's log.dirs as it is on disk; an archive is one once it is unpacked."""
+    """One of a broker's log.dirs in its state on disk; an archive is unpacked first."""
 
     path: Path
-    source: Path  # what the person gave: the directory, or the folder or archive that holds it
+    source: Path  # the path that the user gave: the directory, or its folder or archive
     properties: Mapping[str, str] = field(default_factory=dict)
-    is_clean: bool = False  # it was stopped cleanly and not started since: the marker is there
-    # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
+    is_clean: bool = False  # the clean-shutdown marker exists: a clean stop, and no start since
+    # the content of the marker since 3.7 (KIP-966); before, it is empty
     clean_body: dict | None = None
     problems: tuple[Problem, ...] = ()
-    is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
+    is_simulated: bool = False  # its server.properties says that kafkaviz wrote it
     has_metadata_log: bool = False
 
     @property
     def node_id(self) -> str | None:
-        """node.id of KRaft, broker.id before."""
+        """The node.id (KRaft) or broker.id (ZooKeeper) in meta.properties, or None."""
         return self.properties.get("node.id") or self.properties.get("broker.id")
 
     @property
     def node_number(self) -> int | None:
-        """The node_id as Integer.parseInt reads it; None where there is none, or it throws."""
+        """The node_id as Java's Integer.parseInt reads it, or None."""
         return int_or_none(self.node_id or "")
 
     @property
     def cluster_id(self) -> str | None:
-        """The cluster's id, where meta.properties names it."""
+        """The cluster.id in meta.properties, or None."""
         return self.properties.get("cluster.id")
 
     @property
     def directory_id(self) -> str | None:
-        """The id of this log directory, from 3.7 on."""
+        """The directory.id in meta.properties, which exists since 3.7, or None."""
         return self.properties.get("directory.id")
 
     @property
     def text(self) -> str:
-        """The path as a person knows it: of a packed one the archive's, and the path in it."""
+        """The path for the user; in an archive, the archive's path and the path in it."""
         return str(archive.display_path(self.path))
 
     @property
@@ -103,21 +103,27 @@ class LogDirectory:
 
 @dataclass(frozen=True, kw_only=True)
 class Broker:
-    """A broker, of which all or some log directories were opened.
+    """A broker, of which some or all log directories were opened.
 
-    Invariants: there is at least one log directory; the directory of each partition is one of them.
+    - There is at least one log directory.
+    - The directory of each partition is one of them.
+
+    Attributes:
+        sources: the paths that the user gave.
+        partitions: ordered by topic, then number, then log directory.
+        is_lone: one partition directory, or a store of remote segments, was opened without a broker
+            directory.
+        is_copy: an archive of partition directories without any file of a broker was opened.
     """
 
-    sources: tuple[Path, ...]  # what the person gave
+    sources: tuple[Path, ...]
     log_directories: tuple[LogDirectory, ...]
-    partitions: Sequence[Partition]  # by topic, then counted, then in the order of the directories
-    # one partition directory was opened, or a store of remote segments: no broker directory around
+    partitions: Sequence[Partition]
     is_lone: bool = False
-    # an archive of partition directories, without any file of a broker: somebody copied them
     is_copy: bool = False
 
     def _repr_html_(self) -> str:
-        """A row a topic-partition, as a notebook shows it."""
+        """Returns a table with one row per topic-partition, for notebooks."""
         rows = (
             (
                 partition.directory,
@@ -142,7 +148,7 @@ class Broker:
 
     @cached_property
     def main_directory(self) -> LogDirectory:
-        """The log directory with the metadata log; the first one where none was opened."""
+        """The log directory with the metadata log, or the first one if none has it."""
         return next(
             (directory for directory in self.log_directories if directory.has_metadata_log),
             self.log_directories[0],
@@ -150,27 +156,27 @@ class Broker:
 
     @property
     def path(self) -> Path:
-        """The path of the main directory: of the only one, where there is one."""
+        """The path of the main directory."""
         return self.main_directory.path
 
     @property
     def source(self) -> Path:
-        """What the person gave: the only path, or the one that leads to the main directory."""
+        """The path that the user gave and that leads to the main directory."""
         return self.main_directory.source
 
     @property
     def sources_text(self) -> str:
-        """What the person gave, as they know it: one path, or several with commas."""
+        """The paths that the user gave, separated by commas."""
         return ", ".join(map(archive.display_text, self.sources))
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """meta.properties of the main directory."""
+        """The meta.properties of the main directory."""
         return self.main_directory.properties
 
     @property
     def clean_body(self) -> dict | None:
-        """What the marker of a clean stop holds in the main directory."""
+        """The content of the clean-shutdown marker in the main directory, or None."""
         return self.main_directory.clean_body
 
     @property
@@ -180,28 +186,28 @@ class Broker:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read, in any of its directories."""
+        """The files and directories that could not be read, in all log directories."""
         return tuple(
             problem for directory in self.log_directories for problem in directory.problems
         )
 
     @property
     def is_simulated(self) -> bool:
-        """Whether kafkaviz wrote the directory, and says so in its server.properties."""
+        """Whether kafkaviz wrote the main directory, by its server.properties."""
         return self.main_directory.is_simulated
 
     @property
     def name(self) -> str:
-        """The folder's name, which distinguishes this broker from others in a catalog."""
+        """The folder's name, which identifies this broker in a catalog."""
         if len(self.log_directories) > 1 and len(self.sources) == 1:
             return archive.stem(self.source)
         return self.path.name
 
     @property
     def shutdown_state(self) -> str:
-        """How it was left: "clean", "unclean", or "unknown".
+        """How the broker was stopped: "clean", "unclean" or "unknown".
 
-        Unknown of partition directories without a broker directory around them.
+        It is unknown for partition directories without a broker directory.
         """
         if self.is_clean:
             return "clean"
@@ -210,30 +216,30 @@ class Broker:
 
     @property
     def node_id(self) -> str | None:
-        """node.id of KRaft, broker.id before."""
+        """The node.id (KRaft) or broker.id (ZooKeeper) of the main directory, or None."""
         return self.main_directory.node_id
 
     @property
     def node_number(self) -> int | None:
-        """The node_id as Integer.parseInt reads it; None where there is none, or it throws."""
+        """The node_id as Java's Integer.parseInt reads it, or None."""
         return self.main_directory.node_number
 
     @property
     def cluster_id(self) -> str | None:
-        """The cluster's id, where meta.properties names it."""
+        """The cluster.id of the main directory, or None."""
         return self.main_directory.cluster_id
 
     @property
     def directory_id(self) -> str | None:
-        """The id of the main directory, from 3.7 on."""
+        """The directory.id of the main directory, which exists since 3.7, or None."""
         return self.main_directory.directory_id
 
     @property
     def lacks_metadata_log(self) -> bool:
-        """Whether the metadata log is in a log directory that was not opened, or is missing.
+        """Whether the metadata log is missing, or in a log directory that was not opened.
 
-        A KRaft node keeps it in one of its log directories, whatever its roles are. Only since 3.7,
-        which writes a directory.id, is that one of several (KIP-858).
+        A KRaft node of any role keeps it in one of its log directories. Before 3.7, which added
+        directory.id, a node cannot have several (KIP-858).
         """
         return not self.main_directory.has_metadata_log and any(
             directory.is_kraft and directory.directory_id and not directory.is_simulated
@@ -253,7 +259,7 @@ class Broker:
 
     @cached_property
     def directory_names(self) -> Mapping[Path, str]:
-        """Names that tell its log directories apart: the least of each path's end that does."""
+        """Names that distinguish its log directories: the shortest path ends that differ."""
         paths = [directory.path for directory in self.log_directories]
         for depth in range(1, max(len(path.parts) for path in paths)):
             ends = ["/".join(path.parts[-depth:]) for path in paths]
@@ -262,11 +268,10 @@ class Broker:
         return {path: str(path) for path in paths}
 
     def directory_of(self, partition: Partition) -> LogDirectory:
-        """The log directory that a partition is in."""
+        """Returns the log directory that contains a partition."""
         return self._directory_by_path.get(partition.path.parent, self.main_directory)
 
     def partitions_in(self, directory: LogDirectory) -> Sequence[Partition]:
-        """The partitions of one of its log directories."""
         if len(self.log_directories) == 1:
             return self.partitions
         return [
@@ -275,7 +280,7 @@ class Broker:
 
     @property
     def single_directories(self) -> tuple["Broker", ...]:
-        """Each log directory as a broker of its own, with its partitions."""
+        """Each log directory as a Broker of its own, with its partitions."""
         if len(self.log_directories) == 1:
             return (self,)
         return tuple(
@@ -284,7 +289,7 @@ class Broker:
         )
 
     def partition_name(self, partition: Partition) -> str:
-        """The name by which `partition` finds it: orders-0, or disk-b/orders-0 of two such."""
+        """Returns the name by which `partition` finds it: orders-0, or disk-b/orders-0."""
         if len(self._by_directory[partition.directory]) == 1:
             return partition.directory
         short_name = f"{partition.path.parent.name}/{partition.directory}"
@@ -292,10 +297,7 @@ class Broker:
 
     @cached_property
     def current_checkpoints(self) -> Mapping[tuple[Path, str], CheckpointOffsets]:
-        """What the checkpoints say of each current topic-partition.
-
-        By its log directory and Partition.label.
-        """
+        """The checkpoints of each current topic-partition, by (log directory, Partition.label)."""
         return {
             (partition.path.parent, partition.label): partition.checkpoints
             for partition in self.partitions
@@ -303,12 +305,12 @@ class Broker:
         }
 
     def partition(self, directory: str) -> Partition:
-        """The topic-partition of a directory name, such as orders-0.
+        """Returns the topic-partition with a directory name such as orders-0.
 
-        Where two log directories have one, the end of its path says which: disk-b/orders-0.
+        If two log directories have it, give the end of its path: disk-b/orders-0.
 
         Raises:
-            CannotOpen: there is none, or more than one.
+            CannotOpen: no partition has this name, or more than one.
         """
         partitions = self._find(directory)
         if not partitions:
@@ -334,9 +336,9 @@ class Broker:
 
 
 def typed_directories(text: Path | str) -> tuple[Path, ...]:
-    """The log directories that a text names: several between commas, as log.dirs has them.
+    """Returns the log directories that a text names, separated by commas as in log.dirs.
 
-    A path that is there may have a comma in its name; an address of a store is one path.
+    An existing path may contain a comma. The address of a store is always one path.
     """
     path = Path(text)
     if "," not in str(text) or address.parse(str(text)):
@@ -351,18 +353,22 @@ Collect = Callable[[Iterable[Partition]], Sequence[Partition]]
 
 
 def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
-    """A broker, by its log directories, a folder or an archive that holds them, or a part of it.
+    """Opens a broker directory for reading and returns its Broker.
 
-    One path may also lead to a partition directory, an archive of one, a partition in an archive,
-    or a file of a segment, which is a partition with its segment alone. An archive that holds one
-    partition and no file of a broker is that partition alone, as its directory is. Only names,
-    sizes and small files are read.
+    Only names, sizes and small files are read. Logs and indexes are read when they are needed.
+    Nothing is ever written into the directory.
 
     Args:
-        collect: what holds the partitions, which are listed as it takes them.
+        paths: all log directories of one broker, or one path. One path may be a log directory, a
+            folder with all log directories, a .tar, .tar.gz or .zip of either, an address such as
+            s3://bucket/brokers/17, a partition directory, a partition in an archive, or a file of a
+            segment. A segment file gives a partition with this segment only. An archive of one
+            partition without files of a broker gives this partition.
+        collect: the function that collects the partitions while they are listed.
 
     Raises:
-        CannotOpen: a path is not a log directory, or they belong to two brokers.
+        CannotOpen: a path is not a log directory, or the paths belong to two brokers. Its kind and
+            next_step say more.
     """
     sources = _different_paths(map(file.absolute_path, paths))
     if len(sources) == 1:
@@ -384,11 +390,11 @@ def open_broker(*paths: Path | str, collect: Collect = tuple) -> Broker:
 
 
 def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The paths without those that lead to the same file or directory as an earlier one."""
+    """Returns the paths without those that lead to the same file or directory as an earlier one."""
     by_identity: dict[object, Path] = {}
     for path in paths:
         identity: object = path
-        # a path in an archive or in a remote store has no inode
+        # a path in an archive or remote store has no inode
         with suppress(OSError):
             status = path.stat()
             identity = status.st_dev, status.st_ino
@@ -397,7 +403,7 @@ def _different_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
-    """The same from the directory that open_root gives for the only path."""
+    """Returns the same for one path, from the directory that open_root returned for it."""
     if is_partition(root):
         return _open_lone_partition(source, root)
     roots = _log_directory_roots(root)
@@ -412,17 +418,17 @@ def read_broker(source: Path, root: Path, collect: Collect = tuple) -> Broker:
 
 
 def _log_directory_roots(root: Path) -> list[Path]:
-    """The log directories at a path: the folder itself, or those of one broker in it."""
+    """Returns the log directories at a path: the folder itself, or those of one broker in it."""
     if file.is_there(root / META_PROPERTIES) or tiered_view.sources(root):
         return [root]
     children = _directories(root)
     if any(_may_be_partition(child) for child in children):
         return [root]
     roots = [child for child in children if _looks_like_broker(child)]
-    # a link to one of the others is not another log directory
+    # a link to another log directory does not count as one
     roots = list(_different_paths(sorted(roots, key=Path.is_symlink)))
     roots.sort(key=lambda path: names.natural_sort_key(path.name))
-    # of a single one its own path is asked for, as always: see _not_a_broker
+    # for a single one the user must give its own path: see _not_a_broker
     is_several = len(roots) > 1 and any(file.is_there(path / META_PROPERTIES) for path in roots)
     return roots if is_several else [root]
 
@@ -437,7 +443,7 @@ def _may_be_partition(path: Path) -> bool:
 def _read_directories(
     sources: tuple[Path, ...], roots: Mapping[Path, Path], collect: Collect
 ) -> Broker:
-    """The broker of these log directories, each with the source that led to it."""
+    """Returns the broker with these log directories, each with the path that led to it."""
     problems: dict[Path, list[Problem]] = {root: [] for root in roots}
     offsets = {root: _read_checkpoints(root, problems[root]) for root in roots}
     directories = [
@@ -466,10 +472,10 @@ def _read_directories(
 
 
 def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDirectory:
-    """A log directory by its own files.
+    """Returns a log directory from its own files.
 
     Args:
-        problems: with its partitions, so far.
+        problems: the problems found so far, including those of its partitions.
     """
     properties = _read_properties(root, problems)
     is_clean, clean_body = _read_clean_marker(root, problems)
@@ -488,8 +494,8 @@ def _read_directory(root: Path, source: Path, problems: list[Problem]) -> LogDir
 def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[Partition]) -> None:
     """Refuses a folder that is not a log directory.
 
-    Any folder may hold one that is called gcc-12. Next to other log directories an empty folder is
-    one: a disk that was replaced.
+    Any folder may contain one with a name like gcc-12, so a name alone proves nothing. An empty
+    folder next to other log directories is accepted: it may be a replaced disk.
     """
     with_segments = {partition.path.parent for partition in partitions if partition.segments}
     for directory in directories:
@@ -503,7 +509,7 @@ def _refuse_no_broker(directories: Sequence[LogDirectory], partitions: Iterable[
 
 
 def is_empty(path: Path) -> bool:
-    """Whether a directory holds nothing, but for what a file system itself puts there."""
+    """Returns whether a directory is empty, except for lost+found."""
     with file.scan(path) as entries:
         return all(entry.name == LOST_AND_FOUND for entry in entries)
 
@@ -511,9 +517,9 @@ def is_empty(path: Path) -> bool:
 def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
     """Refuses directories of two brokers.
 
-    Each is a broker's by itself if it has a metadata log, or is one of ZooKeeper's times. Others
-    that disagree are one broker's that does not start: checks find that. Before 3.7, which brought
-    directory.id, a KRaft node has one log directory (KIP-858).
+    A directory identifies a broker if it has a metadata log or is from before 3.7, when a KRaft
+    node had a single log directory (KIP-858) or ZooKeeper was used. Other directories with
+    different ids may be of one broker that does not start, which is a finding.
     """
     complete = [
         directory
@@ -547,7 +553,7 @@ def _differ(first: str | int | None, second: str | int | None) -> bool:
 
 
 def open_root(path: Path) -> Path:
-    """The directory of a path: itself, that of an archive, or one that shows a segment's files."""
+    """Returns the directory for a path: itself, an unpacked archive, or a view of one segment."""
     located = archive.locate(path)
     view = lone_files.open_view(located)
     if view is None:
@@ -558,17 +564,19 @@ def open_root(path: Path) -> Path:
 
 
 def join_tiered(path: Path | str, store: Path | str) -> Path:
-    """A broker directory or a partition in it, with the remote segments of a store before its own.
+    """Joins a broker directory, or a partition in it, with the remote segments of a store.
+
+    The remote segments come before the local ones.
 
     Args:
         path: the broker directory, an archive of one, or a partition directory in one.
         store: a folder with remote segments, or an archive of one.
 
     Returns:
-        The path of the same in the folder that shows both.
+        The same path in a folder that shows both.
 
     Raises:
-        CannotOpen: the second is no store.
+        CannotOpen: `store` is not a store of remote segments.
     """
     local = archive.locate(Path(path))
     name = Path()
@@ -582,21 +590,21 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
 
 
 def read_tiered_state(store: Path | str, path: Path | str | None = None) -> TieredState:
-    """Where the segments of a store are, and those of the broker directory that it belongs to.
+    """Returns where the segments of a store, and of its broker directory, are.
 
     Args:
-        store: a folder with remote segments, an archive of one, or what shows one with or without
-            a broker directory.
+        store: a folder with remote segments, an archive of one, or a path that join_tiered
+            returned.
         path: the broker directory, or an archive of one.
 
     Raises:
-        CannotOpen: the first is no store.
+        CannotOpen: `store` is not a store of remote segments.
     """
     return tiered_view.read_state(*_tiered_sources(store, path))
 
 
 def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, Path | None]:
-    """The store and the broker directory themselves, unpacked where they are packed."""
+    """Returns the paths of the store and of the broker directory, unpacked if necessary."""
     root = archive.unpacked_root(Path(store))
     store_path, local = tiered_view.sources(root) or (root, None)
     if path is None:
@@ -607,7 +615,7 @@ def _tiered_sources(store: Path | str, path: Path | str | None) -> tuple[Path, P
 
 
 def own_files(root: Path) -> list[FileInfo]:
-    """The files that Kafka keeps in a broker directory beside its partitions, where present."""
+    """Returns the files that Kafka keeps in a broker directory outside of its partitions."""
     files = []
     for name in OWN_FILES:
         with suppress(CannotOpen):
@@ -618,7 +626,7 @@ def own_files(root: Path) -> list[FileInfo]:
 def _open_lone_partition(source: Path, path: Path) -> Broker:
     """Opens a single partition directory.
 
-    Its broker directory is the one around it, shown as if it held nothing else.
+    Its broker directory is the parent directory, without the other partitions.
     """
     problems: list[Problem] = []
     root = path.parent
@@ -653,7 +661,7 @@ def _open_partition(
         remote_gaps = tiered_view.remote_gaps(path)
         if not remote_bases and not remote_gaps:
             return partition
-        # no start reads a store, so none of them hides what it does
+        # no start reads a store, so these problems do not make a start unpredictable
         problems += (Problem(gap.path, gap.what) for gap in remote_gaps)
         return replace(partition, remote_bases=remote_bases, remote_gaps=remote_gaps)
     except CannotOpen as fault:
@@ -662,7 +670,7 @@ def _open_partition(
 
 
 def _partition_directories(root: Path) -> dict[str, names.PartitionName]:
-    """Every directory with a partition's name; the names decide, as in LogManager.loadLogs."""
+    """Returns every directory with a partition's name, as LogManager.loadLogs does."""
     directories = {}
     with file.scan(root) as entries:
         for entry in sorted(entries, key=lambda item: names.natural_sort_key(item.name)):
@@ -673,12 +681,12 @@ def _partition_directories(root: Path) -> dict[str, names.PartitionName]:
 
 
 def is_partition(path: Path) -> bool:
-    """Whether a directory has a partition's name, and holds a file of a segment."""
+    """Returns whether a directory has a partition's name and contains a file of a segment."""
     return names.parse_directory(path.name) is not None and _holds_file(path, SEGMENT_KINDS)
 
 
 def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
-    """Whether a directory holds a file with the name of a segment's, of one of these kinds."""
+    """Returns whether a directory contains a segment's file of one of these kinds."""
     with file.scan(path) as entries:
         return any(
             (segment_name := names.parse_file(entry.name)) and segment_name.kind in kinds
@@ -687,10 +695,10 @@ def _holds_file(path: Path, kinds: Sequence[str]) -> bool:
 
 
 def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
-    """The three offset checkpoints.
+    """Reads the three offset checkpoints.
 
-    One that is missing or unreadable says nothing, as in LogManager. Whether a start goes on
-    without it is simulate.startup.offset_checkpoints.
+    A missing or unreadable checkpoint counts as empty, as in LogManager. Whether a start succeeds
+    without it is decided in simulate.startup.offset_checkpoints.
     """
     return {
         checkpoint_name: _read_offsets(root / name, problems)
@@ -724,12 +732,12 @@ def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
 
 
 def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
-    """Reads the marker of a clean stop.
+    """Reads the clean-shutdown marker.
 
-    A broker looks only at whether it is there, also as a folder (LogManager, 4.3.1).
+    A broker only checks whether it exists; it may be a folder (LogManager, 4.3.1).
 
     Returns:
-        Whether the marker is there, and its content.
+        Whether the marker exists, and its content.
     """
     path = root / CLEAN_SHUTDOWN
     if path.is_dir():
@@ -744,7 +752,7 @@ def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict 
 
 
 def _is_simulated(root: Path) -> bool:
-    """Whether a comment in it says that the directory is simulated; nothing else would show it."""
+    """Returns whether a comment in server.properties says that the directory is simulated."""
     path, prefix = root / names.SERVER_PROPERTIES, f"#{names.SIMULATED_COMMENT}".encode()
     try:
         return path.is_file() and file.read(path, 0, len(prefix)) == prefix
@@ -753,14 +761,14 @@ def _is_simulated(root: Path) -> bool:
 
 
 def _not_a_broker(root: Path) -> CannotOpen:
-    """The error for a path that is no broker directory; it names those below it."""
+    """Returns the error for a path that is not a broker directory, with the brokers below it."""
     if _holds_file(root, ("log",)):
         problem = message("errors.log_without_partition_name")
         return CannotOpen(root, problem, message("errors.rename_topic_n"), kind="not-kafka")
     if file.is_there(root / names.CATALOG_FILE):
         problem = message("errors.is_a_catalog")
         return CannotOpen(root, problem, message("errors.give_catalog_source"), kind="not-kafka")
-    # in an archive, by its own address
+    # a path in an archive is shown with the archive's path
     nearby = tuple(
         archive.display_path(path) for path in _directories(root) if _looks_like_broker(path)
     )

@@ -1,4 +1,4 @@
-"""A topic-partition directory: its segments in order, and the small files beside them."""
+"""A topic-partition directory: its segments in order, and the other files in it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
 
 @dataclass(frozen=True)
 class CheckpointOffsets:
-    """What the broker's checkpoints say of one topic-partition; None where they say nothing."""
+    """The offsets in the broker's checkpoints for one topic-partition, or None."""
 
     log_start: int | None = None
     high_watermark: int | None = None
@@ -32,12 +32,12 @@ class CheckpointOffsets:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteGap:
-    """Offsets that only a remote segment has, which is missing or cannot be read.
+    """Offsets that only a remote segment has, and that segment is missing or cannot be read.
 
     Attributes:
-        last_offset: None where nothing says it.
-        path: of the file that is wrong, or of the .log that is missing as the broker had it.
-        kind: of the CannotOpen; "" where bytes are wrong.
+        last_offset: the last missing offset, or None if it is unknown.
+        path: the damaged file, or the path of the missing .log on the broker.
+        kind: the kind of the CannotOpen; "" for damaged bytes.
     """
 
     first_offset: int
@@ -49,20 +49,32 @@ class RemoteGap:
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """One replica on disk: current, or renamed for deletion, for a move, or as a stray."""
+    """One replica of a topic-partition on disk.
+
+    The directory may be current, or renamed for deletion, for a move, or as a stray.
+
+    Attributes:
+        name: the topic, number and state in the directory's name.
+        segments: ordered by base offset. If several have one base offset, the one without a suffix
+            comes first.
+        other_files: snapshots, checkpoints and all other files.
+        topic_id: the id in partition.metadata, or None.
+        checkpoints: the broker's checkpoints for this partition.
+        remote_bases: the base offsets of segments whose files are only in tiered storage.
+        remote_gaps: the offsets that tiered storage should have, ordered by offset.
+    """
 
     path: Path
     name: PartitionName
-    segments: tuple[Segment, ...]  # by base offset; of one base offset the plain one first
-    other_files: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and any other file
+    segments: tuple[Segment, ...]
+    other_files: tuple[FileInfo, ...] = ()
     topic_id: str | None = None
     checkpoints: CheckpointOffsets = field(default_factory=CheckpointOffsets)
-    # the base offsets of the segments whose files lie in tiered storage alone
     remote_bases: frozenset[int] = frozenset()
-    remote_gaps: tuple[RemoteGap, ...] = ()  # by offset; what its tiered storage should have
+    remote_gaps: tuple[RemoteGap, ...] = ()
 
     def _repr_html_(self) -> str:
-        """A row a segment, as a notebook shows it."""
+        """Returns a table with one row per segment, for notebooks."""
         files = ("log", "index", "timeindex")
         rows = (
             (segment.name, segment.state, *(_size_bytes(segment, kind) for kind in files))
@@ -80,39 +92,38 @@ class Partition:
 
     @property
     def directory(self) -> str:
-        """The directory's name: orders-0."""
+        """The name of the directory, such as orders-0."""
         return self.path.name
 
     @property
     def topic(self) -> str:
-        """The topic; Kafka may have cut it in the name of a directory to be deleted."""
+        """The topic; in the name of a directory to be deleted, Kafka may have truncated it."""
         return self.name.topic
 
     @property
     def partition(self) -> int:
-        """The partition's number."""
         return self.name.partition
 
     @property
     def state(self) -> str:
-        """Its kind: "current", "delete", "future" or "stray"."""
+        """Its state by its name: "current", "delete", "future" or "stray"."""
         return self.name.state
 
     @property
     def label(self) -> str:
-        """The topic-partition without the random part of a renamed directory."""
+        """Topic and number, without the random suffix of a renamed directory."""
         return f"{self.topic}-{self.partition}"
 
     @cached_property
     def live(self) -> tuple[LogSegment, ...]:
-        """The segments a broker serves: those with a .log and no suffix."""
+        """The segments that a broker serves: those with a .log and no suffix."""
         return tuple(segment for segment in self._with_log if segment.is_in_use)
 
     @cached_property
     def segments_with_log(self) -> tuple[LogSegment, ...]:
-        """The segments with a .log, in the order of their offsets.
+        """The segments with a .log, ordered by offset.
 
-        Of several with one base offset the first is the plain one.
+        If several have one base offset, only the first one in `segments` is included.
         """
         first = {segment.base_offset: segment for segment in reversed(self._with_log)}
         return tuple(first[base_offset] for base_offset in sorted(first))
@@ -123,23 +134,23 @@ class Partition:
 
     @cached_property
     def log_bytes(self) -> int:
-        """The bytes of its logs together, deleted ones included."""
+        """The total size of its .log files, including deleted ones."""
         return sum(segment.log.size_bytes for segment in self._with_log)
 
     @cached_property
     def live_log_bytes(self) -> int:
-        """The bytes of the logs that a broker serves."""
+        """The total size of the .log files that a broker serves."""
         return sum(segment.log.size_bytes for segment in self.live)
 
     @property
     def is_remote_alone(self) -> bool:
-        """Whether all its segments lie in tiered storage, and none in a local directory."""
+        """Whether all its segments are in tiered storage and none is in a local directory."""
         return bool(self.live) and all(
             segment.base_offset in self.remote_bases for segment in self.live
         )
 
     def without_remote(self) -> "Partition":
-        """What of it lies in the local directory, which is all that a start of a broker reads."""
+        """Returns the local part of the partition; a broker start reads only this part."""
         if not self.remote_bases and not self.remote_gaps:
             return self
         segments = tuple(
@@ -161,14 +172,14 @@ class Partition:
 
     @property
     def active(self) -> LogSegment | None:
-        """The segment that would be appended to: the last one."""
+        """The last segment, to which a broker would append."""
         return self.live[-1] if self.live else None
 
     @property
     def log_start_offset(self) -> int | None:
-        """The larger of the checkpointed log start and the first base offset (LogLoader, 4.3.1).
+        """The larger of the checkpointed log start and the first base offset, or None.
 
-        A remote segment that is missing counts as if it were there.
+        This is the rule of LogLoader in Kafka 4.3.1. A missing remote segment counts as present.
         """
         firsts = [segment.base_offset for segment in self.live[:1]]
         firsts += [gap.first_offset for gap in self.remote_gaps[:1]]
@@ -178,19 +189,19 @@ class Partition:
 
     @property
     def high_watermark(self) -> int | None:
-        """The offset below which every in-sync replica had the records, as last checkpointed."""
+        """The checkpointed offset below which every in-sync replica had the records, or None."""
         return self.checkpoints.high_watermark
 
     @property
     def recovery_point(self) -> int | None:
-        """The offset below which all was flushed, as last written to the checkpoint."""
+        """The checkpointed offset below which everything was flushed, or None."""
         return self.checkpoints.recovery_point
 
     def segment(self, base_offset: int, state: str | None = None) -> Segment:
-        """The segment with this base offset, the plain one if there are several.
+        """Returns the segment with this base offset; of several, the one without a suffix.
 
         Raises:
-            CannotOpen: there is none.
+            CannotOpen: the partition has no such segment.
         """
         for segment in self.segments:
             if segment.base_offset == base_offset and state in (None, segment.state):
@@ -201,7 +212,7 @@ class Partition:
 
     @cached_property
     def snapshots(self) -> dict[int, FileInfo]:
-        """The producer snapshots in use, by the offset below which each describes the producers."""
+        """The producer snapshots in use, by offset; each describes the producers below it."""
         named_files = ((names.parse_file(info.name), info) for info in self.other_files)
         return {
             name.base_offset: info
@@ -210,11 +221,11 @@ class Partition:
         }
 
     def snapshot(self, offset: int) -> ProducerSnapshot:
-        """The producers below this offset.
+        """Returns the producers below this offset.
 
         Raises:
             CannotOpen: no snapshot has this offset.
-            CorruptFile: Kafka would delete the file.
+            CorruptFile: the file is damaged, and Kafka would delete it.
         """
         if offset not in self.snapshots:
             raise CannotOpen(
@@ -235,7 +246,10 @@ def _size_bytes(segment: Segment, kind: str) -> int | None:
 
 
 def log_end_offset(segment: LogSegment) -> int:
-    """One past the last offset of a segment, by its last entry (offset_index.find_log_end)."""
+    """Returns the last offset of a segment plus 1, from its last index entry.
+
+    See offset_index.find_log_end.
+    """
     slots = segment.offset_slots
     with file.reader(segment.log.path) as read:
         end = find_log_end(
@@ -252,7 +266,7 @@ def log_end_offset(segment: LogSegment) -> int:
 def open_partition(
     path: Path, name: PartitionName, checkpoints: CheckpointOffsets | None = None
 ) -> Partition:
-    """A topic-partition directory as it is; of its files only partition.metadata is read."""
+    """Lists a topic-partition directory; the only file it reads is partition.metadata."""
     groups: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
     other_files: list[FileInfo] = []
     for info in file.list_files(path):
@@ -287,7 +301,7 @@ def _segments(groups: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple
 
 
 def _topic_id(path: Path, other_files: Iterable[FileInfo]) -> str | None:
-    """The topic's id, or None where the file is missing or broken, which is only a finding."""
+    """Returns the topic's id, or None if the file is missing or damaged."""
     if not any(info.name == PARTITION_METADATA for info in other_files):
         return None
     try:

@@ -1,4 +1,4 @@
-"""A segment: a .log and the indexes that share its base offset, whichever of them exist."""
+"""A segment: a .log and the indexes that share its base offset, as far as they exist."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,8 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message, say
 from kafkaviz.units import file_stem
 
-LOOK_INSIDE_LIMIT_BYTES = (
-    64 << 20
-)  # decompressing takes seconds for more; that is left to the pipeline
+# Decompressing more than this takes seconds; the pipeline does it instead.
+LOOK_INSIDE_LIMIT_BYTES = 64 << 20
 OFFSET_ENTRY: np.dtype = np.dtype(
     [("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")]
 )
@@ -33,19 +32,19 @@ TIME_ENTRY: np.dtype = np.dtype(
 
 
 class WalkResult(NamedTuple):
-    """Every batch of a log, one BATCH row each, and where the walk ended."""
+    """Every batch of a log (one BATCH row each), and where the batches end."""
 
     batches: np.ndarray
     end: WalkEnd
 
 
 class Index(NamedTuple):
-    """An index as it is on disk.
+    """An index in its state on disk.
 
     Attributes:
-        entries: one row a written slot (OFFSET_ENTRY or TIME_ENTRY).
-        slots: how many the file has, written or not.
-        trailing_bytes: what is left of a last slot that was cut.
+        entries: one row per written slot (OFFSET_ENTRY or TIME_ENTRY).
+        slots: the number of slots in the file, written or not.
+        trailing_bytes: the bytes of an incomplete last slot.
     """
 
     entries: np.ndarray
@@ -54,19 +53,21 @@ class Index(NamedTuple):
 
     @property
     def unwritten_slots(self) -> int:
-        """Slots behind the last written one: zeros, preallocated and never filled."""
+        """The slots after the last written one: zeros that were preallocated and never filled."""
         return self.slots - len(self.entries)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """One base offset of a topic-partition; with a .log it is a LogSegment.
+    """The files of one base offset in a topic-partition; with a .log it is a LogSegment.
 
-    A file that does not exist is None: a log without an index, or an index without its log.
+    A file that does not exist is None: there may be a log without an index, or an index without its
+    log. The files are read when a method or property needs them.
 
     Attributes:
-        state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and
-            "swap" carry that suffix.
+        base_offset: the offset in the names of its files.
+        state: "active" for the last segment of its partition, "closed" for others; "deleted",
+            "cleaned" or "swap" for files with that suffix.
     """
 
     base_offset: int
@@ -78,11 +79,11 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """The stem of its files: the base offset in 20 digits."""
+        """The stem of its file names: the base offset in 20 digits."""
         return file_stem(self.base_offset)
 
     def _repr_html_(self) -> str:
-        """A row a file, as a notebook shows it."""
+        """Returns a table with one row per file, for notebooks."""
         indexes = {"index": self.offset_slots, "timeindex": self.time_slots}
         rows = []
         for kind in ("log", "index", "timeindex", "txnindex"):
@@ -98,18 +99,17 @@ class Segment:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a broker would serve it: its files carry no suffix."""
+        """Whether a broker would serve it: its files have no suffix."""
         return self.state in ("active", "closed")
 
     @property
     def files(self) -> tuple[FileInfo, ...]:
-        """The files that exist."""
         return tuple(info for info in (self.log, self.index, self.timeindex, self.txnindex) if info)
 
     def file_name(self, kind: str) -> str:
-        """The name of its "log", "index", "timeindex" or "txnindex".
+        """Returns the name of its "log", "index", "timeindex" or "txnindex".
 
-        Of a file that does not exist, the one that Kafka would give it.
+        For a file that does not exist, it is the name that Kafka would give it.
         """
         info = getattr(self, kind)
         return info.name if info else f"{self.name}.{kind}"
@@ -122,14 +122,20 @@ class Segment:
         *,
         look_inside: bool = False,
     ) -> "BatchScan":
-        """The batches from one byte of the .log to another, array by array.
+        """Returns the batches between two positions of the .log, as a BatchScan.
 
-        Its .end says where it stopped.
+        Iterate over it to get arrays of format.batch.BATCH; afterwards its `end` says where they
+        stop.
 
         Args:
-            look_inside: decompress each wrapper of magic 0 and 1 for what its header does not
-                contain, its first offset and time and how many messages it holds. Of one that
-                cannot be read these stay UNKNOWN.
+            start: the position of the first batch.
+            stop: the position where the scan ends; by default the end of the .log.
+            look_inside: whether to decompress each wrapper of magic 0 and 1 to find the fields that
+                its header lacks: the first offset and time, and the number of messages. If a
+                wrapper cannot be read, these fields stay UNKNOWN.
+
+        Raises:
+            CannotOpen: the segment has no .log.
         """
         log = self.with_log().log
         return BatchScan(
@@ -141,19 +147,19 @@ class Segment:
         )
 
     def full_scan(self) -> "BatchScan":
-        """Every batch of the .log, array by array.
+        """Returns every batch of the .log, as a BatchScan.
 
-        Only in small logs are old wrappers looked into.
+        Wrappers of magic 0 and 1 are decompressed only in logs up to 64 MiB.
         """
         return self.scan(look_inside=self.is_looked_into)
 
     @property
     def is_looked_into(self) -> bool:
-        """Whether a full scan looks into old wrappers: only in a small log."""
+        """Whether full_scan decompresses wrappers of magic 0 and 1."""
         return self.with_log().log.size_bytes <= LOOK_INSIDE_LIMIT_BYTES
 
     def walk(self) -> WalkResult:
-        """Every batch of the .log at once, as full_scan(); a segment without a .log has none."""
+        """Returns every batch of the .log at once; none for a segment without a .log."""
         if self.log is None:
             return WalkResult(np.empty(0, BATCH), WalkEnd(0, "end"))
         scan = self.full_scan()
@@ -161,32 +167,36 @@ class Segment:
         return WalkResult(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
 
     def batches(self) -> np.ndarray:
-        """One row a batch of the .log: format.batch.BATCH."""
+        """Returns an array of format.batch.BATCH, one row per batch of the .log, shape (batches,).
+
+        It is empty for a segment without a .log. It ends where the next batch cannot be read;
+        `walk` says where and why.
+        """
         return self.walk().batches
 
     @property
     def offset_index(self) -> np.ndarray:
-        """The entries of the .index, one row a written slot; empty where there is no file.
+        """The entries of the .index as an array of OFFSET_ENTRY, shape (written slots,).
 
-        Returns:
-            An array of OFFSET_ENTRY.
+        Offsets are absolute and positions are bytes of the .log. The array is empty if there is no
+        file.
         """
         return self.offset_slots.entries
 
     @property
     def time_index(self) -> np.ndarray:
-        """The entries of the .timeindex, one row a written slot; empty where there is no file.
+        """The entries of the .timeindex as an array of TIME_ENTRY, shape (written slots,).
 
-        Returns:
-            An array of TIME_ENTRY.
+        Timestamps are in ms since 1970 and offsets are absolute. The array is empty if there is no
+        file.
         """
         return self.time_slots.entries
 
     @cached_property
     def offset_slots(self) -> Index:
-        """The .index as it is on disk: its entries, and the slots that were never written.
+        """The .index with its unwritten slots.
 
-        Without the entries of batches that were appended after the .log was listed.
+        Entries of batches that were appended after the .log was listed are left out.
         """
         slots, count, trailing_bytes = _read_slots(self.index, offset_index)
         entries = _offset_entries(slots, self.base_offset)
@@ -196,7 +206,7 @@ class Segment:
 
     @cached_property
     def time_slots(self) -> Index:
-        """The .timeindex as it is on disk, as the .index."""
+        """The .timeindex with its unwritten slots; entries are left out as in offset_slots."""
         slots, count, trailing_bytes = _read_slots(self.timeindex, time_index)
         entries = _time_entries(slots, self.base_offset)
         if self.has_grown():
@@ -205,24 +215,24 @@ class Segment:
         return Index(entries, count, trailing_bytes)
 
     def has_grown(self) -> bool:
-        """Whether a broker has appended to the .log since it was listed.
+        """Returns whether a broker has appended to the .log since it was listed.
 
-        A broker writes a batch into the .log first and into the indexes then, so that an index that
-        is read later than the .log was listed may be ahead of it.
+        A broker writes a batch first into the .log and then into the indexes. So an index that is
+        read later than the .log was listed may be ahead of it.
         """
         log = self.log
         if log is None or self.state != "active":
             return False
         try:
             return file.info(log.path).size_bytes > log.size_bytes
-        except CannotOpen:  # who reads it says so
+        except CannotOpen:  # the reader of the .log will raise it
             return False
 
     def _listed_end(self, entries: np.ndarray) -> tuple[int, int]:
-        """The end of the last complete batch of the .log as it was listed, and its last offset.
+        """Returns the end and the last offset of the last complete batch in the .log as listed.
 
         Args:
-            entries: OFFSET_ENTRY, by which the scan for it begins near that end.
+            entries: an array of OFFSET_ENTRY; with it the scan starts near the end.
         """
         positions = entries["position"][entries["position"] < self.with_log().log.size_bytes]
         start = int(positions[-2]) if len(positions) > 1 and positions[-2] >= 0 else 0
@@ -234,13 +244,10 @@ class Segment:
 
     @cached_property
     def txn_index(self) -> np.ndarray:
-        """The entries of the .txnindex, as they are on disk; empty where there is no file.
+        """The entries of the .txnindex as an array of format.txn_index.ENTRY; empty without a file.
 
-        Without those of markers that were appended after the .log was listed. The file is never
-        preallocated: what its size leaves over after complete entries is a torn one.
-
-        Returns:
-            An array of format.txn_index.ENTRY.
+        Entries of markers that were appended after the .log was listed are left out. The file is
+        never preallocated, so bytes after the last complete entry are a torn one.
         """
         entries = txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
         if self.has_grown():
@@ -249,25 +256,25 @@ class Segment:
         return entries
 
     def records(self, position: int) -> list[BatchRecord]:
-        """The records of the batch that starts at this byte of the .log, of any magic.
+        """Returns the records of the batch that starts at a position of the .log, for any magic.
 
         Raises:
-            CorruptFile: as batch_records.read_batch.
+            CorruptFile: no batch starts there, or its records cannot be read.
         """
         return list(self.iterate(position))
 
     def iterate(self, position: int) -> Iterator[BatchRecord]:
-        """The same as records one by one, as batch_records.iterate gives them."""
+        """Yields the same records one by one, like batch_records.iterate."""
         try:
             yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
             raise fault.in_file(self.with_log().log.path, position) from None
 
     def batch_bytes(self, position: int) -> bytes:
-        """The complete batch that starts at this byte of the .log.
+        """Returns the complete batch that starts at a position of the .log.
 
         Raises:
-            CorruptFile: none does, or one above LIMIT_BYTES.
+            CorruptFile: no batch starts there, or it is larger than LIMIT_BYTES.
         """
         path = self.with_log().log.path
         try:
@@ -283,10 +290,10 @@ class Segment:
             raise fault.in_file(path, position) from None
 
     def with_log(self) -> "LogSegment":
-        """The same segment as a LogSegment.
+        """Returns the same segment as a LogSegment.
 
         Raises:
-            CannotOpen: it has no .log.
+            CannotOpen: the segment has no .log.
         """
         raise CannotOpen(
             f"{self.name}.log",
@@ -303,15 +310,14 @@ class LogSegment(Segment):
     log: FileInfo = field()
 
     def with_log(self) -> "LogSegment":
-        """The segment itself."""
         return self
 
 
 def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]) -> Segment:
-    """The segment of these files.
+    """Returns the segment made of these files.
 
     Args:
-        files: by kind: "log", "index", "timeindex", "txnindex".
+        files: the files by kind: "log", "index", "timeindex" or "txnindex".
     """
     return (LogSegment if "log" in files else Segment)(
         base_offset=base_offset, state=state, **files
@@ -319,9 +325,9 @@ def segment_of_files(base_offset: int, state: str, files: Mapping[str, FileInfo]
 
 
 class BatchScan:
-    """A pass over a range of a .log, which is open only while it is read.
+    """A pass over a range of a .log, which is open only during the iteration.
 
-    .end is known once all batches were taken.
+    `end` is set after the last batch.
     """
 
     end: WalkEnd
@@ -338,7 +344,7 @@ class BatchScan:
         )
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Arrays of format.batch.BATCH, up to 16 384 rows each."""
+        """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
         with file.reader(self._log.path) as read:
             walk = Walk(read, self._start, self._stop, self._chunk_bytes)
             for batches in walk:
@@ -349,7 +355,7 @@ class BatchScan:
 
 
 def look_inside(batches: np.ndarray, read: ReadInto) -> None:
-    """Fills in what the headers of wrappers of magic 0 and 1 lack, as Segment.scan describes."""
+    """Fills in the fields that headers of wrappers of magic 0 and 1 lack, see Segment.scan."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position, size_bytes = int(batches["position"][row]), int(batches["size_bytes"][row])
         if size_bytes > LIMIT_BYTES:
@@ -366,15 +372,15 @@ def look_inside(batches: np.ndarray, read: ReadInto) -> None:
 
 
 def _first_true(entries: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The entries in front of the first one that the mask leaves out."""
+    """Returns the entries before the first one that the mask excludes."""
     return entries if mask.all() else entries[: int(np.argmin(mask))]
 
 
 def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, int, int]:
-    """The written slots of an index file.
+    """Returns the written slots of an index file.
 
     Returns:
-        The entries, the number of slots in the file, and the bytes after the last complete one.
+        The entries, the number of slots in the file, and the bytes after the last complete slot.
     """
     if info is None:
         return np.empty(0, layout.ENTRY), 0, 0

@@ -1,10 +1,10 @@
-"""A log written from beginning to end: a plan of settings and appends, its run, and the result.
+"""A log written from beginning to end: the plan of settings and appends, its run, and the result.
 
     simulate("orders", {"index.interval.bytes": 1024}).segments[0].roll_reason.numbers()
     "1 048 300 + 520 > 1 048 576 B"
 
-The result is a broker directory of one topic-partition; folder.write puts it on disk,
-packing.archive into a .tar.gz.
+The result is a broker directory with one topic-partition. folder.write writes it to disk,
+packing.archive to a .tar.gz.
 """
 
 import hashlib
@@ -43,16 +43,16 @@ DIGEST_BYTES = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """What is to be written.
+    """The settings and appends of a log that is to be written.
 
     Attributes:
-        directory: the topic-partition's name.
-        settings: by topic name, those that are not the release's defaults.
-        start_ms: the clock when the partition is created.
-        chunks: the appends, each time from the first on.
-        start_offset: the log's end when the partition is created.
-        silent_ms: how long nothing comes at the end.
-        has_valid_checksums: true of a workload; of others the checksums are looked at first.
+        directory: the name of the topic-partition.
+        settings: the settings that differ from the release's defaults, by topic name.
+        start_ms: the time at which the partition is created.
+        chunks: a function that returns the appends; each call starts from the first.
+        start_offset: the log end offset when the partition is created.
+        silent_ms: the time without appends at the end.
+        has_valid_checksums: True for a workload; for other logs the checksums are checked.
     """
 
     directory: str
@@ -73,10 +73,10 @@ class SimulatedSegment:
     """A segment that was written.
 
     Attributes:
-        log_bytes: without what is preallocated.
-        offset_index: its entries, offset_index.ENTRY.
-        time_index: its entries, time_index.ENTRY.
-        roll_reason: why it was rolled, None of the last and of one that no rule rolled.
+        log_bytes: the size of the .log without preallocated bytes.
+        offset_index: its entries, an array of offset_index.ENTRY.
+        time_index: its entries, an array of time_index.ENTRY.
+        roll_reason: why it was rolled; None for the last segment, or if no rule rolled it.
     """
 
     base_offset: int
@@ -88,11 +88,15 @@ class SimulatedSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """A broker directory of one topic-partition that was written.
+    """A simulated broker directory with one topic-partition.
 
     Attributes:
-        events: what happened beside the appends, in order.
-        files: all of it, each under its path in the directory.
+        directory: the name of the topic-partition.
+        segments: ordered by base offset.
+        events: everything that happened except appends, such as rolls, in order.
+        files: all files, each with its path in the broker directory as name.
+        log_start_offset: the first offset of the log.
+        log_end_offset: the last offset of the log plus 1.
     """
 
     directory: str
@@ -104,14 +108,16 @@ class Simulated:
 
     @property
     def has_records(self) -> bool:
-        """Whether anything was appended."""
         return self.log_end_offset > self.log_start_offset
 
     def write(self, folder: Path | str) -> Path:
-        """Writes the broker directory into a folder, which is made if it is not there.
+        """Writes the broker directory into a folder, which is created if it does not exist.
+
+        Returns:
+            The path of the folder.
 
         Raises:
-            CannotOpen: the folder is one of Kafka's, or has a file of that name.
+            CannotOpen: the folder is one of Kafka's, or already contains one of the files.
         """
         from kafkaviz.simulate.directory.folder import new_files, write
 
@@ -120,11 +126,11 @@ class Simulated:
         return staging.out
 
     def archive(self) -> bytes:
-        """The broker directory as a .tar.gz."""
+        """Returns the broker directory as the bytes of a .tar.gz."""
         return packing.archive(self.files, _partition(self.directory).topic)
 
     def digests(self, base_offset: int) -> dict[str, str]:
-        """SHA-256 of each file of a segment, by name."""
+        """Returns the SHA-256 of each file of a segment, in hexadecimal, by file name."""
         stem = f"{self.directory}/{file_stem(base_offset)}."
         return {
             file.name.rpartition("/")[2]: digest(file)
@@ -141,18 +147,21 @@ def simulate(
     *,
     clean: bool = True,
 ) -> Simulated:
-    """What Kafka writes of a workload, all of its bytes in memory.
+    """Returns the broker directory that Kafka writes for a workload, with all bytes in memory.
+
+    The segments are byte for byte those of UnifiedLog in the workload's release. The same arguments
+    give the same bytes.
 
     Args:
-        workload: a loaded one, the path of a TOML file, or the name of a preset.
-        settings: by a topic's or a broker's name, over those of the workload.
-        seed: instead of the workload's.
-        version: instead of the workload's.
-        clean: whether the broker is stopped in the end; else it has crashed.
+        workload: a Workload, the path of a TOML file, or the name of a preset such as "orders".
+        settings: settings that replace the workload's, by the topic's or the broker's name.
+        seed: the seed of the random numbers; by default the workload's.
+        version: Kafka's release, such as "4.3.1"; by default the workload's.
+        clean: whether the broker is stopped cleanly at the end; otherwise it crashes.
 
     Raises:
-        RefusedSetting: with Kafka's reason.
-        KafkavizError: Kafka takes an append with an exception, or the log cannot be opened.
+        RefusedSetting: Kafka refuses a setting; the reason is Kafka's.
+        KafkavizError: Kafka answers an append with an exception, or the log cannot be opened.
     """
     settings = settings or {}
     return Run(
@@ -164,11 +173,11 @@ def simulate(
 def open_workload(
     workload: Workload | Path | str, version: str | None = None, overrides: Iterable[str] = ()
 ) -> Workload:
-    """A workload by the name of a preset, or by the path of its file.
+    """Returns a workload by the name of a preset or the path of its file.
 
     Args:
-        version: as for workload.load.
-        overrides: as for workload.load.
+        version: Kafka's release instead of the workload's, see workload.load.
+        overrides: the names of settings that will be replaced, see workload.load.
     """
     if isinstance(workload, Workload):
         return workload
@@ -197,7 +206,7 @@ def refuse_name(name: str) -> NoReturn:
 def plan_workload(
     workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None
 ) -> SimulationPlan:
-    """The plan of a workload, with other settings, seed or release where they are given."""
+    """Returns the plan of a workload; settings, seed and release may replace the workload's."""
     release = versions.parse(version or workload.kafka_version)
     topic_settings = _settings(dict(workload.settings), settings, release)
     return _plan(
@@ -210,7 +219,7 @@ def plan_workload(
 
 
 def plan_config(workload: Workload, config: LogConfig) -> SimulationPlan:
-    """The plan of a workload with a LogConfig in place of the workload's settings."""
+    """Returns the plan of a workload with a LogConfig instead of the workload's settings."""
     default_config = log_config({}, workload.release)
     changed_values = {
         field.name: getattr(config, field.name)
@@ -255,11 +264,11 @@ def plan_log(
     seed: int,
     release: Release,
 ) -> SimulationPlan:
-    """The plan to append the batches of a log again.
+    """Returns the plan to append the batches of a log again.
 
     Args:
         log_settings: the settings of the log.
-        settings: as for simulate.
+        settings: the settings that replace them, as for simulate.
     """
     behaviour, topic_settings = (
         release_behaviour(release),
@@ -281,7 +290,7 @@ def plan_log(
 
 
 class Run:
-    """A plan while it is carried out."""
+    """The execution of a plan."""
 
     def __init__(self, plan: SimulationPlan, logs: LogBytes) -> None:
         """Opens the log of the plan.
@@ -290,7 +299,7 @@ class Run:
             KafkavizError: Kafka cannot make the log.
         """
         self.plan, self.now_ms = plan, plan.start_ms
-        self._written_ms: dict[int, int] = {}  # of each segment, the moment of its last append
+        self._written_ms: dict[int, int] = {}  # base offset -> time of the segment's last append
         self._last_ms, self._watermark = plan.start_ms, plan.start_offset
         try:
             self.log = UnifiedLog(
@@ -312,10 +321,10 @@ class Run:
         logs.append(plan.start_offset, b"")
 
     def carry_out(self, *, clean: bool = True) -> Simulated:
-        """Carries out all of the plan; then the broker is stopped, or crashes.
+        """Carries out the complete plan, then stops or crashes the broker.
 
         Raises:
-            KafkavizError: as take.
+            KafkavizError: Kafka answers an append with an exception.
         """
         for chunk in self.plan.chunks():
             self.take(chunk)
@@ -323,10 +332,10 @@ class Run:
         return self.end(clean=clean)
 
     def take(self, chunk: AppendChunk) -> None:
-        """Takes the next appends.
+        """Writes the next appends.
 
         Raises:
-            KafkavizError: with Kafka's exception.
+            KafkavizError: Kafka answers an append with an exception.
         """
         if not len(chunk.rows):
             return
@@ -353,24 +362,20 @@ class Run:
         self._note_times(chunk.rows, first)
 
     def silence(self, until_ms: int) -> None:
-        """Lets the clock go on to a time without appends."""
+        """Moves the clock forward without appends."""
         self.now_ms = max(self.now_ms, until_ms)
 
     def end(self, *, clean: bool = True) -> Simulated:
-        """Stops the broker, or lets it crash.
-
-        Returns:
-            What it leaves.
-        """
+        """Stops or crashes the broker and returns the result."""
         if clean:
             self.log.close(self.now_ms)
         return self.result(clean=clean)
 
     def result(self, *, clean: bool = False) -> Simulated:
-        """What has been written so far.
+        """Returns the result so far.
 
         Args:
-            clean: after a close; else as a crash would leave it.
+            clean: whether the log was closed; otherwise the state after a crash.
         """
         log = self.log
         segments = tuple(
@@ -397,7 +402,7 @@ class Run:
         )
 
     def _note_times(self, rows: np.ndarray, first: int) -> None:
-        """Notes when each segment was last written to, and the high watermark last checkpointed."""
+        """Stores the time of each segment's last append, and the checkpointed high watermark."""
         bases = [
             segment.base_offset for segment in self.log.segments if segment.base_offset >= first
         ]
