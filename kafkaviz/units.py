@@ -21,9 +21,8 @@ _CONTROL_CHARACTERS = re.compile(
 _CONTROL_EXCEPT_WHITESPACE = re.compile(
     _CONTROL_CHARACTERS.pattern.replace("\x00-\x1f", "\x00-\x08\x0b\x0c\x0e-\x1f")
 )
-_LONE_SURROGATE = re.compile(
-    "[\ud800-\udc7f\udd00-\udfff]"
-)  # surrogates that no file name from the system contains
+# surrogates that no file name from the system contains
+_LONE_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _GROUP_SEPARATOR = re.compile(f"(?<=[0-9]){THIN_SPACE}(?=[0-9])")
 
 

@@ -120,7 +120,7 @@ KRAFT_READY = _since(
 DIRECTORY_IDS = _since((3, 7), "meta.properties names an id of the directory", "KIP-858")
 CLEAN_SHUTDOWN_EPOCH = _since((3, 7), ".kafka_cleanshutdown holds the broker's epoch", "KIP-966")
 LOCK_REMOVED = _since((3, 8), "a stop removes the .lock")
-# How a follower finds where its log parts from the leader's
+# How a follower finds where its log diverges from the leader's
 TRUNCATION_ON_FETCH = _since(
     (2, 7),
     "a fetch says the epoch of the follower's end, and its answer where the logs part",
@@ -142,7 +142,7 @@ TIERED_STORAGE = _since(
 TIERED_COPY_STOPPED = _since(
     (3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950"
 )
-# How a directory is started on
+# How a broker starts on a directory
 INDEXES_TRUSTED = _since(
     (2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283"
 )

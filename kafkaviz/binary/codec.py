@@ -34,7 +34,7 @@ from kafkaviz.messages import message, verbatim
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough for memory
 
-_PIECE_BYTES = 2**20
+_PIECE_BYTES = 2**20  # the most bytes to decompress before the limit is checked
 _ROOM_BYTES = 2**16  # the smallest output buffer to try first
 _GROWTH = 8  # factor by which the buffer grows if it was too small
 _NO_MORE_ROOM = "failed to write whole buffer"  # cramjam's error if the buffer is too small
@@ -45,7 +45,7 @@ _GZIP_HEADER_BYTES = 10
 _PAST_LIMIT = "codec.expands_past_limit"
 _STREAM_BYTES = 16 * 1024  # decompressed bytes that Kafka's streams request per read
 _INFLATER_BYTES = 8 * 1024  # compressed bytes that Kafka's gzip stream reads at once
-_ZSTD_STEP_BYTES = 16
+_ZSTD_STEP_BYTES = 16  # a call that fails returns nothing, so the steps are small
 # cramjam's type stubs do not accept arrays
 _snappy_into: Callable[..., int] = cramjam.snappy.decompress_raw_into
 _lz4_into: Callable[..., int] = cramjam.lz4.decompress_block_into

@@ -6,8 +6,8 @@ per batch of 1 KB would take longer than the checksum itself.
 
 The processor's instruction takes 8 bytes and must wait three cycles for its own previous result. So
 the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three sums.
-To combine two blocks, a table gives the first sum as it would be after the zeros of another block;
-xor with the second sum gives the sum of both.
+To combine two blocks, a table turns the first sum into the sum after as many zeros as the second
+block is long. Xor with the second sum then gives the sum of both.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ def checksum_range(data: np.ndarray, start: int, end: int, previous_crc: int) ->
         if _has_instruction()
         else _sum_by_tables(crc, data, start, end)
     )
-    # an int for Python
+    # numba returns this to Python as an int
     return np.int64(crc ^ _ALL_ONES)  # ty: ignore[invalid-explicit-return]
 
 

@@ -50,14 +50,14 @@ def scan(data: np.ndarray, position: int, end: int, longest_bytes: int) -> tuple
 def unfold32(number: np.uint64) -> int:
     """Decodes the low 32 bits of a zigzag number to the signed number."""
     low = np.int64(number & np.uint64(0xFFFFFFFF))
-    # an int for Python
+    # numba returns this to Python as an int
     return (low >> 1) ^ -(low & 1)  # ty: ignore[invalid-explicit-return]
 
 
 @njit(cache=True)
 def unfold64(number: np.uint64) -> int:
     """Decodes a zigzag number of 64 bits to the signed number."""
-    # an int for Python
+    # numba returns this to Python as an int
     return np.int64(number >> np.uint64(1)) ^ -np.int64(  # ty: ignore[invalid-explicit-return]
         number & np.uint64(1)
     )

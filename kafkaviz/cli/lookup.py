@@ -42,7 +42,7 @@ file of each step. measured_ms is null for files that were already here, and for
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
-RETRIES = 3  # of a lookup in a directory that changes meanwhile
+RETRIES = 3  # in a directory that changes while it is read
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

@@ -32,8 +32,9 @@ ENGLISH = "en"
 # by the code that the app's address contains: each language's own name
 LANGUAGES = {"en": "English", "zh": "中文"}
 SINGULAR = "_1"  # the end of a key whose text is for n = 1
-_language_sources: list[Callable[[], str]] = []  # empty outside the app
-_path_spellings: list[Callable[[PurePath], str]] = [str]  # the last one writes paths
+# the last function returns the reader's language; the list is empty outside the app
+_language_sources: list[Callable[[], str]] = []
+_path_spellings: list[Callable[[PurePath], str]] = [str]  # the last function writes paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 
-NUMBER_BYTES = 20  # -9223372036854775808
+NUMBER_BYTES = 20  # the longest int64, -9223372036854775808
 _POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
 _TEN_DIGITS, _UNIT_DIGITS = (
     np.array([ord(f"{number:02}"[place]) for number in range(100)], np.uint8) for place in range(2)
