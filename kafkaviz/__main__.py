@@ -98,7 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Returns:
-        0: success; 1: the command found the fault it looks for; 2: wrong usage or unreadable input.
+        0: success; 1: the command found a fault or a difference; 2: wrong usage or unreadable
+            input.
     """
     output.set_up()
     # parsed first, because the other parser's errors need the language too

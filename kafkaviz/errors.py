@@ -117,7 +117,7 @@ class CorruptFile(KafkavizError):
 
 
 class CannotOpen(KafkavizError):
-    """A path that cannot be opened as the kind of thing it was given for.
+    """A path that cannot be opened, or is of the wrong kind.
 
     Attributes:
         what: the reason.

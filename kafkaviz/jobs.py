@@ -184,7 +184,7 @@ class Job(Generic[ResultT, ProgressT]):
 
 
 class JobRegistry(Generic[KeyT, JobT]):
-    """Jobs by key, shared by all threads; no work runs twice at once.
+    """Jobs by key, shared by all threads; the same work never runs twice at once.
 
     Above its limits the registry forgets the least recently used jobs.
     """

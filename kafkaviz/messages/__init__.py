@@ -1,7 +1,7 @@
 """The messages of kafkaviz by key: str(message("span.slots", n=2)) is "2 slots".
 
-A Message is a key with plain values. A lower package builds it; an output (cli/, report/, app/,
-figures/) words it. str() gives English, render("zh") Chinese, and render(value) and say(key) the
+A Message is a key with plain values. A lower package builds it; cli/, report/, app/ and figures/
+turn it into text. str() gives English, render("zh") Chinese, and render(value) and say(key) the
 language of the app's reader. Each language is a folder here with one file per subject and one line
 per text. en/span.toml and zh/span.toml:
 

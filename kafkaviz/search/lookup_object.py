@@ -140,8 +140,8 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
 def _record(record: ConsumerRecord) -> dict:
     """Returns the object of a record.
 
-    segment is the base offset of the .log that contains batch_position. After an empty batch it may
-    be later than the searched segment.
+    `segment` is the base offset of the .log that contains batch_position. After an empty batch it
+    may be later than the searched segment.
     """
     return {
         "offset": record.offset,

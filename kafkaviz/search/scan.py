@@ -2,7 +2,7 @@
 
 As in Kafka 4.3.1's FileLogInputStream and FileChannelRecordBatch, a step to the next batch reads 17
 bytes. The last offset or largest timestamp of a batch needs its header (61 bytes for magic 2), and
-its records need the complete batch. Bytes are never read twice.
+its records need the complete batch. A header or batch that was read is kept.
 
 The scan follows FileRecords in Kafka 1.1 to 4.3.1. For example, three batches at 0, 324 and 700
 hold the offsets 0 to 9, 10 to 24 and 25 to 30. For target 12 the reads (position, bytes) are:

@@ -3,8 +3,7 @@
 A block (google/snappy) begins with the size of its data as a varint. Elements follow; the low two
 bits of an element's first byte give its type:
 
-    0  literal: bytes to copy from the input; the upper 6 bits, or the next bytes, hold their count
-    minus 1
+    0  literal bytes to copy; the upper 6 bits, or the next bytes, hold their count minus 1
     1  copy of 4 to 11 bytes, with a distance of 11 bits
     2  copy of 1 to 64 bytes, with a distance of 16 bits
     3  the same with a distance of 32 bits

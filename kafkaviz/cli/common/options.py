@@ -75,7 +75,7 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def parse_folder(text: str) -> Path:
-    """Returns the folder with a name; refuses the empty text, which would be the current folder.
+    """Parses the name of a folder; refuses the empty text, which would be the current folder.
 
     The text is empty if a shell variable is not set.
     """
@@ -85,7 +85,7 @@ def parse_folder(text: str) -> Path:
 
 
 def resolve_release(version: str | None, path: Path, advice: Message) -> str:
-    """Returns the given release, or the one that the directory around a path was written by.
+    """Returns the given release, or the one inferred from the directory around a path.
 
     Warns on stderr if the directory is newer than all known releases.
 

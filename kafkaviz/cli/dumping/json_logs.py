@@ -39,7 +39,7 @@ TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log
 def dump(path: str, options: DumpOptions, console: Console, checker: FileChecker) -> None:
     """Prints the lines of one file.
 
-    After a place where every broker stops reading, it continues where `kafkaviz check` does.
+    After bytes that no broker can read past, it continues where `kafkaviz check` does.
     """
     position: int | None = 0
     with records_file.open_log(path) as log:

@@ -16,8 +16,8 @@ class Report:
 
     Attributes:
         mismatches: the offsets of an .index, each with the offset in the log.
-        timestamp_mismatches, out_of_order, not_found: faults of a .timeindex, in its order, with
-        repetitions.
+        timestamp_mismatches, out_of_order, not_found: for a .timeindex, in its order; an entry
+            may occur twice.
         non_consecutive: the offsets in a .log that a gap follows, each with the next offset. A
             second gap after the same offset replaces the first.
     """
