@@ -66,14 +66,14 @@ def compare(
     b: Path | str | Sequence[Path | str],
     on_partition: PartitionCallback | None = None,
 ) -> BrokerComparison:
-    """Two broker directories, partition directories, archives of either, or single logs.
+    """Compares two broker directories, partition directories, archives, or single logs.
 
-    Nothing is written. Two directories of one broker, by its ids, are a before and an after: then
-    what happened between them is held against what a start on the first was foretold to do.
+    Nothing is written. Two directories of one broker, by the ids in meta.properties, count as
+    before and after. Then the changes are compared with the predicted start of the first directory.
 
     Args:
-        a: a path; of a broker with several log directories a sequence of all of them.
-        b: what it is compared with, or it later.
+        a: a path, or a sequence of all log directories of a broker.
+        b: the other side, or the same directory later.
         on_partition: called with the name of each partition before it is compared.
 
     Raises:

@@ -180,12 +180,12 @@ class PartitionComparison:
 
 @dataclass(frozen=True)
 class BrokerComparison:
-    """Two directories.
+    """The result of comparing two directories.
 
     Attributes:
-        sources: what was given, as a person knows it; several paths with commas.
-        start: where both are one directory at two moments, what happened from a to b; else None.
-        problems: partitions that could not be read, of either side.
+        sources: the two paths for the user; several paths of one side are separated by commas.
+        start: the changes from a to b if both are one directory at two times, else None.
+        problems: the partitions of either side that could not be read.
     """
 
     sources: tuple[str, str]
@@ -195,13 +195,13 @@ class BrokerComparison:
 
     @property
     def counts(self) -> dict[Relation, int]:
-        """How many partitions of each relation there are, the least relation first."""
+        """The number of partitions by relation, the mildest relation first."""
         counts = Counter(comparison.relation for comparison in self.partitions)
         return {relation: counts[relation] for relation in Relation if counts[relation]}
 
     @property
     def worst_first(self) -> tuple[PartitionComparison, ...]:
-        """The partitions as they are shown: by the gravest of all that holds of each."""
+        """The partitions in display order: the one with the gravest relation comes first."""
 
         def rank(partition: PartitionComparison) -> int:
             return min(relation.display_rank for relation in partition.relations)

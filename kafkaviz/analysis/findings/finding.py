@@ -34,10 +34,7 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Evidence:
-    """What lies there and what should.
-
-    In words, and where a file says it in so many bytes, those too (in hexadecimal).
-    """
+    """The actual and the expected value, as text and, if a file contains it, in hexadecimal."""
 
     found: Message
     expected: Message | None = None
@@ -60,23 +57,24 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that is so.
+    """One fact about a directory that a user may want to know, such as a fault.
 
-    Position and length are None where it is about an entire file, directory or setting.
+    Position and length, in bytes, are None if the finding is about a file, directory or setting as
+    a whole.
     """
 
     code: str
     severity: str
-    partition: str | None  # the directory's name; None for the log directory itself
+    partition: str | None  # name of the partition directory; None for the log directory itself
     file: str | None  # relative to the log directory
     position: int | None
     length: int | None
     message: Message
     evidence: Evidence
-    consequence: Message  # what Kafka does with it, in the version that was assumed
+    consequence: Message  # Kafka's reaction, in the assumed release
     next_step: Message
     reference: str | None = None  # a JIRA or a KIP
-    # the path of the log directory; None where a partition is not in one, or a broker is meant
+    # path of the log directory; None for the whole broker, or a partition without one
     log_directory: str | None = None
 
     @property
@@ -92,7 +90,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """What all findings of one code have in common."""
+    """The common properties of all findings with one code."""
 
     name: str
     family: str
@@ -101,7 +99,7 @@ class Code:
     consequence: Message
     next_step: Message
     reference: str | None = None
-    # releases that do not go that way yet do something else: this
+    # a change of behaviour, and the consequence in releases before it
     earlier_behaviour: tuple[Behaviour, Message] | None = None
 
 

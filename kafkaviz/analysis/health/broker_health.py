@@ -74,13 +74,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Health:
-    """All findings about a broker directory or one partition, and the start that is predicted.
-
-    None where that could not be known.
+    """The findings about a broker directory or one partition, and the predicted next start.
 
     Attributes:
-        retention: what keeps each segment, of each current topic-partition that has some; the
-            metadata log has other rules.
+        assumed_release: the Kafka release that reads the directory, and the reason for the choice.
+        findings: all findings, the worst first.
+        restart: the predicted start; None if it cannot be predicted, for example because a file
+            cannot be read.
+        retention: the reason why each segment is kept, per current topic-partition with segments.
+            The metadata log is not included, because it has other rules.
     """
 
     broker: Broker
@@ -91,19 +93,19 @@ class Health:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the broker has log directories that were not read; any of them may stop it."""
+        """Whether some log directories of the broker were not read; they may prevent the start."""
         return self.broker.lacks_metadata_log or any(
             found.code == "log-directory-missing" for found in self.findings
         )
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings of each severity."""
+        """The number of findings by severity: "error", "warning" and "info"."""
         return counts(self.findings)
 
     @property
     def forecast(self) -> RestartForecast | None:
-        """The start in numbers."""
+        """The predicted start as numbers, or None if it is unknown."""
         if self.restart is None:
             return None
         return restart_forecast.forecast(self.restart, len(self.broker.partitions))
@@ -120,19 +122,27 @@ def check(
     on_partition: Callable[[Partition], None] | None = None,
     on_segment: Callable[[Partition, Segment], None] | None = None,
 ) -> Health:
-    """The health of a broker directory, or of one partition directory in it.
+    """Returns the health of a broker directory, or of one partition directory in it.
 
-    Of what was opened as one partition, it is that of this partition alone.
+    Reads every batch, record and index entry, and writes nothing. If the broker was opened as one
+    partition, only this partition is checked.
 
     Args:
-        broker: as it was opened, or its path, as for log.broker.open_broker.
-        version: as for inference.version.assume_release.
-        now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
-        settings: what each partition's log is run with, by default as the metadata log and a
-            server.properties beside it say.
-        level: how much of each batch is looked at; less than all of it is a finding.
+        broker: a Broker, or the path of one, see log.broker.open_broker.
+        version: the Kafka release that reads the directory, such as "4.3.1"; by default it is
+            inferred.
+        now_ms: the current time in ms since 1970; by default the time of the newest .log or
+            checkpoint.
+        partition: the name of one partition directory to check, such as orders-0; by default all.
+        settings: the settings of each partition's log; by default those in the metadata log and
+            server.properties.
+        level: how much of each batch is checked; a level below RECORDS is itself a finding.
         on_partition: called with each partition before it is read.
         on_segment: called with each segment before it is read.
+
+    Raises:
+        CannotOpen: the path is not a broker or partition directory, or there is no such partition.
+        KafkavizError: the version is unknown.
     """
     check_plan = plan_check(
         broker if isinstance(broker, Broker) else open_broker(broker),
