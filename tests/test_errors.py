@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.fault_injection.start_trial import InvalidMagic
+from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import (
     CannotOpen,
     CorruptBytes,
@@ -26,10 +27,23 @@ from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 from kafkaviz.pipeline.sql.query import QueryTooLarge, QueryTooLong
 from kafkaviz.pipeline.sql.sql import QueryError
-from kafkaviz.search.scan import FailedRead
+from kafkaviz.search.fetch import FailedBounds
+from kafkaviz.search.index import IndexSearch, find_offset
+from kafkaviz.search.log_view import SegmentView
+from kafkaviz.search.scan import FailedRead, ForwardScan
+from kafkaviz.versions import search_profile
 
 ROOT = Path(__file__).parents[1]
 WHAT = message("corrupt.no_batch", size=3)
+
+
+def search_of_no_entry() -> IndexSearch:
+    """A search in an empty index."""
+    view = SegmentView(base_offset=0, log=in_memory("0.log", b""))
+    return find_offset(view, 3, search_profile())
+
+
+NO_SCAN = ForwardScan(segment=0, from_position=0, target=3, reads=(), headers=(), batch=None)
 # of each class that is made of more than its message
 ERRORS = (
     CorruptBytes(7, WHAT),
@@ -50,6 +64,7 @@ ERRORS = (
     QueryTooLarge(512),
     QueryTooLong(60),
     FailedRead(Path("a-0/0.log"), 7, WHAT),
+    FailedBounds("a-0/0.log", 7, WHAT, search_of_no_entry(), NO_SCAN),
     BadOption(WHAT),
 )
 

@@ -30,8 +30,9 @@ index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
 null if Kafka finds none. error exists if Kafka answers with an exception, start_error if the next
-start fails before it has opened this log. For a single index file there are no segments, scan and
-record, and answer is an entry.
+start fails before it has opened this log. If kafkaviz refuses bytes that Kafka would read, because
+they are too large, the object has target, kafka_version, partition and refused, the reason, and the
+status is 2. For a single index file there are no segments, scan and record, and answer is an entry.
 
 If a part of the log is only in tiered storage or in an object store there is remote, {reads:
 [{segment, file, requests, bytes, measured_ms}], requests, bytes, request_ms, measured_requests,
@@ -129,12 +130,22 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.cost import remote_reads
     from kafkaviz.analysis.lookup import paths
+    from kafkaviz.errors import CorruptFile
     from kafkaviz.search.lookup import lookup
 
     search_profile = versions.search_profile(version, args.search)
     log = paths.open_log(args.path, version, as_is=args.as_is)
     _say_recovery(log.recovered_files, log.segments)
-    result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
+    try:
+        result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
+    except CorruptFile as fault:
+        if args.json:
+            from kafkaviz.search.lookup_object import refusal_object
+
+            target = args.offset, args.timestamp
+            refusal = refusal_object(log.name, search_profile.version, *target, fault)
+            output.say_json("lookup", refusal)
+        raise
     remote_files = paths.remote_files(args.path)
     latency_ms = args.remote_request_ms
     cost = remote_reads.remote_cost(

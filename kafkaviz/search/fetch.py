@@ -29,7 +29,7 @@ from kafkaviz.format import offset_index, producer_snapshot, txn_index
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.open_transactions import OpenTransactions
 from kafkaviz.format.walk import Walk
-from kafkaviz.messages import verbatim
+from kafkaviz.messages import Message, verbatim
 from kafkaviz.search import index
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
@@ -68,11 +68,33 @@ class Bounds:
     limit_position: int
 
 
+class FailedBounds(FailedRead):
+    """What Kafka throws where it looks for the end of a log, or for its last stable offset.
+
+    LogSegment.readNextOffset, which a start calls, and UnifiedLog.fetchLastStableOffsetMetadata;
+    4.3.1, by the source.
+
+    Attributes:
+        search: leads to the damaged bytes.
+        scan: ends in them.
+    """
+
+    def __init__(
+        self, path: str, position: int, what: Message, search: IndexSearch, scan: ForwardScan
+    ) -> None:
+        super().__init__(path, position, what)
+        self.search, self.scan = search, scan
+
+    def __reduce__(self) -> tuple:
+        """Pickled as its arguments."""
+        return type(self), (str(self.path), self.position, self.what, self.search, self.scan)
+
+
 def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
     """Returns the bounds of a log for a consumer with that isolation level.
 
     Raises:
-        CorruptFile: the last .index leads to no readable batch.
+        FailedBounds: the last .index leads to bytes that Kafka does not take for a batch.
     """
     start, end = (
         log.log_start_offset,
@@ -84,12 +106,16 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
     stable_offset = last_stable_offset(log, end)
     place = log.floor(stable_offset)
     for segment in log.segments[place:] if stable_offset < end and place is not None else ():
-        scan = translate(segment, stable_offset, profile)[1]
+        search, scan = translate(segment, stable_offset, profile)
         if scan.fault:
-            raise scan.fault
+            raise _failed_bounds(scan.fault, search, scan)
         if scan.batch:
             return Bounds(start, end, stable_offset, segment.base_offset, scan.batch.position)
     return end_bounds
+
+
+def _failed_bounds(fault: FailedRead, search: IndexSearch, scan: ForwardScan) -> FailedBounds:
+    return FailedBounds(str(fault.path), fault.position, fault.what, search, scan)
 
 
 def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
@@ -99,7 +125,7 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
     offsets before it can still be looked up here.
 
     Raises:
-        CorruptFile: the entry leads to no readable batch.
+        FailedBounds: the entry leads to bytes that Kafka does not take for a batch.
     """
     entries = segment.offset_slots[: offset_index.count_entries(segment.offset_slots)]
     relative_offset, position = entries[-1].item() if len(entries) else (0, 0)
@@ -117,9 +143,9 @@ def log_end_offset(segment: SegmentView, profile: SearchProfile) -> int:
         ),
     )
     if is_full and end is None:
-        scan = translate(segment, offset, profile)[1]
+        search, scan = translate(segment, offset, profile)
         if scan.fault:  # an invalid batch length
-            raise scan.fault
+            raise _failed_bounds(scan.fault, search, scan)
     return segment.base_offset if end is None else end
 
 
@@ -351,6 +377,7 @@ class SegmentReason(Enum):
     # The other reasons are for lookups that search no segment:
     OUT_OF_RANGE = auto()
     BEYOND_STABLE = auto()  # the offset is at or above the last stable offset
+    BOUNDS_UNKNOWN = auto()  # the log's end or its last stable offset cannot be found
     BEYOND_END = auto()
     LOG_START = auto()  # known without a search
     LOG_END = auto()

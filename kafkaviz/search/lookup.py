@@ -29,6 +29,7 @@ from kafkaviz.search.fetch import (
     READ_COMMITTED,
     READ_UNCOMMITTED,
     Bounds,
+    FailedBounds,
     Fetch,
     OffsetOutOfRange,
     SegmentChoice,
@@ -364,7 +365,10 @@ def by_offset(
     Raises:
         CorruptFile: the log cannot be opened, or kafkaviz refuses data that Kafka would read.
     """
-    bounds = bounds or find_bounds(log, profile, isolation)
+    try:
+        bounds = bounds or find_bounds(log, profile, isolation)
+    except FailedBounds as fault:
+        return _failed_lookup(log, profile, fault, offset=offset)
     try:
         results = list(fetches(log, offset, profile, bounds, isolation))
     except OffsetOutOfRange as error:
@@ -428,7 +432,10 @@ def by_timestamp(
     bounds: Bounds | None = None,
 ) -> Lookup:
     """Returns the lookup of a timestamp; as in Kafka, the answer may be a transaction marker."""
-    bounds = bounds or find_bounds(log, profile, isolation)
+    try:
+        bounds = bounds or find_bounds(log, profile, isolation)
+    except FailedBounds as fault:
+        return _failed_lookup(log, profile, fault, timestamp_ms=timestamp_ms)
     time_search = by_time.list_offset(log, timestamp_ms, profile, bounds)
     record = None
     if time_search.answer and time_search.scan and time_search.scan.batch:
@@ -452,6 +459,32 @@ def by_timestamp(
         timestamp_ms=timestamp_ms,
         error=time_search.fault,
         outcome=_time_outcome(time_search),
+    )
+
+
+def _failed_lookup(
+    log: LogView,
+    profile: SearchProfile,
+    fault: FailedBounds,
+    offset: int | None = None,
+    timestamp_ms: int | None = None,
+) -> Lookup:
+    """A lookup in a log whose bounds Kafka cannot find: the way to the damaged bytes."""
+    start = log.log_start_offset
+    target = cast("int", timestamp_ms if offset is None else offset)
+    return Lookup(
+        partition=log.name,
+        profile=profile,
+        bounds=Bounds(start, start, start, fault.scan.segment, fault.scan.from_position),
+        choices=explain_no_segment(log, target, SegmentReason.BOUNDS_UNKNOWN),
+        searches=(fault.search,),
+        scans=(fault.scan,),
+        record=None,
+        answer=None,
+        offset=offset,
+        timestamp_ms=timestamp_ms,
+        error=fault,
+        outcome=LookupOutcome.CORRUPT,
     )
 
 

@@ -1,5 +1,6 @@
 """The JSON object of a lookup, as `kafkaviz lookup --json` prints it."""
 
+from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import SegmentChoice, SegmentMiss, SegmentReason
@@ -24,6 +25,7 @@ _REASONS = {
     SegmentReason.OUT_OF_RANGE: "segment_choice.not_for_offset",
     SegmentReason.BEYOND_STABLE: "segment_choice.not_for_offset",
     SegmentReason.BEYOND_END: "segment_choice.not_for_offset",
+    SegmentReason.BOUNDS_UNKNOWN: "segment_choice.bounds_unknown",
     SegmentReason.LOG_START: "segment_choice.log_start_known",
     SegmentReason.LOG_END: "segment_choice.log_end_known",
     SegmentReason.STABLE_END: "segment_choice.log_end_known",
@@ -63,6 +65,24 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
     }
     fields |= {"error": f"{lookup.error.class_name}: {lookup.error}"} if lookup.error else {}
     return fields | _start_error(start_error)
+
+
+def refusal_object(
+    partition: str,
+    version: str,
+    offset: int | None,
+    timestamp_ms: int | str | None,
+    fault: KafkavizError,
+) -> dict:
+    """The object of a lookup that needs bytes which are refused here, and not by Kafka."""
+    if isinstance(timestamp_ms, str):
+        timestamp_ms = by_time.NAMES[timestamp_ms]
+    return {
+        "target": _target(offset, timestamp_ms),
+        "kafka_version": version,
+        "partition": partition,
+        "refused": str(fault),
+    }
 
 
 def index_object(

@@ -2,6 +2,7 @@
 what stands in the address.
 """
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -10,12 +11,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import versions
+from kafkaviz.__main__ import main
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.pages.lookup import controls, typed_keys
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest.job import Progress
+from tests.analysis.lab import Lab
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button
 
@@ -395,6 +398,37 @@ def test_damage_is_reported(damaged):
             assert "<h1>" in page_html(page(damaged, tp=partition.directory, by=by)), (
                 partition.directory
             )
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "step"),
+    [
+        ("en", "The lookup ends in damaged bytes", "The broker answers with an exception, "),
+        ("zh", "查找碰到了损坏的字节", "broker 应答一个异常 "),
+    ],
+)
+def test_a_damaged_read_has_its_steps_and_the_error_of_the_command(
+    clean, tmp_path, capsys, language, title, step
+):
+    """Up to the length that Kafka refuses."""
+    lab = Lab(clean, tmp_path / "kafka", ["dense-index-0"])
+    log = lab.files("dense-index-0", ".log")[0]
+    position = 212990  # of the batch that follows offset 2244
+    lab.change(log, lambda data: data.__setitem__(slice(position + 8, position + 12), bytes(4)))
+    arguments = ["lookup", str(lab.path / "dense-index-0"), "--offset", "2247", "--json"]
+    assert main(arguments) == 0
+    error = json.loads(capsys.readouterr().out)["error"]
+    name, _, words = error.partition(": ")
+    at = page(lab.path, tp="dense-index-0", by="offset", target="2247", lang=language)
+    text = page_html(at)
+    assert title in text and name.rpartition(".")[2] in text
+    assert words.rpartition(": ")[2] in text
+    table = next(
+        element.proto.body
+        for element in at.get("html")
+        if "CorruptRecordException" in element.proto.body and step in element.proto.body
+    )
+    assert f"{position:,}".replace(",", T) in table
 
 
 def test_no_directory_shows_practice(monkeypatch, tmp_path):

@@ -481,3 +481,47 @@ def test_many_reads_are_the_first_and_how_many_more(emptied, capsys, monkeypatch
     count = len(lookup_json(capsys, emptied, "--offset", 29, "--as-is")["scan"]["reads"])
     assert count == 11
     assert f"  {say('cli_lookup.more_reads', n=count - 4)}" in lines
+
+
+def set_batch_length(log: Path, position: int, length_bytes: int) -> None:
+    """Another length in the header of the batch at a byte."""
+    with log.open("r+b") as file:
+        file.seek(position + batch.LENGTH_END - 4)
+        file.write(length_bytes.to_bytes(4, "big", signed=True))
+
+
+@pytest.mark.parametrize("length_bytes", [5, 0, -7])
+@pytest.mark.parametrize(
+    "target", [["--offset", "2"], ["--timestamp", "max"], ["--timestamp", "1700000000000"]]
+)
+def test_a_log_whose_end_cannot_be_found_has_an_error(article, capsys, length_bytes, target):
+    """By the source: LogSegment.readNextOffset throws, which a start calls."""
+    log, index = article / f"{0:020d}.log", article / f"{0:020d}.index"
+    position = int(offset_index.parse(index.read_bytes())["position"][-1])
+    set_batch_length(log, position, length_bytes)
+    assert main(["lookup", str(article), *target, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    exception = "org.apache.kafka.common.errors.CorruptRecordException"
+    words = f"byte {position}: Found record size {length_bytes} smaller than minimum"
+    assert answer["error"].startswith(f"{exception}: ") and words in answer["error"]
+    assert answer["answer"] is answer["record"] is None
+    [search] = answer["searches"]
+    assert search["file"] == index.name and search["entry"]["position"] == position
+    assert answer["scan"]["reads"][-1]["position"] == position
+    assert main(["lookup", str(article), *target]) == 0
+    text = capsys.readouterr().out
+    assert words in text and say("segment_choice.bounds_unknown") in text
+
+
+def test_bytes_that_are_too_large_to_be_read_are_refused_as_json(article, capsys):
+    """Kafka reads such a batch, so nothing is said of what it answers."""
+    log = article / f"{0:020d}.log"
+    (article / f"{0:020d}.index").unlink()
+    set_batch_length(log, 0, 280 << 20)
+    os.truncate(log, 300 << 20)
+    assert main(["lookup", str(article), "--timestamp", "1700000000000", "--json"]) == 2
+    output = capsys.readouterr()
+    answer = json.loads(output.out)
+    assert set(answer) == {"schema", "target", "kafka_version", "partition", "refused"}
+    assert answer["target"] == {"timestamp_ms": 1700000000000}
+    assert answer["refused"] in output.err and len(output.err.splitlines()) == 1

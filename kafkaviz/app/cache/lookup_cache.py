@@ -30,7 +30,6 @@ from kafkaviz.search import index
 from kafkaviz.search.fetch import READ_UNCOMMITTED, Bounds, find_bounds
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
-from kafkaviz.search.scan import FailedRead
 from kafkaviz.versions import PLAIN, WARM, SearchProfile
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
@@ -93,7 +92,8 @@ def lookup_context(
     """Returns a lookup and the values that are drawn around it.
 
     Raises:
-        CorruptFile: the lookup has to read damaged bytes.
+        FailedBounds: the end of the log cannot be found.
+        CorruptFile: the lookup needs bytes that are refused here and not by Kafka.
     """
     result = (
         _search_keys(source.log, target, search_profile)
@@ -135,13 +135,8 @@ def _look_up(
     isolation: str,
 ) -> Lookup:
     bounds = _bounds(source, search_profile.version, isolation)
-    result = (by_timestamp if target_kind == TIMESTAMP else by_offset)(
-        source.log, target, search_profile, isolation, bounds
-    )
-    # the page shows where the read failed and draws no steps
-    if isinstance(result.error, FailedRead):
-        raise result.error
-    return result
+    look_up = by_timestamp if target_kind == TIMESTAMP else by_offset
+    return look_up(source.log, target, search_profile, isolation, bounds)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)

@@ -7,7 +7,7 @@ from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
-from kafkaviz.search.fetch import Bounds, SegmentChoice, SegmentReason
+from kafkaviz.search.fetch import Bounds, FailedBounds, SegmentChoice, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.lookup_object import describe_choice
@@ -35,14 +35,17 @@ def render(
         target=_describe_target(lookup),
         version=lookup.profile.version,
     )
-    yield say(
-        "cli_lookup.bounds_stable" if _is_limited(lookup) else "cli_lookup.bounds",
-        start=lookup.bounds.start_offset,
-        end=lookup.bounds.end_offset,
-        stable=lookup.bounds.limit_offset,
-    )
-    yield ""
-    yield from _render_segments(lookup.choices, lookup.bounds, remote_bases)
+    if isinstance(lookup.error, FailedBounds):
+        yield output.to_one_line(describe_choice(lookup.beginning))
+    else:
+        yield say(
+            "cli_lookup.bounds_stable" if _is_limited(lookup) else "cli_lookup.bounds",
+            start=lookup.bounds.start_offset,
+            end=lookup.bounds.end_offset,
+            stable=lookup.bounds.limit_offset,
+        )
+        yield ""
+        yield from _render_segments(lookup.choices, lookup.bounds, remote_bases)
     for step in lookup.path:
         yield ""
         if cost:

@@ -111,7 +111,7 @@ def _row_at(batches: BatchTable, position: int) -> int:
 
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
     """Returns at most MAX_STEPS steps; those in the middle of a long scan become one."""
-    end = [] if scan.batch else [ScanStep(-1, (), say("log_scan.end"), -1, len(scan.reads))]
+    end = [] if scan.batch else [ScanStep(-1, (), _end_text(scan), -1, len(scan.reads))]
     count, half = len(scan.headers) + len(end), MAX_STEPS // 2
     if count <= MAX_STEPS:
         return [_header_step(scan, number) for number in range(len(scan.headers))] + end
@@ -124,6 +124,13 @@ def describe_headers(scan: ForwardScan) -> list[ScanStep]:
         *(_header_step(scan, number) for number in range(last_left_out + 1, len(scan.headers))),
         *end,
     ]
+
+
+def _end_text(scan: ForwardScan) -> str:
+    """Why a scan ends without a batch."""
+    if scan.fault is None:
+        return say("log_scan.end")
+    return say("log_scan.damaged", position=group(scan.fault.position))
 
 
 def _header_step(scan: ForwardScan, number: int) -> ScanStep:

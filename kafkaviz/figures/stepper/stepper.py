@@ -16,13 +16,14 @@ from kafkaviz.figures.stepper import LookupContext, index_search, log_scan, reco
 from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
+from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.index import OFFSET, TIME, IndexSearch
 from kafkaviz.search.lookup import ConsumerRecord, LookupOutcome
-from kafkaviz.search.scan import Batch, ForwardScan
+from kafkaviz.search.scan import Batch, FailedRead, ForwardScan
 from kafkaviz.units import clock, group
 
 VALUE_NAMES = (
@@ -293,6 +294,8 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         case LookupOutcome.HIDDEN:
             offset, stable = group(scan.offset), group(result.bounds.limit_offset)
             return say("lookup_steps.hidden", offset=offset, stable=stable)
+    if isinstance(result.error, FailedRead):
+        return _failure_text(result.error, scan)
     batch = cast(Batch, scan.batch)
     position, target = group(batch.position), group(context.target)
     if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
@@ -310,6 +313,15 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         next=group(record.batch_position),
         segment=units.file_stem(record.segment),
     )
+
+
+def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
+    """Who throws for damaged bytes: the broker, or the consumer that is sent them."""
+    name, fault = error.class_name.rpartition(".")[2], error_text.describe(error)
+    if scan.batch is None:
+        return say("lookup_steps.broker_fails", name=name, error=fault)
+    position = group(scan.batch.position)
+    return say("lookup_steps.consumer_fails", name=name, error=fault, position=position)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
+from kafkaviz.search.scan import FailedRead
 
 LABEL_CHARACTERS = 20
 
@@ -130,6 +131,8 @@ def _render_context(
 ) -> None:
     """Draws the lookup step by step and, except on a projector, the sections around it.
 
+    A lookup that ends in damaged bytes has the steps up to there.
+
     Args:
         key: the cache key of the source, target and query.
     """
@@ -137,6 +140,9 @@ def _render_context(
         return controls.render_out_of_range(
             source, cast(int, context.result.offset), context.result.error
         )
+    is_failed = isinstance(context.result.error, FailedRead)
+    if isinstance(context.result.error, FailedRead):
+        _render_damage(context.result.error)
     target_kind = query.target_kind
     first_kind = OFFSET if context.special_timestamp else target_kind
     above_steps = st.container(gap=None, key="kv_race")
@@ -160,9 +166,9 @@ def _render_context(
     )
     if cost:
         result_sections.render_remote_reads(cost)
-    if context.result.searches:
+    if context.result.searches and not is_failed:
         result_sections.render_distribution(source, context, first_kind, query.search_profile, key)
-    if target_kind == TIMESTAMP and not context.special_timestamp:
+    if target_kind == TIMESTAMP and not context.special_timestamp and not is_failed:
         result_sections.render_why_offset(source, context, query.search_profile, key)
     result_sections.render_steps(view, context, cost)
 
@@ -184,11 +190,10 @@ def _render_title(source: LookupSource) -> None:
 def _render_damage(fault: KafkavizError) -> None:
     """Draws why the lookup failed: damaged bytes on its way, or a log it cannot search at all."""
     is_damage = isinstance(fault, CorruptFile)
-    why = (
-        say("lookup.damaged_below", fault=error_text.describe(fault))
-        if is_damage
-        else error_text.describe_sentence(fault)
-    )
+    why = error_text.describe_sentence(fault)
+    if isinstance(fault, FailedRead):
+        name = fault.class_name.rpartition(".")[2]
+        why = say("lookup.kafka_answers", name=name, fault=error_text.describe(fault))
     with elements.state(
         "damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why
     ):
