@@ -1,1 +1,1 @@
-"""A copy of a log that is damaged on purpose, its next start, and what a consumer gets then."""
+"""Damaged copies of a log: the next start on them, and what a consumer then reads."""

@@ -1,6 +1,6 @@
-"""What a check finds in a damaged copy that it does not find in the undamaged one.
+"""The findings that a check adds for a damaged copy.
 
-The check reads directories: the copy is written to a temporary one, which is removed at once.
+A check reads directories, so the copy is written to a temporary one, which is removed at once.
 """
 
 import os
@@ -16,15 +16,18 @@ from kafkaviz.format.names import OWN_FILES
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import is_there, read
 
-FORECAST = "recovery-will-"  # codes of what the next start does
+FORECAST = "recovery-will-"  # prefix of the findings that predict the next start
 
 
 def new_findings(
     findings: Iterable[Finding], usual: Iterable[Finding], damage: Damage
 ) -> tuple[Finding, ...]:
-    """Those about what was damaged that the undamaged copy does not have, the worst first.
+    """Returns the findings about the damaged files that the undamaged copy does not have.
 
-    What is worth knowing alone is left out, and what the next start will do.
+    Findings of severity "info" and predictions of the next start are left out. The order stays.
+
+    Args:
+        usual: the findings of the undamaged copy.
     """
     stems = {Path(name).stem for name in (damage.file, damage.new_name) if name}
     usual_identities = {_identity(finding) for finding in usual}
@@ -39,13 +42,13 @@ def new_findings(
 
 
 def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
-    """The findings about a copy, as if its broker had been stopped cleanly.
+    """Returns the findings about a copy, as if its broker had been stopped cleanly.
 
     Args:
-        broker: the directory that the copy is of; its own files are beside the copy.
+        broker: the broker directory of the original; its own files are copied along.
 
     Raises:
-        CannotOpen: the temporary directory may not be read.
+        CannotOpen: the temporary directory cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
         root = Path(folder)

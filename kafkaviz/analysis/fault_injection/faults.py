@@ -1,9 +1,9 @@
-"""Faults that a copy of a log is damaged with, at a byte or a slot, or by a number.
+"""The faults that a copy of a log can be damaged with, each at a place that the caller chooses.
 
-    FAULTS["bit"].damage(copy, 130)     bit 4 of byte 130 of a batch in the middle of the segment
-    FAULTS["index-cut"].damage(copy, 3) the .index without its last three bytes
+- `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of a batch in the middle of the segment.
+- `FAULTS["index-cut"].damage(copy, 3)` removes the last three bytes of the .index.
 
-A fault changes one thing. What follows from it is worked out elsewhere (start_trial).
+A fault makes one change. start_trial works out its consequences.
 """
 
 from collections.abc import Callable
@@ -21,19 +21,19 @@ from kafkaviz.format.batch import CRC_START, HEADER
 from kafkaviz.simulate.recovery.recovery import recover
 from kafkaviz.units import file_stem
 
-BIT = 0x10  # the one that is flipped
+BIT = 0x10  # mask of the flipped bit
 DAY_MS = 86_400_000
 MAX_DAYS = 400
-MAX_RECORDS = 40  # by which a key is lowered
-POSITION_SLOTS = 3  # from the entry to the one whose position it gets
-PADDING_BYTES = 4096  # the most that a lost trim leaves in the lab
+MAX_RECORDS = 40  # greatest number by which a key is lowered
+POSITION_SLOTS = 3  # distance from an entry to the one whose position it gets
+PADDING_BYTES = 4096  # greatest length of an index after a lost trim
 NOTHING_TO_CHOOSE = range(1)
 
 
 class Client(Enum):
-    """Who asks the broker for records after the start."""
+    """The client that asks the broker for records after the start."""
 
-    ALL_OFFSETS = auto()  # a consumer, from the first offset to the end
+    ALL_OFFSETS = auto()  # a consumer that reads from the first offset to the end
     TIMESTAMP = auto()  # a client that asks for the offset of a time
 
 
@@ -42,11 +42,12 @@ class Damage:
     """A copy with one fault in it.
 
     Attributes:
-        file: the name of the damaged file as it was; of a setting the directory.
-        start, stop: the bytes of it that are changed or gone; of a file that grew, none.
-        before, after: its bytes; None for no file.
-        new_name: where the file has another one.
-        target_offset: the offset whose time a client asks for, where one does.
+        file: the original name of the damaged file; for a changed setting, the name of the
+            directory.
+        start, stop: the range of its bytes that are changed or removed; empty if the file grew.
+        before, after: the content of the file; None if there is no file.
+        new_name: the new name of a renamed file.
+        target_offset: for a client that asks by time, the offset whose timestamp it asks for.
     """
 
     copy: LogCopy
@@ -60,7 +61,7 @@ class Damage:
 
     @property
     def is_of_file(self) -> bool:
-        """Whether a file was damaged, not a setting."""
+        """Whether the damage is in a file, not in a setting."""
         return self.before is not None
 
 
@@ -69,11 +70,13 @@ class Fault:
     """A way to damage a copy.
 
     Attributes:
-        damage: (copy, one of its places) -> the damage.
-        places: the bytes, slots or numbers that can be chosen for a copy; one where nothing can.
-        initial: which of the places comes first, as a part of all.
-        has_kill: whether the broker is killed before, not stopped cleanly.
-        client: who reads the log then.
+        damage: a function of the copy and a place that returns the damage.
+        places: a function that returns the bytes, slots or numbers to choose from; one if there is
+            no
+            choice.
+        initial: the place to begin with, as a share of all places.
+        has_kill: whether the broker is killed first, instead of stopped cleanly.
+        client: the client that reads the log after the start.
     """
 
     damage: Callable[[LogCopy, int], Damage]
@@ -83,13 +86,13 @@ class Fault:
     client: Client = Client.ALL_OFFSETS
 
     def default_place(self, copy: LogCopy) -> int:
-        """The place to begin with."""
+        """Returns the place to begin with."""
         places = self.places(copy)
         return places[int(self.initial * (len(places) - 1))]
 
 
 def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
-    """Other bytes in a file of the segment."""
+    """Returns the damage of replacing the content of one of the segment's files."""
     name, before = copy.name(kind), copy.content(kind)
     return Damage(
         copy=copy.with_files({name: after}),
@@ -105,7 +108,7 @@ def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Da
 
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
-    """The .index under the name of an offset one higher."""
+    """Renames the .index to an offset that is one higher."""
     name, before = copy.name("index"), copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
     broken_copy = copy.with_files({name: None, new_name: before})
@@ -130,7 +133,7 @@ def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
 
 
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
-    """Text that is none of leader epochs."""
+    """Replaces the leader epochs by text that is not a checkpoint."""
     name, after = names.LEADER_EPOCHS, b"junk\n"
     before = copy.files[name].content()
     return Damage(
@@ -163,7 +166,7 @@ def _flip_bit(copy: LogCopy, byte: int) -> Damage:
 
 
 def _last_batch_bytes(copy: LogCopy) -> range:
-    """How many bytes can be cut off the last batch, at least one left."""
+    """Returns how many bytes can be cut off so that part of the last batch remains."""
     return range(1, int(copy.batches()["size_bytes"][-1]))
 
 
@@ -173,7 +176,7 @@ def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
 
 
 def _set_clock(copy: LogCopy, days: int) -> Damage:
-    """A batch that says it is of a later day, its checksum right, and the indexes with it."""
+    """Moves a batch to a later day, with a valid checksum and matching indexes."""
     batch, data = _middle_batch(copy), bytearray(copy.content("log"))
     start, stop = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
     for name in ("base_timestamp_ms", "max_timestamp_ms"):
@@ -192,7 +195,7 @@ def _set_field(data: bytearray, batch_position: int, name: str, value: int) -> N
 
 
 def _with_own_indexes(copy: LogCopy) -> LogCopy:
-    """The copy with the indexes that its segment's batches give."""
+    """Returns the copy with indexes rebuilt from the segment's batches."""
     log = copy.files[copy.name("log")]
     with log.open_reader() as read:
         segment = recover(read, log.size_bytes, copy.segment, copy.log.config)
@@ -202,7 +205,7 @@ def _with_own_indexes(copy: LogCopy) -> LogCopy:
 
 
 def _next_segment_offset(copy: LogCopy) -> int:
-    """An offset of the segment behind, its first; of the last segment its own last batch's."""
+    """Returns the base offset of the next segment, or of the last batch if there is none."""
     later = [base for base in copy.bases if base > copy.segment]
     return later[0] if later else int(copy.batches()["base_offset"][-1])
 
@@ -211,7 +214,7 @@ def _next_segment_offset(copy: LogCopy) -> int:
 
 
 def _slots(kind: str, behind: int = 0) -> Callable[[LogCopy], range]:
-    """The slots of an index, so many at its end left out."""
+    """Returns a function that gives the slots of an index without the last `behind` ones."""
 
     def places(copy: LogCopy) -> range:
         return range(len(copy.entries(kind)) - behind)
@@ -238,7 +241,7 @@ def _swap_entries(copy: LogCopy, slot: int) -> Damage:
 
 
 def _move_position(copy: LogCopy, slot: int) -> Damage:
-    """An entry with the position of one that lies behind it."""
+    """Gives an entry the position of a later entry."""
 
     def change(entries: np.ndarray) -> None:
         entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
@@ -247,7 +250,7 @@ def _move_position(copy: LogCopy, slot: int) -> Damage:
 
 
 def _lower_key(copy: LogCopy, records: int) -> Damage:
-    """The key of the middle entry so many records lower."""
+    """Lowers the key of the middle entry by a number of records."""
     middle = len(copy.entries("index")) // 2
 
     def change(entries: np.ndarray) -> None:
@@ -281,9 +284,9 @@ def _last_batch_offset(copy: LogCopy) -> int:
 
 
 def _set_file_time(copy: LogCopy, days: int) -> Damage:
-    """No .timeindex, and a .log that was written so many days later, as a careless copy leaves it.
+    """Removes the .timeindex and makes the .log look younger, as a careless copy may do.
 
-    Where a segment has no time entry, the time of its .log counts.
+    The modification time of the .log counts if a segment has no time entry.
     """
     damage = _remove("timeindex")(copy, 0)
     log = damage.copy.files[copy.name("log")]
@@ -294,7 +297,7 @@ def _set_file_time(copy: LogCopy, days: int) -> Damage:
 
 
 def _late_entry(copy: LogCopy, slot: int) -> Damage:
-    """A time entry a day later than it was."""
+    """Moves a time entry to a day later."""
 
     def change(entries: np.ndarray) -> None:
         entries["timestamp_ms"][slot] += DAY_MS
@@ -304,18 +307,18 @@ def _late_entry(copy: LogCopy, slot: int) -> Damage:
 
 
 def _padding_bytes(copy: LogCopy) -> range:
-    """Whole slots of zeros."""
+    """Returns the lengths of padding to choose from, in whole slots of zeros."""
     entry_bytes = INDEXES["index"].ENTRY.itemsize
     return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
 
 
 def _rooms(copy: LogCopy) -> range:
-    """Room for one entry up to twice those that are there."""
+    """Returns the numbers of entries to choose from: 1 to twice the present number."""
     return range(1, 2 * len(copy.entries("index")) + 1)
 
 
 def _lower_limit(copy: LogCopy, entries: int) -> Damage:
-    """segment.index.bytes lowered to so many entries of an offset index; no file is changed."""
+    """Lowers segment.index.bytes to a number of offset entries; no file is changed."""
     room_bytes = entries * INDEXES["index"].ENTRY.itemsize
     config = replace(copy.log.config, segment_index_bytes=room_bytes)
     return Damage(

@@ -1,6 +1,6 @@
-"""A partition directory copied into memory, to be damaged there.
+"""A copy of a partition directory in memory, to be damaged.
 
-What is inspected is read and never written: a fault gives another copy.
+The original is read and never written. Each fault returns another copy.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ INDEXES = {"index": offset_index, "timeindex": time_index}
 
 @dataclass(frozen=True)
 class LogCopy:
-    """A partition directory in memory, and how its broker was stopped.
+    """A partition directory in memory.
 
     Attributes:
         segment: the base offset of the segment that is damaged.
@@ -38,36 +38,37 @@ class LogCopy:
 
     @property
     def files(self) -> Mapping[str, FileView]:
-        """The files by their names."""
+        """The files by name."""
         return {file.name: file for file in self.log.files}
 
     @property
     def bases(self) -> list[int]:
-        """The base offsets of its segments, in order."""
+        """The base offsets of the segments, in ascending order."""
         names = (name for name in self.files if name.endswith(".log"))
         return sorted(int(name.removesuffix(".log")) for name in names)
 
     def name(self, kind: str) -> str:
-        """The name of a file of the segment, by its kind: log, index, timeindex."""
+        """Returns the name of a file of the segment by its kind: "log", "index" or "timeindex"."""
         return f"{file_stem(self.segment)}.{kind}"
 
     def content(self, kind: str) -> bytes:
-        """The bytes of a file of the segment."""
+        """Returns the bytes of a file of the segment."""
         return self.files[self.name(kind)].content()
 
     def batches(self) -> np.ndarray:
-        """The batches of the segment, an array of format.batch.BATCH."""
+        """Returns the batches of the segment as an array of format.batch.BATCH."""
         return walk(self.content("log"))[0]
 
     def entries(self, kind: str) -> np.ndarray:
-        """The entries of one of its indexes, an array of the index's ENTRY."""
+        """Returns the entries of an index as an array of its ENTRY type."""
         return INDEXES[kind].parse(self.content(kind))
 
     def with_files(self, changed_files: Mapping[str, bytes | None], **changes: Any) -> "LogCopy":
-        """The copy with other bytes in some files, their times kept; None removes a file.
+        """Returns the copy with new content for some files, whose times stay the same.
 
         Args:
-            changes: of the StoredLog.
+            changed_files: the content by file name; None removes the file.
+            changes: fields of the StoredLog to replace.
         """
         files = dict(self.files)
         for name, data in changed_files.items():
@@ -77,19 +78,19 @@ class LogCopy:
         return replace(self, log=replace(self.log, files=tuple(files.values()), **changes))
 
     def after_kill(self) -> "LogCopy":
-        """The copy as a broker leaves it that is killed before the segment was flushed."""
+        """Returns the copy as left by a broker that was killed before it flushed the segment."""
         return replace(self, is_clean=False, log=replace(self.log, recovery_point=self.segment))
 
 
 def copy_log(broker: Broker, partition: Partition, segment: int, release: Release) -> LogCopy:
-    """A copy of a partition directory, as a clean stop left it.
+    """Returns a copy of a partition directory, as after a clean stop.
 
     Args:
         segment: the base offset of the segment that will be damaged.
-        release: of the broker that starts on it.
+        release: the release of the broker that starts on the copy.
 
     Raises:
-        CannotOpen: a file may not be read, or is too large.
+        CannotOpen: a file cannot be read, or is too large.
     """
     config = config_lookup(open_settings(broker, release))(partition)
     log = stored_log(restart_log(broker, partition, config))

@@ -1,10 +1,9 @@
-"""What the next start does to a damaged copy, and what a client gets of it then.
+"""The next start on a damaged copy, and a client that reads the log after it.
 
-Both are worked out by what the house has of Kafka 4.3.1: the loader of logs for the start, fetches
-and list-offsets for the clients. Beside them stands what the undamaged copy gives.
-
-    run_trial(damage, Client.ALL_OFFSETS)    StartTrial(start=StartOutcome.CUT,
-                                                        reading=ReadOutcome.FEWER, ...)
+Both follow this project's model of Kafka 4.3.1: its log loader for the start, and its fetch and
+list-offsets for the clients. The result is compared with that of the undamaged copy. For example,
+`run_trial(copy, fault, place)` may return `StartTrial(start=StartOutcome.CUT,
+read=ReadOutcome.FEWER, ...)`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,27 +27,27 @@ from kafkaviz.simulate.startup.restart import Restart, join_steps
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.versions import SearchProfile
 
-RELEASE = "4.3.1"  # whose loader and whose searches are held to Kafka's own classes
+RELEASE = "4.3.1"  # tests compare our loader and searches with Kafka's own classes of this release
 
 
 class StartOutcome(StrEnum):
-    """What a start does, the gravest of it."""
+    """The most severe thing that a start does."""
 
-    NOTHING = "nothing"  # it takes the files as they are
-    REBUILD = "rebuild"  # an index, from the batches
-    EMPTY = "empty"  # an index without entries is made
-    CUT = "cut"  # records go
+    NOTHING = "nothing"  # it accepts the files without change
+    REBUILD = "rebuild"  # it rebuilds an index from the batches
+    EMPTY = "empty"  # it creates an index without entries
+    CUT = "cut"  # it removes records
     FAIL = "fail"
 
 
 class ReadOutcome(StrEnum):
-    """What a client gets, beside what it got of the undamaged copy."""
+    """The client's reading, compared with that of the undamaged copy."""
 
     SAME = "same"
-    FEWER = "fewer"  # less at the end, or no answer, and no error
-    OTHER = "other"  # missing records in the middle, or other ones, and no error
+    FEWER = "fewer"  # fewer records at the end, or no answer, without an error
+    OTHER = "other"  # records missing in the middle, or different ones, without an error
     ERROR = "error"
-    NOT_SERVED = "not-served"  # no broker has the log open
+    NOT_SERVED = "not-served"  # the broker does not open the log
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class DeliveredRange:
     """Records of one batch that a consumer got.
 
     Attributes:
-        segment, position: where the batch lies.
+        segment, position: the base offset of the batch's segment, and its position there.
     """
 
     first: int
@@ -67,14 +66,15 @@ class DeliveredRange:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientReading:
-    """What a client got.
+    """The result of a client's reading.
 
     Attributes:
-        ranges: the records, in the order they came; of a timestamp none.
+        ranges: the records, in the order of delivery; empty for a client that asks by time.
         answer: the offset for a timestamp.
-        error: the exception it ended with; error_class and error_offset are its class in Kafka,
-            "" where it has none, and the offset that was asked for then.
-        start_offset, end_offset: those of the log.
+        error: the exception that ended the reading.
+        error_class: the class of the error in Kafka, or "" if it has none.
+        error_offset: the offset that was requested when the error came.
+        start_offset, end_offset: the bounds of the log.
     """
 
     ranges: tuple[DeliveredRange, ...] = ()
@@ -87,20 +87,19 @@ class ClientReading:
 
     @property
     def record_count(self) -> int:
-        """How many offsets the ranges span; the copies of the lab have no gaps of compaction."""
+        """Number of offsets that the ranges span; the lab's copies have no gaps from compaction."""
         return sum(part.last - part.first + 1 for part in self.ranges)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StartTrial:
-    """A start on a damaged copy, and a client that reads then.
+    """A start on a damaged copy, and a client that reads after it.
 
     Attributes:
-        copy: the undamaged one.
-        steps: of the start, without those that every start may do.
-        reading, expected_reading: of the damaged copy after its start; of the undamaged one. No
-            reading where nothing is served.
-        timestamp_ms: the time that was asked for, where one was.
+        copy: the undamaged copy.
+        reading: the client's reading of the damaged copy; empty if the log is not served.
+        expected_reading: the client's reading of the undamaged copy.
+        timestamp_ms: the requested time, if the client asks by time.
     """
 
     copy: LogCopy
@@ -115,14 +114,14 @@ class StartTrial:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """What the start does, without what every start may do."""
+        """The steps of the start, without those that any start may take."""
         return tuple(
             step for step in self.restart.steps if not step.is_expected and step.action != "keep"
         )
 
 
 class InvalidMagic(KafkavizError):
-    """What a consumer throws at a batch of a magic that it does not know."""
+    """A consumer's exception for a batch with an unknown magic."""
 
     class_name = CORRUPT_RECORD
 
@@ -134,7 +133,7 @@ class InvalidMagic(KafkavizError):
         return InvalidMagic, (self.magic,)
 
 
-# by copy and by the offset whose time is asked for
+# by copy and by the offset whose time is requested
 _undamaged_readings: WeakKeyDictionary[
     LogCopy, dict[int | None, tuple[int | None, ClientReading]]
 ] = WeakKeyDictionary()
@@ -142,7 +141,7 @@ _lock = Lock()
 
 
 def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
-    """A fault in a copy, the start on it, and the reading after that."""
+    """Damages a copy, starts on it, and reads the log after the start."""
     stopped_copy = copy.after_kill() if fault.has_kill else copy
     damage = fault.damage(stopped_copy, place)
     restart, log_view = start(damage.copy)
@@ -167,10 +166,10 @@ def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
 
 
 def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
-    """The start of a broker on a copy.
+    """Starts a broker on a copy.
 
     Returns:
-        Its steps, and the log as the broker then has it open; None where it does not start.
+        The steps of the start, and the log that the broker has open; None if it does not start.
     """
     loader = LogLoader(
         copy.log, clean=copy.is_clean, behaviour=release_behaviour(versions.parse(RELEASE))
@@ -200,10 +199,11 @@ def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
 
 
 def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
-    """What a consumer gets that reads a log from its start to its end, or a client of a timestamp.
+    """Returns what a consumer gets that reads the whole log, or a client that asks for a timestamp.
 
-    The consumer fetches a batch at a time (max.partition.fetch.bytes=1), so each batch is looked
-    up; checksums are verified, as is the default.
+    The consumer fetches one batch at a time (max.partition.fetch.bytes=1), so each batch is looked
+    up.
+    Checksums are verified, as by default.
     """
     profile = versions.search_profile(RELEASE)
     ranges: list[DeliveredRange] = []
@@ -229,10 +229,10 @@ def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReadin
 
 
 def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Iterator[DeliveredRange]:
-    """The records of one batch after the other.
+    """Yields the records of one batch after another.
 
     Raises:
-        KafkavizError: what the consumer throws, or the broker answers.
+        KafkavizError: the exception of the consumer, or the error that the broker returns.
     """
     offset = bounds.start_offset
     while offset < bounds.end_offset:
@@ -242,7 +242,8 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         batch, record = lookup.fetches[-1].batch, lookup.record
         if batch is None or record is None or batch.last_offset < offset:
             return
-        if batch.magic > MAGIC_2:  # the broker serves it (ByteBufferLogInputStream refuses it)
+        # the broker serves such a batch; the consumer's ByteBufferLogInputStream refuses it
+        if batch.magic > MAGIC_2:
             raise InvalidMagic(batch.magic)
         yield DeliveredRange(
             record.offset, batch.last_offset, record.segment, record.batch_position
@@ -251,9 +252,9 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
 
 
 def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
-    """The time of the record at an offset, if one is asked for, and what a client gets.
+    """Returns the timestamp of the record at an offset, if given, and what a client gets.
 
-    It is kept as long as somebody has the copy, whose bytes nothing here keeps.
+    The result is cached for as long as the copy exists; the cache does not keep the copy alive.
     """
     with _lock:
         readings = _undamaged_readings.setdefault(copy, {})

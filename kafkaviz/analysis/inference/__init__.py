@@ -1,7 +1,4 @@
-"""What a directory on disk says of the settings, the rolls and the Kafka version behind it.
-
-Inferred, and called so.
-"""
+"""Inference of settings, causes of rolls and the Kafka version from the files of a directory."""
 
 from kafkaviz.analysis.inference.evidence import ChunkedEvidence, entries_between
 from kafkaviz.analysis.inference.interval import (

@@ -1,4 +1,4 @@
-"""Evidence of index.interval.bytes from the batches of a segment as they come, chunk by chunk."""
+"""Evidence of index.interval.bytes, gathered from the batches of a segment chunk by chunk."""
 
 from typing import cast
 
@@ -8,23 +8,24 @@ from kafkaviz.analysis.inference.interval import IntervalEvidence, interval_evid
 from kafkaviz.format.batch import BATCH
 from kafkaviz.format.batch_observer import BatchObserver
 
-EVIDENCE_COLUMNS = ["position", "last_offset"]  # what interval_evidence looks at
+EVIDENCE_COLUMNS = ["position", "last_offset"]  # the columns that interval_evidence uses
 EVIDENCE = np.dtype([(name, BATCH[name]) for name in EVIDENCE_COLUMNS])
-MAX_WAITING = 65_536  # batches of one gap, above which those that say nothing are dropped
+MAX_WAITING = 65_536  # pending batches of one gap; above that, those without evidence are dropped
 
 
 class ChunkedEvidence(BatchObserver[IntervalEvidence]):
-    """Evidence of index.interval.bytes, gathered from chunks as if the stretch were one array.
+    """Evidence of index.interval.bytes, the same for any division of the log in chunks.
 
-    A gap between two entries must be judged whole, so what follows the last indexed batch of a
-    chunk waits for the next one.
+    A gap between two entries must be judged as a whole. Batches after the last indexed one of a
+    chunk
+    therefore wait for the next chunk.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
         """Starts with no batch observed.
 
         Args:
-            entries: all of the index (log.segment.OFFSET_ENTRY), by position.
+            entries: all entries of the index (log.segment.OFFSET_ENTRY), ordered by position.
         """
         self._entries = entries
         self._keys = np.sort(entries["offset"])
@@ -32,12 +33,14 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         self._evidence = IntervalEvidence()
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next chunk. An index without entries says nothing, and nothing is kept for it."""
+        """Adds the next batches.
+
+        An index without entries gives no evidence, so nothing is kept for it.
+        """
         if not len(self._entries):
             return
-        batches = batches[EVIDENCE_COLUMNS].astype(
-            EVIDENCE
-        )  # the rest is not needed while they wait
+        # batches that wait take less memory without their other columns
+        batches = batches[EVIDENCE_COLUMNS].astype(EVIDENCE)
         last_indexed = _last_indexed_row(entries_between(self._entries, batches), batches)
         if last_indexed is not None:
             self._add_evidence([*self._pending, batches[:last_indexed]])
@@ -48,9 +51,12 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
             self._pending = [self._append_borders(np.concatenate(self._pending))]
 
     def _append_borders(self, batches: np.ndarray) -> np.ndarray:
-        """Of batches without an entry but the first.
+        """Drops the batches of a gap that give no evidence.
 
-        That one, the last, and each that ends an append or begins one.
+        The first and last batch stay, and each one that ends or begins an append.
+
+        Args:
+            batches: batches of which at most the first has an entry.
         """
         slot = np.minimum(np.searchsorted(self._keys, batches["last_offset"]), len(self._keys) - 1)
         ends = self._keys[slot] == batches["last_offset"]
@@ -58,7 +64,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         return batches[ends | np.append(True, ends[:-1])]
 
     def result(self) -> IntervalEvidence:
-        """What all chunks say."""
+        """Returns the evidence of all chunks."""
         self._add_evidence(self._pending)
         return self._evidence
 
@@ -74,7 +80,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
 
 
 def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
-    """The last of the batches that an entry points to."""
+    """Returns the row of the last batch that an entry points to, or None."""
     positions = np.ascontiguousarray(batches["position"])
     rows = np.searchsorted(positions, entries["position"])
     pointed_rows = rows[positions[rows] == entries["position"]]
@@ -82,10 +88,10 @@ def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
 
 
 def entries_between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """The entries that point to these batches, or between the first and the last.
+    """Returns the entries that point to these batches, or between the first and the last.
 
     Args:
-        entries: by position.
+        entries: entries ordered by position.
     """
     if not len(batches):
         return entries[:0]

@@ -1,48 +1,47 @@
-"""index.interval.bytes, bounded by which batches have an entry and which have none.
+"""Bounds of index.interval.bytes, from the batches that have an entry and those that do not.
 
 Kafka writes an entry for a batch when more than the interval was appended since the batch of the
-entry before (LogSegment 4.3.1, `bytesSinceLastIndexEntry`). Batches of 1000 bytes with entries at
-5000 and 10000: the batch at 4000 got none, the one at 5000 did, so the interval was 4000 to 4999.
+previous entry (LogSegment 4.3.1, `bytesSinceLastIndexEntry`). For example, with batches of 1000
+bytes and entries at 5000 and 10000, the batch at 4000 got no entry and the one at 5000 did. So the
+interval was 4000 to 4999.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# of the largest runs without an entry: enough to pass over those that a restart made longer
+# number of the longest runs kept; restarts make some runs longer, and those are skipped later
 MAX_GAPS = 64
 
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The least and the greatest interval that fit, both inclusive.
-
-    None where nothing bounds it.
-    """
+    """The least and greatest interval that fit, both inclusive; None if there is no such bound."""
 
     low_bytes: int | None
     high_bytes: int | None
-    # entries stand for complete appends (3.9.0, 4.0.0 and older, on followers)
+    # an entry covers a whole append of several batches (3.9.0, 4.0.0 and older, on followers)
     per_append: bool = False
-    # gaps too long for any fitting interval: the counter starts at 0 again after a restart
+    # number of gaps too long for any fitting interval: a restart resets the counter to 0
     restarts: int = 0
 
 
 @dataclass(frozen=True)
 class IntervalEvidence:
-    """What a stretch of a log says.
+    """The evidence of a stretch of a log.
 
-    Stretches that follow one another merge into what all of it would say.
+    Merging the evidence of consecutive stretches gives the evidence of the whole.
     """
 
-    least_indexed_bytes: int | None = None  # appended before an entry was written
-    # appended, and still no entry: the largest of each gap, descending
+    least_indexed_bytes: int | None = None  # fewest bytes after which an entry was written
+    # per gap, the most bytes after which a batch still got no entry, descending
     longest_unindexed_bytes: tuple[int, ...] = ()
-    longest_after_append_bytes: tuple[int, ...] = ()  # the same where an append surely starts
+    # the same, counting only batches that surely start an append
+    longest_after_append_bytes: tuple[int, ...] = ()
     per_append: bool = False
 
     def merge(self, other: "IntervalEvidence") -> "IntervalEvidence":
-        """Both together."""
+        """Returns the evidence of both stretches together."""
         least = [
             evidence_bytes
             for evidence_bytes in (self.least_indexed_bytes, other.least_indexed_bytes)
@@ -56,12 +55,13 @@ class IntervalEvidence:
         )
 
     def bounds(self) -> IntervalBounds:
-        """The intervals that fit.
+        """Returns the intervals that fit.
 
-        A gap longer than the least indexed one was cut by a restart and says nothing.
+        A gap that is longer than the least indexed one was made by a restart and is ignored.
 
-        Without any entry nothing is known: the entire segment may have come as one append, which
-        never gets an entry.
+        Without any entry nothing is known: the whole segment may have come as one append, which
+        never gets
+        an entry.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -76,18 +76,19 @@ class IntervalEvidence:
 
 
 def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
-    """The intervals that fit an entire segment, from its BATCH rows and its OFFSET_ENTRY rows."""
+    """Returns the intervals that fit a whole segment, from its BATCH and OFFSET_ENTRY rows."""
     return interval_evidence(batches, entries).bounds()
 
 
 def interval_evidence(
     batches: np.ndarray, entries: np.ndarray, entry_before: int = 0
 ) -> IntervalEvidence:
-    """The evidence of a stretch of batches and the entries that point into it.
+    """Returns the evidence of a stretch of batches and the entries that point into it.
 
     Args:
-        entry_before: the position of the entry before the stretch; 0 at the start of the segment,
-            where the counter starts.
+        entry_before: the position of the last entry before the stretch; 0 at the start of the
+            segment,
+            where Kafka starts counting.
     """
     if not len(batches):
         return IntervalEvidence()
@@ -119,24 +120,27 @@ def interval_evidence(
 
 
 def _floor_slots(positions: np.ndarray, batch_positions: np.ndarray) -> np.ndarray:
-    """The last of the positions, which grow, that is not above each of the batches'; -1 for none.
+    """Returns the slot of the last position that is not above each batch's; -1 if there is none.
 
-    There are fewer entries than batches: each is looked up, and the batches are counted through.
+    There are fewer entries than batches, so each entry is looked up among the batches.
+
+    Args:
+        positions: ascending.
     """
     first_rows = np.searchsorted(batch_positions, positions)
     return np.cumsum(np.bincount(first_rows, minlength=len(batch_positions) + 1)[:-1]) - 1
 
 
 def _stands_for_append(indexed_batches: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Whether an entry's key lies beyond the batch it points to.
+    """Returns whether each entry's key is above the last offset of the batch it points to.
 
-    It is the last offset of an append of several batches.
+    Such a key is the last offset of an append of several batches.
     """
     return key > indexed_batches["last_offset"]
 
 
 def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """The batches that surely start an append: those right behind the one an entry stands for."""
+    """Returns which batches surely start an append: those right after the key of an entry."""
     starts = np.zeros(len(batches), bool)
     has_entry = slots_before[1:] >= 0
     starts[1:][has_entry] = (
@@ -148,7 +152,7 @@ def _follows_append(batches: np.ndarray, slots_before: np.ndarray, key: np.ndarr
 def _gap_maxima(
     appended_bytes: np.ndarray, gap: np.ndarray, is_unindexed: np.ndarray
 ) -> tuple[int, ...]:
-    """The most bytes appended without an entry in each gap between two entries, descending."""
+    """Returns the most bytes appended without an entry in each gap, descending."""
     if not is_unindexed.any():
         return ()
     gaps, values = gap[is_unindexed], appended_bytes[is_unindexed]

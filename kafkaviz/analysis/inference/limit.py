@@ -1,9 +1,8 @@
-"""The limits that a partition's rolls bound, where no setting was found.
+"""The values of unknown settings, bounded by a partition's rolls.
 
-Each between the largest that did not roll and the least that did.
-
-Segments of 1 047 315 and 1 048 043 bytes, with batches of 2871 and 1200 behind them: segment.bytes
-lay between 1 048 043 and 1 049 242, and of these 1 048 576 is the roundest.
+Each limit is between the largest value that did not cause a roll and the least that did. For
+example, segments of 1 047 315 and 1 048 043 bytes are followed by batches of 2871 and 1200 bytes.
+So segment.bytes was between 1 048 043 and 1 049 242, and the roundest such number is 1 048 576.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ ROUND_MS = (DAY_MS, HOUR_MS, 10 * MINUTE_MS, MINUTE_MS, 10 * SECOND_MS, SECOND_M
 
 @dataclass(frozen=True)
 class InferredLimit:
-    """A setting's least and greatest value that fit, and the roundest between them.
+    """The least and greatest value of a setting that fit, and the roundest between them.
 
     Both bounds are inclusive.
     """
@@ -40,10 +39,10 @@ class InferredLimit:
 def inferred_limits(
     segments: Sequence[SegmentFacts], reasons: Sequence[RollCause | None]
 ) -> Mapping[str, InferredLimit]:
-    """By the setting's name, for each cause that some roll has.
+    """Returns the limits by setting name, for each cause of a roll.
 
     Args:
-        reasons: those of inference.roll.roll_reasons for these segments.
+        reasons: the result of inference.roll.roll_reasons for these segments.
     """
     rolls = [(*pair, reason) for pair, reason in zip(pairwise(segments), reasons, strict=False)]
     limits = {}
@@ -88,7 +87,7 @@ def _bounds(
 
 
 def _roundest(low: int, high: int) -> int:
-    """A power of two, else a multiple of the largest power of ten that fits."""
+    """Returns a power of two, or else a multiple of the largest power of ten that fits."""
     power = 1 << (high.bit_length() - 1)
     if power >= low:
         return power

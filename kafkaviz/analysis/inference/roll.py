@@ -1,8 +1,8 @@
-"""Why each closed segment was rolled, inferred from sizes, times and entry counts of its partition.
+"""The cause of each roll, inferred from sizes, times and entry counts of a partition's segments.
 
-Each cause is a threshold: a roll by it happened above, everything that did not roll stayed below.
-Segments of 1 047 315 and 1 048 043 bytes followed by batches of 2871 and 1200: segment.bytes lay
-between 1 048 043 and 1 049 242, both rolls fit.
+Each cause is a threshold: a roll exceeds it, and everything that did not roll stays below. For
+example, segments of 1 047 315 and 1 048 043 bytes are followed by batches of 2871 and 1200 bytes. A
+segment.bytes between 1 048 043 and 1 049 242 explains both rolls.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = (
     cast("int", setting(name).default(versions.NEWEST_RELEASE))
     for name in ("segment.bytes", "segment.ms")
 )
-MIN_FULL = 3  # fewer entries are alike by chance
+MIN_FULL = 3  # smaller numbers of entries may be equal by chance
 CAUSES = tuple(RollCause)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentFacts:
-    """What the inference needs of one segment; timestamps are −1 where there are none."""
+    """The facts about a segment that the inference needs; timestamps are −1 if there are none."""
 
     base_offset: int
     log_bytes: int
@@ -41,7 +41,7 @@ class SegmentFacts:
 
 @dataclass(frozen=True)
 class _FittingCause:
-    """One setting that fits: the rolls it explains, and the values it may have had."""
+    """A setting that fits: the rolls that it explains, and the range of its possible values."""
 
     reason: RollCause
     rolls: frozenset[int]
@@ -49,7 +49,7 @@ class _FittingCause:
     high: int
 
     def strength(self) -> tuple[int, int, int]:
-        """More rolls explained, then a likelier value, then the order in which Kafka asks."""
+        """Returns a sort key: rolls explained, likelihood of the value, order of Kafka's checks."""
         return (
             len(self.rolls),
             _likeliness(self.reason, self.low, self.high),
@@ -58,13 +58,13 @@ class _FittingCause:
 
 
 def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
-    """One reason a segment, in order.
+    """Returns one cause per segment.
 
     Args:
-        segments: those of one partition by base offset, the active one last.
+        segments: the segments of a partition in ascending order, the active one last.
 
     Returns:
-        None for the last one, and where no cause fits (compacted, truncated).
+        None for the last segment, and if no cause fits because the log was compacted or truncated.
     """
     rolls = range(len(segments) - 1)
     causes = sorted(
@@ -85,7 +85,7 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[RollCause | None]:
 
 
 def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """segment.bytes: no segment is larger, and the next batch would have made this one so."""
+    """Returns segment.bytes as a cause: no segment is larger, but one more batch is too much."""
     largest = max((segment.log_bytes for segment in segments), default=0)
     reached_bytes = {
         roll: segment.log_bytes + next_segment.first_batch_bytes - 1
@@ -101,9 +101,10 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
-    """segment.ms, as the rolls bound it.
+    """Returns segment.ms as a cause.
 
-    No batch came later after its segment's first one, and the next one would have.
+    In each segment all batches came within that time after the first one, but the next batch did
+    not.
     """
     longest_ms = max(
         (
@@ -127,9 +128,9 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
-    """segment.index.bytes.
+    """Returns segment.index.bytes as a cause, for a full offset index and a full time index.
 
-    Every segment that rolled by it has the same number of entries, and none has more.
+    All segments that rolled by it have the same number of entries, and none has more.
     """
     closed_segments = list(segments[:-1])
     most_offset_entries = max((segment.offset_entries for segment in segments), default=0)
@@ -139,8 +140,8 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
         for roll, segment in enumerate(closed_segments)
         if segment.offset_entries == most_offset_entries
     )
-    # The last slot is kept for the entry of the roll, so a full time index ends with one entry
-    # less, or with all.
+    # Kafka keeps the last slot for the entry that the roll adds, so a full time index ends with
+    # one entry less, or with all.
     by_time = frozenset(
         roll
         for roll, segment in enumerate(closed_segments)
@@ -174,12 +175,15 @@ def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:
 
 
 def _pairs_entries(segment: SegmentFacts) -> bool:
-    """Whether each index entry came with a time entry, as it must in a full time index."""
+    """Returns whether each offset entry came with a time entry.
+
+    That is so in every segment that rolled because its time index was full.
+    """
     return segment.time_entries - 1 <= segment.offset_entries <= segment.time_entries + 1
 
 
 def _numbered_rolls(segments: Sequence[SegmentFacts]) -> enumerate:
-    """Each roll: its number, and the segments before and after it."""
+    """Returns the number of each roll, with the segments before and after it."""
     return enumerate(pairwise(segments))
 
 
@@ -188,7 +192,7 @@ def _has_timestamp(segment: SegmentFacts) -> bool:
 
 
 def _likeliness(reason: RollCause, low: int, high: int) -> int:
-    """3: the default fits; 2: a power of two, or a whole hour; 1: a round number; 0: none does."""
+    """Returns 3 if the default fits, 2 for a power of two or whole hours, 1 for round, else 0."""
     default, round_values, round_steps = {
         RollCause.SIZE: (
             DEFAULT_SEGMENT_BYTES,

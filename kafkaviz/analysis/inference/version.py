@@ -1,4 +1,4 @@
-"""Which Kafka wrote a directory, from the traces it left."""
+"""Inference of the Kafka version that wrote a directory, from traces in its files."""
 
 import re
 from collections.abc import Iterator
@@ -29,12 +29,12 @@ CALLER_DECIDES, WORKLOAD_DECIDES = message("release.given"), message("release.of
 NOTHING_DECIDES = message("release.no_trace")
 METADATA_LOG_ELSEWHERE = message("release.metadata_log_elsewhere", newest=versions.NEWEST)
 READ_AS_NEWEST = message("release.read_as_newest", newest=versions.NEWEST)
-# of what no release that is known writes: this one, or a later one
+# the first release that can have written something that no known release writes
 LATER = max(versions.METADATA_VERSION_FIRST_LEVELS)
 KNOWN_VERSIONS = {META_PROPERTIES: 1, CLEAN_SHUTDOWN: 0}
 FIRST_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
-# of bootstrap.checkpoint, which holds a few records, and of a snapshot, which begins with the
-# features
+# Enough for bootstrap.checkpoint, which holds a few records, and for the start of a snapshot, which
+# begins with the features.
 MAX_BYTES = 1 << 20
 
 
@@ -43,13 +43,13 @@ class ReleaseTrace:
     """Something on disk that only some releases leave."""
 
     reason: Message
-    first: Release | None = None  # it was not there before this release
-    last: Release | None = None  # it is not there after this one
+    first: Release | None = None  # the first release that leaves it
+    last: Release | None = None  # the last release that leaves it
 
 
 @dataclass(frozen=True)
 class InferredRelease:
-    """The releases that fit every trace, and the traces that say so."""
+    """The range of releases that fit every trace, and the traces that bound it."""
 
     first: Release | None
     last: Release | None
@@ -57,17 +57,17 @@ class InferredRelease:
 
     @property
     def reason(self) -> Message | None:
-        """The traces in one sentence; None where nothing says so."""
+        """The traces in one sentence; None if there are none."""
         return message("release.traces", traces=self.traces) if self.traces else None
 
     @property
     def is_newer(self) -> bool:
-        """Whether that is a later release than any that is known."""
+        """Whether the directory was written by a later release than the newest known one."""
         return self.first is not None and not versions.is_known(self.first)
 
     @property
     def text(self) -> Message:
-        """4.3 or later; 2.8 to 3.6; an unknown version."""
+        """The range in words: "4.3 or later", "2.8 to 3.6", "an unknown version"."""
         if self.first and self.last and self.last > self.first:
             return message(
                 "release.between", first=versions.text(self.first), last=versions.text(self.last)
@@ -83,43 +83,44 @@ class InferredRelease:
 
 @dataclass(frozen=True)
 class AssumedRelease:
-    """The release whose behaviour is assumed, and why that one."""
+    """The release whose behaviour is assumed, and the reasons."""
 
     release: Release
     traces: tuple[Message, ...]
 
     @property
     def version(self) -> str:
-        """The number of the release: 4.3.1."""
+        """The release as text, such as "4.3.1"."""
         return ".".join(map(str, self.release))
 
     @property
     def reason(self) -> Message:
-        """The traces in one sentence."""
         return message("release.traces", traces=self.traces)
 
     @property
     def newer_than_known(self) -> Message | None:
-        """That the directory is newer than any release that is known; None where it is not."""
+        """The reason why the directory is newer than all known releases; None if it is not."""
         return self.reason if READ_AS_NEWEST in self.traces else None
 
     @property
     def is_decided(self) -> bool:
-        """Whether a trace says so: else it is the newest that is known."""
+        """Whether a trace decides the release; otherwise the newest known one is assumed."""
         undecided = {NOTHING_DECIDES, READ_AS_NEWEST, METADATA_LOG_ELSEWHERE}
         return not undecided.intersection(self.traces[-1:])
 
     @property
     def is_known(self) -> bool:
-        """Whether the release can be told: False without the metadata log of several directories.
+        """Whether the release can be known at all.
 
-        The rules of `release` are applied all the same.
+        False if there are several log directories and the one with the metadata log was not given.
+        The
+        rules of `release` are then applied all the same.
         """
         return METADATA_LOG_ELSEWHERE not in self.traces
 
 
 def infer_release(broker: Broker) -> InferredRelease:
-    """The versions that may have written the directory, the strongest traces named."""
+    """Returns the releases that may have written the directory, with the strongest traces."""
     traces = list(_find_traces(broker))
     first = max(
         (trace for trace in traces if trace.first),
@@ -136,17 +137,22 @@ def infer_release(broker: Broker) -> InferredRelease:
 
 
 def assume_release(broker: Broker | None, version: str | None = None) -> AssumedRelease:
-    """The release to go by.
+    """Returns the release whose behaviour is assumed.
 
-    It is the release given, such as "3.9" or "4.3.1", else what the directory's own traces say,
-    else the newest that is known. Of no broker directory there are no traces.
+    It is the given version, such as "3.9" or "4.3.1", or else the one that the directory's traces
+    suggest, or else the newest known release. Without a broker directory there are no traces.
 
-    A trace that only says "not before" leaves all later ones, but for the metadata.version that the
-    brokers last agreed on: none is likely to be much newer. Where something of a later release lies
-    there all the same, they are: a level is raised some time after an upgrade. What is newer than
-    any release that is known is read as the newest of them. Without the metadata log of a broker
-    with several log directories no trace says "not after": then the release is unknown, and the
-    rules of the newest are applied, unless bootstrap.checkpoint tells that of the formatting.
+    Most traces only bound the release from below. In that case the metadata.version that the
+    brokers
+    last agreed on decides, because a broker is rarely much newer. A trace of a later release takes
+    precedence, because operators raise the level only some time after an upgrade. A directory newer
+    than
+    all known releases is read as the newest of them. If a broker has several log directories and
+    the one
+    with the metadata log is missing, no trace bounds the release from above. It is then unknown,
+    and
+    the rules of the newest release are applied, unless bootstrap.checkpoint has the level of the
+    formatting.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -201,7 +207,7 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """What no release that is known writes: a later one does, where the bytes are whole."""
+    """Yields versions and levels that no known release writes, so a later one must have."""
     versions_by_file = {
         META_PROPERTIES: broker.properties.get("version"),
         CLEAN_SHUTDOWN: (broker.clean_body or {}).get("version"),
@@ -230,7 +236,7 @@ def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """How 4.4 formats a directory, and how it leaves the metadata log at a stop."""
+    """Yields traces of how 4.4 formats a directory, and leaves the metadata log at a stop."""
     if METADATA_VERSION in _features(broker.path / metadata_log.DIRECTORY / FIRST_SNAPSHOT):
         yield ReleaseTrace(
             message("release.first_snapshot"),
@@ -252,9 +258,9 @@ def _metadata_log_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def is_untrimmed(segment: Segment) -> bool:
-    """Whether both indexes of a segment have their preallocated length.
+    """Returns whether both indexes of a segment still have preallocated slots at their end.
 
-    They go on behind the entries. False where one cannot be read.
+    False if one of them cannot be read.
     """
     try:
         return bool(
@@ -268,27 +274,21 @@ def is_untrimmed(segment: Segment) -> bool:
 
 
 def formatting_release(broker: Broker) -> Release | None:
-    """The first release that can have formatted the directory.
-
-    No older one wrote what is in it.
-
-    Returns:
-        None where nothing says so.
-    """
+    """Returns the first release that can have formatted the directory, or None if unknown."""
     formatting = _formatting_level(broker)
     return _release_of_level(formatting[1]) if formatting else None
 
 
 def _agreed_release(broker: Broker) -> Release | None:
-    """The release that brought the metadata.version that the metadata log set last.
+    """Returns the release that introduced the latest metadata.version of the metadata log.
 
-    Where it sets none, that of the formatting.
+    If the log sets none, the one of the formatting counts.
     """
     return next((_release_of_level(level) for _, level in reversed(_levels(broker))), None)
 
 
 def _metadata_version_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """The metadata.version of the formatting, and the one that it was raised to since."""
+    """Yields the metadata.version of the formatting, and the one it was raised to later."""
     for file, level in _levels(broker):
         if not versions.knows_level(METADATA_VERSION, level):
             yield ReleaseTrace(
@@ -318,10 +318,10 @@ def _release_of_level(level: int) -> Release | None:
 
 
 def _levels(broker: Broker) -> list[tuple[str, int]]:
-    """The levels of metadata.version, of the formatting and the newest in the metadata log.
+    """Returns the metadata.version of the formatting and the newest one in the metadata log.
 
     Returns:
-        Pairs of file and level; the newest only where it differs.
+        Pairs of file and level; the newest only if it differs.
     """
     formatting = _formatting_level(broker)
     newest = _newest_level(broker)
@@ -332,9 +332,9 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _newest_level(broker: Broker) -> tuple[str, int] | None:
-    """The file and the level that the metadata log set last, in a snapshot or after it.
+    """Returns the file and the level that the metadata log set last, in a snapshot or after it.
 
-    Where the log cannot be read, those of the newest snapshot that can.
+    If the log cannot be read, these are of the newest readable snapshot.
     """
     image = metadata_log.read_image(broker)
     if METADATA_VERSION not in image.features:
@@ -344,13 +344,11 @@ def _newest_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _formatting_level(broker: Broker) -> tuple[str, int] | None:
-    """The level of metadata.version that the directory was formatted with.
+    """Returns the file and the level of metadata.version that the directory was formatted with.
 
-    It stands in bootstrap.checkpoint, or since 4.4 in the first snapshot, which formatting writes
-    and nothing after it.
-
-    Returns:
-        The file and the level.
+    The file is bootstrap.checkpoint, or since 4.4 the first snapshot. Formatting writes that
+    snapshot,
+    and nothing changes it later.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -360,11 +358,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
-    """The newest snapshot of the metadata log that can be read, and the level in it.
-
-    Returns:
-        None where there is none.
-    """
+    """Returns the newest readable snapshot of the metadata log and its level, or None."""
     levels = (
         (file, features.get(METADATA_VERSION)) for file, features in _snapshot_features(broker)
     )
@@ -372,9 +366,7 @@ def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
 
 
 def _snapshot_features(broker: Broker) -> Iterator[tuple[str, dict[str, int]]]:
-    """The features of the newest snapshot of the metadata log that sets any.
-
-    Of the snapshots before it nothing is given.
+    """Yields the newest snapshot of the metadata log that sets features, if any.
 
     Yields:
         The file and its features.
@@ -390,12 +382,14 @@ def _snapshot_features(broker: Broker) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def _features(path: Path) -> dict[str, int]:
-    """The levels that a .checkpoint of metadata records sets.
+    """Returns the levels that a .checkpoint of metadata records sets.
 
-    It is read up to the batch that sets metadata.version: a snapshot begins with them.
-
-    Nothing where there is no file, or it sets none before its end or before what cannot be read. It
-    is batch after batch, like a .log. Read without any compiled code: a lookup asks too.
+    It is read up to the batch that sets metadata.version, because a snapshot begins with the
+    features.
+    The result is empty if there is no file, or if none is set before its end or before a fault. The
+    file consists of batches like a .log. It is read without compiled code, because every lookup
+    needs
+    the release.
     """
     levels: dict[str, int] = {}
     try:
