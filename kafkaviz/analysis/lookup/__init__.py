@@ -1,1 +1,1 @@
-"""Lookups in a partition directory, and why a timestamp gave an offset."""
+"""Lookups in a partition directory, and explanations of their results."""

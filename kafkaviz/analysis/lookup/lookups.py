@@ -1,9 +1,9 @@
-"""Lookups in a partition directory, read as the next start of its broker would leave it.
+"""Lookups in a partition directory, in the state after the next start of its broker.
 
-A directory that was stopped cleanly is served as it lies there, wrong bytes included. Of one that
-was not, the segments that reach above the recovery point are recovered first; so is, in either, a
-segment without an .index or with a .txnindex that fails its check, and up to Kafka 2.2 one with any
-index that does.
+After a clean stop the files are served unchanged, even with wrong bytes in them. After any other
+stop, segments that reach above the recovery point are recovered first. Some segments are recovered
+in both cases: those without an .index, those with an invalid .txnindex, and up to Kafka 2.2 those
+with any invalid index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour, release_beha
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
 from kafkaviz.versions import Release
 
-# room in an index: of a segment that no start gets open every entry can be read
+# size limit of rebuilt indexes for a segment that no start can open: it has room for all entries
 MAX_BYTES = 2**31 - 1
 
 
@@ -44,18 +44,18 @@ def lookup(
     isolation: str = READ_UNCOMMITTED,
     as_is: bool = False,
 ) -> Lookup:
-    """Where an offset or a timestamp leads to, with every step; give one of the two.
+    """Looks up an offset or a timestamp, and records every step; exactly one of the two is given.
 
     Args:
-        timestamp_ms: ms, or "earliest", "latest", "max".
-        version: the Kafka that searches, by default as assumed.
-        search: "plain" or "warm" in place of its own.
+        timestamp_ms: a time in ms, or "earliest", "latest" or "max".
+        version: the Kafka release that searches; by default the assumed one.
+        search: "plain" or "warm", to replace the release's own index search.
         isolation: "read_uncommitted" or "read_committed".
-        as_is: the bytes as they lie there, whatever a start would do to them.
+        as_is: whether to search the present bytes, without the changes of a start.
 
     Raises:
-        CannotOpen: there is no .log or one may not be read.
-        CorruptFile: the way leads into bytes that break their format.
+        CannotOpen: there is no .log, or a file cannot be read.
+        CorruptFile: the search leads to bytes that break their format.
     """
     version = version or assume_release(broker_around(partition)).version
     search_profile = versions.search_profile(version, search)
@@ -69,7 +69,11 @@ def lookup(
 
 
 def broker_around(partition: Partition) -> Broker | None:
-    """The broker directory that a partition lies in; None where its own is no topic-partition's."""
+    """Returns the broker directory that contains a partition.
+
+    Returns:
+        None if the partition's directory does not have the name of a topic-partition.
+    """
     if not partition.live or not names.parse_directory(partition.directory):
         return None
     return open_broker(partition.path)
@@ -78,7 +82,7 @@ def broker_around(partition: Partition) -> Broker | None:
 def open_log_view(
     partition: Partition, version: str | None = None, *, as_is: bool = False
 ) -> LogView:
-    """What a broker of that version has open once it has started on the directory.
+    """Returns the log that a broker of that version has open after its start on the directory.
 
     Raises:
         CannotOpen: there is no .log.
@@ -98,12 +102,15 @@ def open_log_view(
 
 
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
-    """Whether a start of that release would look into a .log, and may change what a search reads.
+    """Returns whether a start of that release may change what a search reads.
 
-    By default the release is as assumed.
+    A start recovers segments after a stop that was not clean, and those with an invalid index. It
+    always recovers the metadata log; up to 4.3 that changes nothing after a clean stop, which trims
+    the
+    indexes. A directory without a broker's files next to it is never recovered.
 
-    The metadata log is recovered at every start; up to 4.3 a clean stop has trimmed it. Never of a
-    directory without the files of a broker around it.
+    Args:
+        release: by default the assumed one.
     """
     root = partition.path.parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
@@ -121,15 +128,15 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
     try:
         return distrust_reason(segment, behaviour) is not None
-    except CorruptBytes:  # the start ends there
+    except CorruptBytes:  # the start fails at this index
         return True
 
 
 def describe_recovered(names: Sequence[str]) -> Message | None:
-    """That some files are shown as recovery would leave them, None where there are none.
+    """Returns a message that some files are shown in their state after recovery, or None.
 
     Args:
-        names: of all of them.
+        names: the names of all these files.
     """
     if not names:
         return None
@@ -143,10 +150,10 @@ def describe_recovered(names: Sequence[str]) -> Message | None:
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
-    """That no broker will serve what is shown.
+    """Returns a message that no broker will serve the log shown.
 
     Args:
-        has_unopened: as has_unopened_log says.
+        has_unopened: the result of has_unopened_log.
     """
     if has_unopened:
         return message("recovered_files.start_fails_unopened", error=error, bytes=MAX_LOG_BYTES)
@@ -154,9 +161,9 @@ def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:
 
 
 def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
-    """Whether one of the logs is longer than Kafka opens.
+    """Returns whether one of the .log files is longer than Kafka can open.
 
-    No recovery leaves it otherwise than it lies on disk.
+    No recovery changes such a file.
     """
     return any(segment_view.size_bytes > MAX_LOG_BYTES for segment_view in segments)
 
@@ -185,7 +192,7 @@ def _recovered_log_view(partition: Partition, release: Release) -> LogView:
 
     clean = broker.is_clean
     if partition.topic == names.METADATA_TOPIC:
-        # KafkaRaftLog opens it so
+        # as KafkaRaftLog opens it
         log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False
     loading = LogLoader(
         log, clean=clean, behaviour=release_behaviour(release), on_recovered=on_recovered
@@ -230,9 +237,9 @@ def _recovered_log_view(partition: Partition, release: Release) -> LogView:
 def _recover_alone(
     files: Mapping[str, FileView], log: StoredLog, base: int, behaviour: ReleaseBehaviour
 ) -> dict[str, FileView]:
-    """The files with one segment of them recovered as if there were no other.
+    """Returns the files after recovery of one segment, as if it were the only one.
 
-    There is room for all its entries.
+    Its rebuilt indexes have room for all entries.
     """
     from kafkaviz.simulate.startup.log_loader import LogLoader
 

@@ -1,6 +1,6 @@
-"""What a path given to a command means.
+"""Interpretation of a path given to a command.
 
-A broker directory, a partition directory, one segment by its .log, or an index by itself.
+The path can be a broker directory, a partition directory, a segment given by its .log, or an index.
 """
 
 from dataclasses import replace
@@ -25,27 +25,27 @@ from kafkaviz.search.log_view import LogView, SegmentView, view_partition, view_
 
 INDEXES = ("index", "timeindex")
 ADVICE_ANY = message("errors.give_any")
-ADVICE_LOG = message("errors.give_log")  # of what reads no index by itself
+ADVICE_LOG = message("errors.give_log")  # for commands that cannot read an index by itself
 ADVICE_PARTITION = message("errors.give_partition")
 
 
 def index_kind(path: Path) -> str | None:
-    """Which index a path names: "index" or "timeindex", else None."""
+    """Returns which index a path names, "index" or "timeindex", or None for other files."""
     name = names.parse_file(path.name)
     return name.kind if name and name.kind in INDEXES else None
 
 
 def broker_around(path: Path, advice: Message = ADVICE_ANY) -> Broker | None:
-    """The broker directory that a path lies in.
+    """Returns the broker directory that contains a path.
 
     Args:
-        advice: what to give instead of a path that is none of it.
-
-    Raises:
-        CannotOpen: as open_log and open_index.
+        advice: the advice in the error for a path that is not part of a log.
 
     Returns:
-        None where lookups.broker_around has none of the partition.
+        None if lookups.broker_around gives None for the partition.
+
+    Raises:
+        CannotOpen: the path is not part of a log.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
@@ -55,10 +55,10 @@ def broker_around(path: Path, advice: Message = ADVICE_ANY) -> Broker | None:
 
 
 def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
-    """What a lookup in a partition, or in the one segment whose .log this is, searches.
+    """Returns the log that a lookup searches: a partition, or the one segment of a .log.
 
     Raises:
-        CannotOpen: for any other path.
+        CannotOpen: the path is neither.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
@@ -67,7 +67,7 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
     if name.kind != "log":
         raise CannotOpen(path, message("errors.is_no_log"), ADVICE_ANY, kind="not-kafka")
     partition = _partition_around(path)
-    if name.suffix:  # a broker serves none of these
+    if name.suffix:  # a file that brokers do not serve, such as .deleted
         return LogView(
             partition.directory,
             (view_segment(partition.segment(name.base_offset, name.suffix).with_log()),),
@@ -76,12 +76,10 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
 
 
 def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, SegmentView]:
-    """The segment that an index belongs to.
-
-    Of the segment nothing else need exist.
+    """Returns the segment that an index belongs to; no other file of it needs to exist.
 
     Returns:
-        The directory's name, and the segment.
+        The name of the partition directory, and the segment.
     """
     path = archive.locate(path)
     name, index_info = _file_name(path), file.info(path)
@@ -112,7 +110,7 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
 
 
 def remote_files(path: Path) -> dict[int, RemoteFile]:
-    """The segments that lie in tiered storage alone, of what open_log opens; by base offset."""
+    """Returns the segments of the log that are only in tiered storage, by base offset."""
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return tiered_view.remote_files(_partition(path).path)
@@ -120,15 +118,15 @@ def remote_files(path: Path) -> dict[int, RemoteFile]:
 
 
 def tiered_store(path: Path) -> Store | None:
-    """What the tiered storage of what open_log opens is connected by, if it has an address."""
+    """Returns the store of the log's tiered storage, if it has an address."""
     return tiered_view.remote_store(archive.locate(path))
 
 
 def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, int | None]:
-    """The partition that a partition directory, an archive of one, or a .log is of.
+    """Returns the partition of a partition directory, an archive of one, or a .log.
 
     Returns:
-        The partition, and the base offset of its one .log that the path names.
+        The partition, and for the path of a .log its base offset.
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
@@ -140,7 +138,7 @@ def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, 
 
 
 def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: bool) -> LogView:
-    """One segment as if there were no other; a log start within it counts."""
+    """Returns a log with one segment only; a log start within the segment still applies."""
     segment = partition.segment(base_offset, _plain_state(partition, base_offset)).with_log()
     if not as_is and lookups.needs_recovery(partition, versions.parse(version)):
         log = lookups.open_log_view(partition, version)
@@ -170,7 +168,7 @@ def _plain_state(partition: Partition, base_offset: int) -> str | None:
 
 
 def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
-    """The partition of a directory, or the only one of an archive."""
+    """Returns the partition of a directory, or the only one in an archive."""
     root = archive.unpack_if_archive(path)
     paths_inside = _list_directory(root)
     has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)
@@ -195,10 +193,10 @@ def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
 
 
 def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
-    """The one partition of a broker directory.
+    """Returns the only partition of a broker directory.
 
     Raises:
-        CannotOpen: there is none that can be read, as when it vanishes meanwhile.
+        CannotOpen: no partition can be read, for example because it has just vanished.
     """
     if broker.partitions:
         return broker.partitions[0]
@@ -210,13 +208,12 @@ def _sole_partition(broker: Broker, advice: Message = ADVICE_ANY) -> Partition:
 
 
 def _list_directory(directory: Path) -> list[Path]:
-    """What lies in a directory."""
     with file.translate_os_errors(directory):
         return list(directory.iterdir())
 
 
 def _partition_around(path: Path) -> Partition:
-    """The partition directory that a file lies in, whatever its name."""
+    """Returns the partition whose directory contains a file, whatever the directory's name."""
     directory = path.parent
     if names.parse_directory(directory.name) and any(
         file_path.suffix == ".log" for file_path in _list_directory(directory)

@@ -1,16 +1,17 @@
-"""The two searches of an index raced for the same target: plain bisection, and warm section first.
+"""A race of the two index searches for one target: plain bisection, and the warm section first.
 
-A probe of a page in memory takes nanoseconds; one of a page that is not waits for the disk. Which
-slots and pages are read is exact. What memory holds is the model of page_replay: a reader at the
-tail has looked up every entry, by the same search. When an index of 13 full pages has grown to 14,
-the case of KAFKA-6432:
+A probe of a page in memory takes nanoseconds; any other probe waits for the disk. The slots and
+pages that are read are exact. The pages in memory follow from the model in page_replay, in which a
+reader at the tail has looked up every entry with the same search. For example, this happens when an
+index grows from 13 full pages to 14, the case of KAFKA-6432:
 
-    plain    reads 0 7 10 12 13    waits for 7, which nobody read while 7.9 MB were written
+    plain    reads 0 7 10 12 13    waits for 7, last read 7.9 MB of log earlier
     warm     reads 11 12 13        waits for none
 
-One entry earlier the middle was on page 6, where the reader of the entry before had read it: there
-plain bisection waits for none either. A reader far behind finds the pages of that other reader in
-memory, and few of its own.
+One entry earlier the middle was on page 6, which the lookup before had read, so plain bisection did
+not wait. A reader far behind the tail finds the tail reader's pages in memory, but few of those
+that
+it needs itself.
 """
 
 from collections.abc import Iterable
@@ -28,7 +29,7 @@ from kafkaviz.search.log_view import KeyColumn, SegmentView
 from kafkaviz.search.slots import PAGE_BYTES, SlotSearch
 from kafkaviz.versions import WARM_BYTES
 
-# where the directory of a log may lie
+# the kinds of storage that a log directory can be on
 DISKS = tuple(storage for name, storage in STORAGES.items() if name not in ("memory", OBJECT_STORE))
 
 
@@ -36,7 +37,7 @@ class RaceProbe(NamedTuple):
     """A probe and the pages it reads.
 
     Attributes:
-        cold_pages: those of them that are not in memory when it comes to them.
+        cold_pages: the pages that are not in memory when the probe needs them.
     """
 
     slot: int
@@ -45,7 +46,7 @@ class RaceProbe(NamedTuple):
 
 
 class ProbeTime(NamedTuple):
-    """When a probe begins, has its pages in memory, and is done, in µs since the search began."""
+    """The times when a probe begins, has its pages, and ends, in µs since the search began."""
 
     begin_us: float
     ready_us: float
@@ -57,7 +58,7 @@ class RacedSearch:
     """One of the two searches.
 
     Attributes:
-        hot_pages: in memory before it begins, in ascending order.
+        hot_pages: the pages in memory before the search, in ascending order.
     """
 
     search: SlotSearch
@@ -66,19 +67,19 @@ class RacedSearch:
 
     @property
     def pages(self) -> tuple[int, ...]:
-        """The pages that it reads, in ascending order."""
+        """The pages that the search reads, in ascending order."""
         return tuple(sorted({page for probe in self.probes for page in probe.pages}))
 
     @property
     def cold_pages(self) -> tuple[int, ...]:
-        """The pages that it waits for, in the order of its probes."""
+        """The pages that the search waits for, in the order of its probes."""
         return tuple(page for probe in self.probes for page in probe.cold_pages)
 
     def times(self, read_us: float) -> list[ProbeTime]:
-        """When each probe does what.
+        """Returns the times of each probe.
 
         Args:
-            read_us: what a read of one page from the disk takes.
+            read_us: the time to read one page from the disk.
         """
         times, now_us = [], SEARCH_US.typical
         for probe in self.probes:
@@ -88,18 +89,18 @@ class RacedSearch:
         return times
 
     def finish_us(self, read_us: float) -> float:
-        """What it takes; a search without a probe takes nothing."""
+        """Returns the time that the search takes; 0 if it makes no probe."""
         return max((time.end_us for time in self.times(read_us)), default=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """Both searches over one index, each with a memory of its own.
+    """Both searches of one index, each with its own memory.
 
     Attributes:
         kind: "offset" or "time".
-        warm_bytes: how long the warm section is.
-        warm_from_slot: where the warm section begins, None of an index without entries.
+        warm_bytes: the length of the warm section.
+        warm_from_slot: the first slot of the warm section; None if the index has no entries.
     """
 
     kind: str
@@ -113,27 +114,27 @@ class SearchRace:
 
     @property
     def page_slots(self) -> float:
-        """How many entries a page holds."""
+        """Number of entries per page."""
         return self.page_bytes / ENTRY_BYTES[self.kind]
 
     @property
     def warm_entries(self) -> int:
-        """How many entries are warm, but for the one in front of them where the section begins."""
+        """Number of entries that the warm section spans, not counting the one at its start."""
         return self.entries - 1 - (self.warm_from_slot or 0)
 
     @property
     def is_hot(self) -> bool:
-        """Whether neither waits."""
+        """Whether neither search waits."""
         return not self.plain.cold_pages and not self.warm.cold_pages
 
     @property
     def is_at_tail(self) -> bool:
-        """Whether the last entry is found, as by a reader who has read all but the newest."""
+        """Whether the target is found at the last entry, as for a reader at the end of the log."""
         return 0 < self.entries == self.plain.search.slot + 1
 
     @property
     def is_even(self) -> bool:
-        """Whether both read as many slots and pages, and wait for as many."""
+        """Whether both searches read and wait for equal numbers of slots and pages."""
         plain, warm = (
             (len(raced.probes), len(raced.pages), len(raced.cold_pages))
             for raced in (self.plain, self.warm)
@@ -150,12 +151,12 @@ def race(
     page_bytes: int = PAGE_BYTES,
     entries: int | None = None,
 ) -> SearchRace:
-    """Both searches for an offset, or for a timestamp in ms, in an index of the segment.
+    """Returns both searches of an index of the segment, for an offset or a timestamp in ms.
 
     Args:
         kind: "offset" or "time".
-        warm_bytes: Kafka's are 8192; smaller ones are for indexes of a lesson, as are the pages.
-        entries: how many the index has; None for all that are there.
+        warm_bytes: Kafka uses 8192; lessons have smaller sections and pages for small indexes.
+        entries: the number of entries to use; None for all.
     """
     column, base_offset = (
         (segment.time_slots["timestamp_ms"], 0)
@@ -185,13 +186,13 @@ def race(
 
 
 def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> SearchRace | None:
-    """The same one entry earlier, when no middle had yet moved to a page that nobody read lately.
+    """Returns the race one entry earlier, before a middle moved to a page that was not read lately.
 
     Args:
         jump: the race for the target in an index of the segment.
 
     Returns:
-        None where plain bisection does not wait now, or did one entry earlier too.
+        None if plain bisection does not wait now, or waited one entry earlier too.
     """
     if not jump.is_at_tail or not jump.plain.cold_pages or jump.entries < 2:
         return None
@@ -207,10 +208,9 @@ def race_before_jump(segment: SegmentView, target: int, jump: SearchRace) -> Sea
 
 
 def _clock(segment: SegmentView, kind: str) -> np.ndarray:
-    """The bytes of log before the batch of each entry, ascending.
+    """Returns the bytes of log before the batch of each entry, ascending, shape (entries,), int64.
 
-    Returns:
-        (entries,) int64; without a log one as far apart as IndexGrowth has them.
+    Without a log the entries are evenly spaced, as in IndexGrowth.
     """
     offset_slots, time_slots = segment.offset_slots, segment.time_slots
     count = len(time_slots if kind == TIME else offset_slots)
@@ -221,7 +221,8 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
         return positions
     if not len(positions):
         return np.linspace(0, segment.size_bytes, count).astype(np.int64)
-    # the batch of the largest timestamp so far, at or before that of the newest entry
+    # a time entry names the batch of the largest timestamp so far, which is at or before the batch
+    # of the newest offset entry
     slot = np.searchsorted(offset_slots["relative_offset"], time_slots["relative_offset"])
     return np.maximum.accumulate(positions[np.minimum(slot, len(positions) - 1)])
 
@@ -229,7 +230,7 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
 def _probes(
     search: SlotSearch, hot_pages: Iterable[int], entry_bytes: int, page_bytes: int
 ) -> tuple[RaceProbe, ...]:
-    """The probes of a search: a page is cold once, then it is in memory."""
+    """Returns the probes of a search; a page is cold only for the first probe that reads it."""
     in_memory, probes = set(hot_pages), []
     for probe in search.probes:
         pages = tuple(slots.pages_of(probe.slot, entry_bytes, page_bytes))

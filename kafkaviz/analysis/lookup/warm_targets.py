@@ -1,8 +1,9 @@
-"""Targets that show what the warm section does: one whose search ends in it, one that misses it.
+"""Targets that show the warm section: one whose search ends in it, and one that misses it.
 
-Keys 6 14 22 26 31 40 with two warm entries: the warm section starts at slot 3, key 26. A search for
-27 or later ends in it; one for 26 or earlier goes on in front of it. Which of these targets take
-other probes or pages than plain bisection is counted search by search, never assumed.
+For example, an index with the keys 6, 14, 22, 26, 31 and 40 has two warm entries. Its warm section
+starts at slot 3, with key 26. A search for 27 or later ends there; one for 26 or earlier continues
+before it. The searches of all targets are run, to find those that need other probes or pages than
+plain bisection.
 """
 
 from dataclasses import dataclass
@@ -13,20 +14,22 @@ from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
-ALL_SEARCHED = 1 << 16  # entries: of more, only the targets around that many of them are searched
+ALL_SEARCHED = 1 << 16  # in a larger index, only targets around about this many entries are tried
 PROBES, PAGES = 1, 2  # columns of slots.floors
 
 
 @dataclass(frozen=True)
 class WarmTargets:
-    """Targets of one index.
+    """Targets of one index that show the warm section.
 
     Attributes:
-        tail: the newest target whose search ends in the warm section, of those that take fewer
-            probes or pages than plain where there are any; None where no search ends there.
-        behind: a target that misses it, and takes one probe more than plain where there are any.
-        default: whichever of the two shows a difference, None where no target does.
-        is_all_warm: the warm section begins at slot 0; then there are none of these targets. A
+        tail: the newest target whose search ends in the warm section, if possible with fewer probes
+            or
+            pages than plain bisection; None if no search ends there.
+        behind: a target that misses the section, if possible with one probe more than plain
+            bisection.
+        default: the first of these two that shows a difference; None if neither does.
+        is_all_warm: whether the warm section begins at slot 0. Then there are no targets, because a
             search up to the first key reads slot 0 twice, which shows nothing of the section.
     """
 
@@ -39,15 +42,13 @@ class WarmTargets:
 def warm_range(
     keys: slots.Column, first: int, last: int, entry_bytes: int, *, warm_bytes: int
 ) -> tuple[int, int] | None:
-    """Of the targets from first to last the first and last whose search ends in the warm section.
+    """Returns the range of targets whose search ends in the warm section, or None.
 
-    Those above the key that the section begins with: an equal one does not.
+    The section covers the targets above its first key; a target equal to that key misses it.
 
     Args:
-        keys: of the index, as a search compares them.
-
-    Returns:
-        None where no search does.
+        keys: the keys of the index, as a search compares them.
+        first, last: the targets to choose from, both included.
     """
     if not len(keys):
         return None
@@ -65,10 +66,10 @@ def choose_targets(
     warm_bytes: int,
     page_bytes: int = PAGE_BYTES,
 ) -> WarmTargets:
-    """Of the targets from first to last, both included.
+    """Returns the targets from `first` to `last`, both included, that show the warm section.
 
     Args:
-        keys: of the index, as a search compares them.
+        keys: the keys of the index, as a search compares them.
     """
     if not len(keys) or first > last:
         return WarmTargets()
@@ -98,7 +99,7 @@ def choose_targets(
 def _pick(
     targets: np.ndarray, is_candidate: np.ndarray, *preferred: np.ndarray, share: float = 1.0
 ) -> int | None:
-    """The target at that share of the candidates, of the most preferred ones that there are."""
+    """Returns the candidate at a share of all, from the most preferred group that is not empty."""
     for is_preferred in (*preferred, np.ones(len(targets), bool)):
         rows = np.flatnonzero(is_candidate & is_preferred)
         if len(rows):

@@ -1,12 +1,9 @@
-"""Why a timestamp gave this offset.
+"""An explanation of the offset that a lookup by timestamp returns.
 
-The times of an entire partition in the order of its offsets, and what the target meets there.
-
-Kafka's rule has two parts: the first segment whose largest timestamp is not below the target, and
-in it the first record, in the order of offsets, that is not older than the target. Records with
-times 10 30 20 40 and target 15 give the second one, though the third is closer: a consumer that
-starts at the third would miss a record of time 30, and one that wants the closest has to look
-itself.
+Kafka's rule has two parts. It takes the first segment whose largest timestamp is not below the
+target, and in it the first record in offset order that is not older than the target. For example,
+with record times 10, 30, 20, 40 and the target 15, it returns the second record although the third
+is closer. A consumer that started at the third record would miss the one of time 30.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,13 +25,12 @@ FATES = {
     SegmentReason.TOO_OLD: OLDER,
     SegmentReason.EARLIER_SEARCHED: LATER,
 }
-MAX_DECODED_BATCHES = (
-    24  # batches around the target whose records are looked at, to find the closest
-)
+# batches around the target whose records are decoded to find the closest one
+MAX_DECODED_BATCHES = 24
 
 
 class RecordTime(NamedTuple):
-    """A record: its offset and timestamp."""
+    """The offset and timestamp of a record."""
 
     offset: int
     timestamp_ms: int
@@ -42,15 +38,17 @@ class RecordTime(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTimes:
-    """A segment and the target.
+    """A segment and its relation to the target.
 
     Attributes:
-        end_offset: of the next segment, or of the log.
-        largest_ms: what Kafka goes by.
-        is_file_time: the time of the .log, as no entry has one.
+        end_offset: the base offset of the next segment, or the end offset of the log.
+        largest_ms: the largest timestamp by which Kafka chooses.
+        is_file_time: whether largest_ms is the modification time of the .log, because there is no
+            time
+            entry.
         fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
-            one is searched).
-        batches: all of it, None where the .log was not read.
+            segment is searched).
+        batches: all its batches; None if the .log was not read.
     """
 
     base_offset: int
@@ -66,11 +64,10 @@ class OffsetExplanation:
     """The partition around a target.
 
     Attributes:
-        answer: what Kafka gives, None for nothing.
-        closest: the record whose time is nearest to the target, as far as it was looked for.
-        older_batches: batches behind the answer with no record as late as the target.
-        faults: what kept a batch near the target from being looked at; Kafka itself need not read
-            there.
+        answer: the record that Kafka returns, or None.
+        closest: the record whose time is nearest to the target, among the decoded ones.
+        older_batches: number of batches after the answer without a record as late as the target.
+        faults: faults in batches near the target; Kafka itself need not read them.
     """
 
     target_ms: int
@@ -87,11 +84,11 @@ def explain_offset(
     batches: Callable[[int], BatchTable | None],
     records: Callable[[int, int], Iterable],
 ) -> OffsetExplanation:
-    """Of a lookup by timestamp.
+    """Explains the result of a lookup by timestamp.
 
     Args:
-        batches: those of a segment, None not to read it.
-        records: of a batch, with offset and timestamp_ms.
+        batches: a function that returns the batches of a segment, or None to skip it.
+        records: a function that returns the records of a batch, with offset and timestamp_ms.
     """
     target_ms = cast(int, result.timestamp_ms)
     segments = tuple(
@@ -154,9 +151,9 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
 def _closest(
     segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
 ) -> tuple[RecordTime | None, tuple[Message, ...]]:
-    """The closest record in time, of the batches whose times enclose the target or come nearest.
+    """Returns the record closest in time, and the faults of damaged batches.
 
-    Also the faults of those batches that are damaged.
+    It decodes the batches whose times enclose the target or come nearest to it.
     """
     nearest_batches = sorted(
         batch_distance
@@ -179,10 +176,10 @@ def _closest(
 
 
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:
-    """The batches that may hold the record closest in time.
+    """Returns the batches of a segment that may hold the record closest in time.
 
     Returns:
-        Of each how far its times are away, the base offset of its segment, and its position.
+        The distance of the batch's times in ms, the base offset of its segment, and its position.
     """
     batches = cast(BatchTable, segment.batches)
     blocks = batches.blocks
@@ -209,7 +206,7 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
 
 
 def _distances(newest_ms: np.ndarray, start_ms: np.ndarray, target_ms: int) -> np.ndarray:
-    """How far the target is from times between the least and the largest; 0 within them."""
+    """Returns how far the target is outside of each range of times; 0 if it is inside."""
     return np.where(
         newest_ms < target_ms, target_ms - newest_ms, np.maximum(0, start_ms - target_ms)
     )

@@ -1,1 +1,1 @@
-"""Which pages of an index a search touches, and which of them went cold."""
+"""The pages of an index that searches touch, and those that have left the page cache."""

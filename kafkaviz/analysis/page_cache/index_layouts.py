@@ -1,16 +1,15 @@
-"""What if Kafka searched its index in another way, or laid it out otherwise.
+"""Other ways to search or lay out Kafka's index, compared on the same keys by probes and pages.
 
-Probes and pages of each, on the same keys.
-
-Every way finds the floor, the greatest slot whose key is not above the target. A probe compares one
-key; a page is 4 KiB of the index file that must be in memory for it. What is kept in the heap costs
-probes but no page. Probes and pages are different currencies: the first key of each page in the
-heap leaves the probes as they are and touches one page; interpolation saves probes, until keys come
-in bursts; none of it would matter much on a broker whose index is in memory anyway.
+Every way finds the floor, which is the greatest slot whose key is not above the target. A probe
+compares one key. A page is a 4 KiB part of the index file that a probe needs in memory. Keys kept
+in the heap cost probes but no pages. The two costs are independent: with the first key of each page
+in the heap, a search makes as many probes but touches one page; interpolation saves probes unless
+keys come in bursts. On a broker whose index is in memory the choice matters little.
 
 Interpolation guesses a slot from the two keys around the target. Eytzinger's layout stores the keys
-as the levels of a search tree (Khuong and Morin, arXiv 1509.05053). Piecewise linear keeps lines
-that miss no slot by more than epsilon (Ferragina and Vinciguerra, the PGM-index, PVLDB 13(8)).
+as the levels of a search tree (Khuong and Morin, arXiv 1509.05053). Piecewise linear search keeps
+lines that miss no slot by more than epsilon (Ferragina and Vinciguerra, the PGM-index, PVLDB
+13(8)).
 """
 
 from collections.abc import Callable
@@ -25,17 +24,17 @@ from kafkaviz.search.slots import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 ENTRIES_A_PAGE = PAGE_BYTES // ENTRY_BYTES
-MAX_PROBES = 1 << 16  # of one search that guesses; then it bisects
-PIECE_BYTES = 16  # the first key of a line, its first slot and its slope
+MAX_PROBES = 1 << 16  # guesses of one search, after which it bisects
+PIECE_BYTES = 16  # size of a line: its first key, first slot and slope
 
 
 @dataclass(frozen=True)
 class Layout:
-    """One way.
+    """One way to search an index.
 
     Attributes:
-        run: keys, targets -> (m, 3) of slot, probes and pages.
-        extra_bytes: kept in the heap beside n keys of the index.
+        run: a function of keys and targets that returns slot, probes and pages, shape (m, 3).
+        extra_bytes: a function of the keys that returns the heap bytes it needs besides the index.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a way costs over many targets, and for the reader at the end."""
+    """The cost of one way over many targets, and for a reader at the end of the log."""
 
     layout: Layout
     probes_mean: float
@@ -59,9 +58,14 @@ class Cost:
 
 
 def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
-    """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS.
+    """Returns the cost of every way on the same keys, in the order of LAYOUTS.
 
-    There are none of an empty index.
+    Args:
+        keys: ascending, shape (n,).
+        targets: shape (m,).
+
+    Returns:
+        An empty tuple without keys or targets.
     """
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     return (
@@ -90,45 +94,45 @@ def _cost(layout: Layout, keys: np.ndarray, targets: np.ndarray) -> Cost:
 
 
 def plain(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Kafka up to 2.0."""
+    """Searches as Kafka does up to 2.0."""
     return slots.floors(keys, targets, ENTRY_BYTES, warm=False)
 
 
 def warm(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Kafka from 2.1 on."""
+    """Searches as Kafka does since 2.1."""
     return slots.floors(keys, targets, ENTRY_BYTES)
 
 
 def interpolation(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Each guess on the straight line between the two keys around the target."""
+    """Searches by guesses on the straight line between the two keys around the target."""
     return _interpolate(keys, targets, False)
 
 
 def alternating(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """A guess, then a bisection, in turns: bad guesses cost twice the bisection at most."""
+    """Alternates guess and bisection, so bad guesses at most double the cost of bisection."""
     return _interpolate(keys, targets, True)
 
 
 def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The tree's levels one behind the other.
+    """Searches a tree whose levels are stored one after another.
 
-    The first ones share a page, each of the last has its own.
+    The first levels share a page; each of the last levels needs another one.
     """
     return _eytzinger(keys, targets, _slots_in_order(len(keys)))
 
 
 def page_first_keys(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Bisects the first keys of the pages in the heap, then the one page."""
+    """Bisects the first keys of all pages in the heap, then one page."""
     return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_A_PAGE]), True)
 
 
 def b_tree(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The same with the first keys in pages of their own, and so on up to one root."""
+    """Searches a tree in which the first keys are in pages too, and so on up to one root."""
     return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_A_PAGE]), False)
 
 
 def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Lines in the heap; then the slots around the one that the line says."""
+    """Returns a search that takes a line from the heap, then probes the slots near its guess."""
 
     def run(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
         first, slope, count = _pieces(np.ascontiguousarray(keys, np.int64), epsilon)
@@ -144,7 +148,7 @@ def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 
 
 def pieces(keys: np.ndarray, epsilon: int) -> int:
-    """How many lines it takes."""
+    """Returns the number of lines that the keys need."""
     return int(_pieces(np.ascontiguousarray(keys, np.int64), epsilon)[2])
 
 
@@ -167,7 +171,10 @@ def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.n
 def _guess(
     keys: np.ndarray, target: int, alternate: bool, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Both ends first: their keys are what the first guess consists of."""
+    """Searches one target by guesses, and notes the slots probed.
+
+    It probes both ends first, because the first guess needs their keys.
+    """
     lo, hi = 0, len(keys) - 1
     if hi < 0:
         return -1, 0
@@ -200,7 +207,7 @@ def _guess(
 
 @njit(cache=True)
 def _slots_in_order(entries: int) -> np.ndarray:
-    """The slot that each node of the tree holds; node 1 is the root, 2k and 2k + 1 are below k."""
+    """Returns the slot that each tree node holds; node 1 is the root, 2k and 2k + 1 are below k."""
     slot_of = np.empty(entries + 1, np.int64)
     slot_of[0] = -1
     stack = np.empty(64, np.int64)
@@ -244,10 +251,12 @@ def _eytzinger(keys: np.ndarray, targets: np.ndarray, slot_of: np.ndarray) -> np
 def _search_pages(
     keys: np.ndarray, targets: np.ndarray, firsts: np.ndarray, in_heap: bool
 ) -> np.ndarray:
-    """The slot, probes and pages of each target, searched through a tree.
+    """Returns the slot, probes and pages of each target, searched through a tree.
 
     Args:
-        in_heap: the first keys cost no page; else a page for each level above the entries.
+        in_heap: whether the first keys are in the heap; otherwise each level above the entries
+            costs a
+            page.
     """
     results = np.empty((len(targets), 3), np.int64)
     levels, nodes = 0, len(firsts)
@@ -270,10 +279,10 @@ def _search_pages(
 
 @njit(cache=True)
 def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tuple[int, int]:
-    """The last slot of first to last whose key is not above the target.
+    """Returns the last slot from `first` to `last` whose key is not above the target.
 
     Returns:
-        The slot, first - 1 for none, and how many keys were compared.
+        The slot, or first - 1 if there is none, and the number of keys compared.
     """
     lo, hi, count = first - 1, last, 0
     while lo < hi:
@@ -288,9 +297,9 @@ def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tup
 
 @njit(cache=True)
 def _pieces(keys: np.ndarray, epsilon: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """The first slot of each line, its slope, and how many there are.
+    """Returns the first slot of each line, its slope, and the number of lines.
 
-    Each as long as some slope stays within epsilon of all slots.
+    Each line is extended for as long as some slope stays within epsilon of all slots.
     """
     first, slope = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
     count = start = 0
@@ -347,10 +356,10 @@ def _search_lines(
 
 @njit(cache=True)
 def _pages(probed_slots: np.ndarray, page_marks: np.ndarray, mark: int) -> int:
-    """How many different pages these slots lie in.
+    """Returns the number of different pages that contain these slots.
 
     Args:
-        page_marks: of each page the last mark that it got.
+        page_marks: the last mark of each page; updated here.
     """
     count = 0
     for slot in probed_slots:

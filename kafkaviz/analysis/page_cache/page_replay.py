@@ -1,16 +1,16 @@
-"""Which memory pages of an index a search touches while the index grows.
+"""A replay of searches in a growing index: the pages they touch, and those that have gone cold.
 
-And which of them have gone cold by then.
+This is the case of KAFKA-6432. An index is mapped into memory page by page. A reader at the log's
+end looks up its offset after every append. Plain bisection then reads the middle of the index, its
+three-quarter point and so on. As the index grows, these points move to pages that have not been
+read for long. A search that tries the last entries first (kafkaviz.search.slots) only reads the
+newest pages.
 
-KAFKA-6432. An index is mapped into memory page by page. A reader at the log's end looks its offset
-up after every append; plain bisection then reads the middle of the index, its three quarters and so
-on, and all of these move on as it grows: on to pages that nobody has read for long. With the last
-entries tried first (kafkaviz.search.slots) only the newest pages are read.
-
-Time is counted in bytes appended to this log. A page that was not touched for `cold_after_bytes` of
-them has left the page cache, a list from which the page unused for longest goes first: the cache is
-turned over once in that time. With 512 entries a page and 13 full pages, a plain search for the end
-reads page 0, then 6, 9, 11 and 12; page 6 was the middle one since the 6145th entry.
+Time is counted in bytes appended to this log. The page cache is modelled as a list from which the
+page unused for longest leaves first. It is filled once while `cold_after_bytes` are appended, so a
+page untouched for that long has left it. For example, with 512 entries per page and 13 full pages a
+plain search for the end reads page 0, then 6, 9, 11 and 12. Page 6 became the middle at the 6145th
+entry.
 """
 
 import math
@@ -27,8 +27,8 @@ from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
-MAX_FAULTS = 20_000  # faults that are listed one by one; all are counted
-# of its own log: a page cache of 64 GB, filled at 300 MB/s, outlives that of a log of 4.7 kB/s
+MAX_FAULTS = 20_000  # faults that are listed; all are counted
+# For example, a log written at 4.7 kB/s, while 300 MB/s in all fill a page cache of 64 GB.
 COLD_AFTER_BYTES = 1_000_000
 NEVER = -1
 FAULT: np.dtype = np.dtype(
@@ -41,8 +41,8 @@ class IndexGrowth:
     """An index that grows entry by entry.
 
     Attributes:
-        gap_bytes: of the log between two of them.
-        counted_from: entries before that only warm up.
+        gap_bytes: .log bytes between two entries.
+        counted_from: the number of entries from which lookups are counted; earlier ones warm up.
     """
 
     entries: int
@@ -52,7 +52,7 @@ class IndexGrowth:
 
     @property
     def clock(self) -> np.ndarray:
-        """(entries,) int64: the log's bytes when each entry is written."""
+        """The log's length when each entry is written, shape (entries,), int64."""
         return np.arange(1, self.entries + 1, dtype=np.int64) * self.gap_bytes
 
 
@@ -61,8 +61,7 @@ class Memory:
     """The page cache.
 
     Attributes:
-        read_around_bytes: what the kernel reads around a page that is not there; 0 for that page
-            alone.
+        read_around_bytes: bytes that the kernel reads around a missing page; 0 for that page alone.
     """
 
     page_bytes: int = PAGE_BYTES
@@ -72,14 +71,15 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """Who looks offsets up.
+    """The readers that look up offsets, one lookup every `appends_a_lookup` appends.
 
-    One lookup every `appends_a_lookup`, at the end or, a share of them, further back.
+    Readers at the tail look up the last entry. A share of the lookups comes from laggards.
 
     Attributes:
-        lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average;
-            "fixed": always lag_entries.
-        from_entries: nobody comes before the index has so many.
+        lag: how far back laggards look. "uniform": anywhere in the index; "exponential":
+            lag_entries on
+            average; "fixed": always lag_entries.
+        from_entries: the number of entries at which lookups begin.
     """
 
     laggard_share: float = 0.0
@@ -92,16 +92,18 @@ class Readers:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """What a growth did, counted from `counted_from` on but for the image.
+    """The result of a replay, counted from `counted_from` on except for the image.
 
     Attributes:
-        lookups, faults, pages_read, most_pages: of readers at the tail, and of laggards; most_pages
-            is of one lookup.
-        touched, faulted: the image, (pages, columns) counts; column c is the growth from c /
-            columns of all entries on.
-        first_faults: up to MAX_FAULTS of them, FAULT each, in order.
-        idle_bytes: (pages,) of the log, since each page was last touched: when the last entry is
-            appended, before its lookup.
+        lookups, faults, pages_read, most_pages: values for readers at the tail and for laggards;
+            most_pages is the maximum of one lookup.
+        touched, faulted: the image, counts of shape (pages, columns). Column c begins when c /
+            columns
+            of all entries are written.
+        first_faults: the first faults in order, at most MAX_FAULTS, as FAULT.
+        idle_bytes: log bytes since each page was last touched, shape (pages,), when the last entry
+            is
+            appended and before its lookup.
     """
 
     entries: int
@@ -118,22 +120,18 @@ class Replay:
 
     @property
     def faults_a_grown_page(self) -> float:
-        """Of all readers."""
+        """Page faults per new page of the index, summed over all readers."""
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
     def faults_a_thousand(self, reader: int) -> float | None:
-        """Faults per 1000 lookups of TAIL or LAGGARD.
-
-        Returns:
-            None where it never looked anything up.
-        """
+        """Returns the faults per 1000 lookups of TAIL or LAGGARD, or None without a lookup."""
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
 
 def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_s: float) -> float:
-    """How much of its own log a page outlives.
+    """Returns how many bytes of its own log a page outlives in the page cache.
 
-    The time in which all that comes in fills the cache, times this log's throughput.
+    All writes together fill the cache in some time; this log grows by so many bytes in that time.
     """
     return cache_bytes / filled_bytes_per_s * log_bytes_per_s
 
@@ -147,13 +145,17 @@ def replay(
     columns: int = 1,
     clock: np.ndarray | None = None,
 ) -> Replay:
-    """The index grown under these readers.
+    """Grows an index with these readers, and counts the pages they touch.
+
+    Targets are between two keys, as they usually are unless a batch holds one record. The first
+    write to
+    a page is not a fault.
 
     Args:
-        warm_bytes: as in slots, None for the plain search.
-        clock: (entries,), ascending, the log's bytes at each entry of a real index; else they are
-            gap_bytes apart. Targets lie between two keys, as they do unless a batch holds one
-            record; a page that is written for the first time is no fault.
+        warm_bytes: the length of the warm section, or None for the plain search.
+        clock: the log's length at each entry of a real index, ascending, shape (entries,); by
+            default
+            entries are gap_bytes apart.
     """
     entry_counts, target_slots, is_laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
@@ -214,14 +216,15 @@ def hot_pages(
     warm_bytes: int | None = WARM_BYTES,
     clock: np.ndarray | None = None,
 ) -> tuple[int, ...]:
-    """The pages in memory when the last entry is appended, before it is looked up.
+    """Returns the pages in memory when the last entry is appended, before it is looked up.
 
-    A reader at the tail comes after every append. What it read more than cold_after_bytes ago is
-    cold whatever it was, so that the replay begins there.
+    A reader at the tail looks up every entry. The replay starts cold_after_bytes before the end,
+    since
+    pages that were read earlier are cold.
 
     Args:
-        memory: without read-around.
-        clock: as of replay.
+        memory: a page cache without read-around.
+        clock: the log's length at each entry, as for replay.
     """
     if not growth.entries:
         return ()
@@ -233,9 +236,10 @@ def hot_pages(
 
 
 def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each lookup.
+    """Returns the lookups of these readers.
 
-    How many entries there are, the slot it will find, and whether a laggard makes it.
+    Returns:
+        For each lookup the number of entries, the slot it finds, and whether a laggard makes it.
     """
     entry_counts = np.arange(
         readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64
@@ -275,7 +279,7 @@ def _replay(
     counts: np.ndarray,
     idle_bytes: np.ndarray,
 ) -> int:
-    """Fills the image, the faults, the counts and idle_bytes; how many faults were kept."""
+    """Fills the image, the faults, the counts and idle_bytes; returns the listed faults' number."""
     entry_bytes, page_bytes, cold_after, around, counted_from = (
         sizes[0],
         sizes[1],
@@ -340,9 +344,9 @@ def _replay(
 
 @njit(cache=True)
 def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray) -> int:
-    """The slots that a search reads on its way to `slot`, each key other than the target.
+    """Notes the slots that a search reads on its way to `slot`, and returns their number.
 
-    How many there are.
+    No key equals the target, so a search never ends early.
     """
     lo, hi, count = 0, entries - 1, 0
     if warm_entries >= 0:
@@ -368,23 +372,19 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 def _load_around(
     last_used: np.ndarray, page: int, around: int, last_page: int, now_bytes: int
 ) -> None:
-    """What the kernel reads beside a page that is not there.
-
-    As much before it as behind it, all of it fresh from now on.
-    """
+    """Marks the pages around a fault as read now, half of them before it."""
     start = max(0, page - around // 2)
     for other in range(start, min(start + around, last_page + 1)):
         last_used[other] = now_bytes
 
 
 def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
-    """The faults of a plain tail reader after every append, by the closed form.
+    """Returns the faults of a plain tail reader after every append, in closed form.
 
-    Nothing is read around a fault.
-
-    The k-th step of a search for the end reads 1 - 2**-k of the index. Page j is last read by step
-    k + 1 and, once the index has grown on, again by step k: a fault if the log grew by more than
-    cold_after_bytes meanwhile.
+    The form leaves out read-around. The k-th step of a search for the end reads at 1 - 2**-k of the
+    index. Step k + 1 reads page j for the last time; once the index has grown, step k reads it
+    again.
+    That is a fault if the log has grown by more than cold_after_bytes in between.
     """
     entries_a_page = memory.page_bytes / growth.entry_bytes
     pages = np.arange(math.ceil(growth.entries / entries_a_page))
@@ -407,7 +407,7 @@ def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
 
 
 def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.SlotSearch:
-    """The search of a reader at the end: for a key above the last one."""
+    """Returns the search of a reader at the end, for a key above the last one."""
     return slots.floor(
         np.arange(entries),
         entries,
@@ -419,10 +419,10 @@ def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES) -> slots.Slot
 
 @dataclass(frozen=True)
 class IndexSizeRange:
-    """Sizes of an index, first to last, at which a tail search touches the same pages.
+    """A range of index sizes, in entries, at which a tail search touches the same pages.
 
     Attributes:
-        published_pages: those KAFKA-6432 names, or None.
+        published_pages: the pages named in KAFKA-6432, or None.
     """
 
     first: int
@@ -433,18 +433,18 @@ class IndexSizeRange:
 
     @property
     def is_as_published(self) -> bool:
-        """Whether the published set is what the plain search touches."""
+        """Whether the plain search touches the published pages."""
         return self.published_pages == self.plain
 
 
-# KAFKA-6432 and the comment in AbstractIndex: by pages of the index
+# from KAFKA-6432 and a comment in Kafka's AbstractIndex, by number of pages in the index
 PUBLISHED_PAGES = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
 
 
 def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
-    """The pages that a tail search touches at each size from first to last.
+    """Returns the pages that a tail search touches at each size from `first` to `last` entries.
 
-    8 bytes an entry and 4 KiB a page.
+    An entry has 8 bytes, a page 4 KiB.
     """
     ranges: list[IndexSizeRange] = []
     for entries in range(first, last + 1):

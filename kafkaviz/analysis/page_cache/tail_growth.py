@@ -1,11 +1,12 @@
-"""The lookup of a reader at the tail while an index grows from full page to full page.
+"""The lookups of a reader at the tail at each size of an index, in full pages.
 
-Which slots it reads plain and with the warm section first, and which pages it had to wait for since
-the index was one page shorter. At 13 full pages plain bisection reads pages 0, 6, 9, 11 and 12; at
-14 its middles are elsewhere, in pages 7, 10 and 12. Nobody had touched 7 and 10 while 7.9 and 1.8
-MB of log were written.
+Each has the slots read by the plain search and by the warm section first, and the pages that they
+waited for since the index was one page shorter. For example, plain bisection reads pages 0, 6, 9,
+11 and 12 at 13 full pages. At 14 it reads pages 7, 10 and 12 in the middle; pages 7 and 10 were
+last
+touched 7.9 and 1.8 MB of log earlier.
 
-The slots are exact; what has left memory is the model of page_replay, with a lookup after each
+The slots are exact. The pages in memory follow the model in page_replay, with a lookup after each
 entry.
 """
 
@@ -27,9 +28,10 @@ class TailLookup:
     """One search for the end of an index.
 
     Attributes:
-        probes: the slots it reads, in order.
-        warm_from_slot: None of a plain search.
-        waits: rows of page_replay.FAULT: the pages that had left memory when a lookup needed them,
+        probes: the slots that it reads, in order.
+        warm_from_slot: the first slot of the warm section; None for a plain search.
+        waits: rows of page_replay.FAULT, one per page that was not in memory when a lookup needed
+            it,
             since the index was one page shorter.
     """
 
@@ -41,7 +43,7 @@ class TailLookup:
 
 @dataclass(frozen=True)
 class TailLookups:
-    """Both searches at a size of the index, full pages all."""
+    """Both searches at one size of the index, in full pages."""
 
     pages: int
     plain: TailLookup
@@ -49,12 +51,11 @@ class TailLookups:
 
     @property
     def entries(self) -> int:
-        """512 a page."""
         return self.pages * ENTRIES_A_PAGE
 
 
 def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLookups, ...]:
-    """The lookups at 1, 2, 3 … full pages of an offset index."""
+    """Returns the lookups at 1, 2, 3 … full pages of an offset index."""
     growth = IndexGrowth(most_pages * ENTRIES_A_PAGE)
     plain_faults, warm_faults = (
         page_replay.replay(growth, memory, warm_bytes=warm_bytes).first_faults

@@ -1,1 +1,1 @@
-"""Indexes rebuilt, and a log appended once more."""
+"""Rebuilt indexes, and replays of a log with its own or other settings."""

@@ -1,8 +1,4 @@
-"""Indexes built anew.
-
-What that starts from (the partition, which of its segments, the settings its log is run with), and
-what it gives.
-"""
+"""The input of an index rebuild (partition, segments and settings), and its results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,11 +27,11 @@ SETTINGS = ("index.interval.bytes", "segment.index.bytes")
 
 @dataclass(frozen=True)
 class RebuildSource:
-    """What is built anew.
+    """The segments to rebuild and their settings.
 
     Attributes:
-        base_offsets: of the segments, those of all or that of the one .log.
-        settings: the two of SETTINGS, with where each came from.
+        base_offsets: the base offsets of all segments, or of the one .log given.
+        settings: the two SETTINGS, each with its source.
     """
 
     partition: Partition
@@ -43,7 +39,7 @@ class RebuildSource:
     settings: tuple[SettingValue, ...]
 
     def stored_log(self) -> StoredLog:
-        """The partition directory as plain values."""
+        """Returns the partition directory as plain values."""
         return stored_log(
             RestartLog(
                 partition=self.partition,
@@ -52,7 +48,7 @@ class RebuildSource:
         )
 
     def rebuild_segments(self, release: Release) -> Iterator[RebuiltSegment]:
-        """Each segment as a release recovers and closes it.
+        """Yields each segment as a release recovers and closes it.
 
         Raises:
             CannotOpen: recovery ends in an exception.
@@ -65,11 +61,7 @@ class RebuildSource:
             ) from None
 
     def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
-        """Why each rebuilt segment was rolled, as inference.roll.roll_reasons words it.
-
-        Returns:
-            None where none is seen.
-        """
+        """Returns the cause of each rebuilt segment's roll, or None if no cause is seen."""
         try:
             if len(self.base_offsets) != len(self.partition.live):
                 return [
@@ -96,14 +88,14 @@ class RebuildSource:
 def open_rebuild_source(
     path: Path, release: Release, overrides: Mapping[str, str]
 ) -> RebuildSource:
-    """The segments of a partition directory, an archive of one, or a .log.
+    """Returns the segments of a partition directory, an archive of one, or a .log.
 
     Args:
-        overrides: settings by a topic's or a broker's name, as a person gave them.
+        overrides: settings that the user gave, by the name of the topic or broker setting.
 
     Raises:
-        RefusedSetting: for one that no index depends on, or whose value Kafka refuses.
-        CannotOpen: for a path that is none of these.
+        RefusedSetting: no index depends on a setting, or Kafka refuses its value.
+        CannotOpen: the path is not one of these.
     """
     for name, text in overrides.items():
         if config_def.setting(name).name not in SETTINGS:
@@ -114,7 +106,7 @@ def open_rebuild_source(
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     settings = find_settings(partition, release, overrides)
     live = tuple(live_segment.base_offset for live_segment in partition.live)
-    # a broker has renamed it since the path was looked at
+    # a broker may have renamed the .log since the path was checked
     if base_offset is not None and base_offset not in live:
         raise CannotOpen(
             path, message("errors.not_there"), message("errors.moved_or_removed"), kind="missing"
@@ -128,9 +120,9 @@ def open_rebuild_source(
 
 
 def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:
-    """Those of the broker directory around the partition, if it lies in one.
+    """Returns the settings of the broker directory that contains the partition.
 
-    Else what was typed, and Kafka's defaults.
+    Without one they are the overrides and Kafka's defaults.
     """
     if not names.parse_directory(partition.directory):
         return Settings(release=release, image=MetadataImage(), overrides=dict(overrides))

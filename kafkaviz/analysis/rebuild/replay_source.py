@@ -1,4 +1,4 @@
-"""What a replay of a log on disk starts from: its files, and the settings that it was run with."""
+"""The input of a replay: the files of a log on disk, and the settings it was written with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,10 +30,9 @@ class ReplaySource:
     """A partition directory as plain values.
 
     Attributes:
-        settings: by topic name, those that the directory has, and the limits that its rolls are
-            inferred from.
-        inferred_settings: the latter.
-        inputs: the directories that nothing is written into.
+        settings: the directory's own settings by topic name, and those inferred from its rolls.
+        inferred_settings: the inferred ones alone.
+        inputs: the directories that must not be written to.
     """
 
     log: StoredLog
@@ -43,10 +42,10 @@ class ReplaySource:
 
 
 def open_replay_source(path: Path, release: Release) -> ReplaySource:
-    """The log of a partition directory, or of an archive of one.
+    """Returns the log of a partition directory, or of an archive of one.
 
     Raises:
-        CannotOpen: for any other path.
+        CannotOpen: the path is neither.
     """
     partition, base_offset = paths.open_segments(path, paths.ADVICE_PARTITION)
     if base_offset is not None:
@@ -58,7 +57,7 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
         )
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
-    # the directory that is written has the same name
+    # the replay writes a directory of the same name, so it must be one that Kafka accepts
     if not names.parse_directory(partition.directory):
         raise CannotOpen(
             partition.path,
@@ -84,9 +83,9 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
 
 
 def _limits(partition: Partition) -> dict[str, Value]:
-    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes.
+    """Returns segment.bytes, segment.ms and segment.index.bytes as far as the rolls bound them.
 
-    Nothing where they cannot be read.
+    The result is empty if the segments cannot be read.
     """
     try:
         facts = [segment_facts(segment) for segment in partition.live]
@@ -99,10 +98,10 @@ def _limits(partition: Partition) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class IndexFileDiff:
-    """A file of a copied segment beside that of its replay.
+    """A comparison of an index with that of the replay.
 
     Attributes:
-        from_position: the first byte that differs, None where all are the same.
+        from_position: the first byte that differs, or None if the files are equal.
     """
 
     name: str
@@ -110,11 +109,11 @@ class IndexFileDiff:
 
 
 def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
-    """The indexes of each copied segment.
+    """Compares the indexes of each copied segment with those of its replay.
 
-    A replay without a segment of that base offset has files of no bytes there.
-
-    An index of a log that was not closed is compared up to its last byte that is not zero.
+    A segment that the replay does not have is compared with empty files. An index that was not
+    closed
+    is compared up to its last byte that is not zero.
     """
     replayed_files = {
         replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files

@@ -1,7 +1,4 @@
-"""A segment that was rebuilt, as one object of plain values.
-
-What `kafkaviz rebuild --json` and `kafkaviz simulate --json` print.
-"""
+"""A rebuilt segment as the object that `kafkaviz rebuild` and `kafkaviz simulate` print as JSON."""
 
 from collections.abc import Mapping, Sized
 
@@ -15,13 +12,13 @@ def segment_object(
     roll_reason: str | None,
     files: Mapping[str, str],
 ) -> dict:
-    """The segment as plain values.
+    """Returns the segment as plain values.
 
     Args:
-        offset_index: its entries.
-        time_index: its entries.
-        roll_reason: None where none is known.
-        files: the SHA-256 by name.
+        offset_index: the entries of the offset index.
+        time_index: the entries of the time index.
+        roll_reason: the cause of its roll, or None if unknown.
+        files: the SHA-256 of each file, by name.
     """
     return {
         "base_offset": base_offset,

@@ -1,7 +1,4 @@
-"""What a log would have become with other settings.
-
-Its batches appended once more, without their payload, by the rules of the writer.
-"""
+"""The result of other settings for a log: its batches are appended again, without their payload."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,10 +17,10 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """A log that was written once more and closed.
+    """The result of appending all batches of a log again and closing it.
 
     Attributes:
-        rolls: by cause, in words of the writer; the last segment was rolled by none.
+        rolls: number of rolls by cause; the last segment was not rolled.
     """
 
     config: LogConfig
@@ -35,7 +32,7 @@ class WhatIf:
 
     @property
     def index_bytes(self) -> int:
-        """Of both indexes together."""
+        """Size of both indexes together."""
         return (
             self.offset_entries * offset_index.ENTRY.itemsize
             + self.time_entries * time_index.ENTRY.itemsize
@@ -43,12 +40,12 @@ class WhatIf:
 
     @property
     def maps(self) -> int:
-        """Where every segment's indexes are loaded."""
+        """Number of memory maps if every segment's indexes are loaded."""
         return MAPS_A_SEGMENT * self.segments
 
     @property
     def files(self) -> int:
-        """A .log, an .index and a .timeindex each."""
+        """Number of files: a .log, an .index and a .timeindex per segment."""
         return FILES_A_SEGMENT * self.segments
 
 
@@ -60,10 +57,10 @@ def replay(
     *,
     is_leader: bool = True,
 ) -> WhatIf:
-    """Appends every chunk's rows; the clock is theirs.
+    """Appends the rows of every chunk; each row has its own time of append.
 
     Raises:
-        KafkavizError: it takes one with an exception, with Kafka's exception.
+        KafkavizError: an append fails, with Kafka's exception.
     """
     log, now_ms = None, 0
     try:
@@ -102,13 +99,11 @@ def compare(
     *,
     is_leader: bool = True,
 ) -> tuple[WhatIf, WhatIf]:
-    """The logs as they are set, and with the fields of LogConfig in `changed_settings`.
+    """Returns the outcome of the present and of the changed settings, each summed over the logs.
 
     Args:
-        logs: of each its chunks and its first offset.
-
-    Returns:
-        Both, each the sum over the logs.
+        logs: the chunks and the first offset of each log.
+        changed_settings: fields of LogConfig.
     """
     changed_config = replace(config, **changed_settings)
     outcome_now, outcome_changed = (
