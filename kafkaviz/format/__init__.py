@@ -1,1 +1,1 @@
-"""Each file format, declared once: its layout, and how to parse and build it."""
+"""The file formats: the layout of each is declared once, with code to parse and build it."""

@@ -1,7 +1,6 @@
-"""The record batch (.log): its 61-byte header of magic 2, and one native row a batch of any magic.
+"""The record batch of a .log: its 61-byte header (magic 2), and a native row for any magic.
 
-Kafka's DefaultRecordBatch and LegacyRecord, 4.3.1. A .log is batch after batch, nothing between
-them:
+As DefaultRecordBatch and LegacyRecord of Kafka 4.3.1. A .log is a sequence of batches without gaps:
 
     position 0      | header 61 B | records ... |          size_bytes = 12 + batch length
     position 2871   | header 61 B | records ... |
@@ -14,7 +13,7 @@ from kafkaviz.binary.layouts import field_names, field_start
 HEADER: np.dtype = np.dtype(
     [
         ("base_offset", ">i8"),
-        ("batch_length_bytes", ">i4"),  # of what follows this field
+        ("batch_length_bytes", ">i4"),  # of the bytes after this field
         ("leader_epoch", ">i4"),
         ("magic", "i1"),
         ("crc", ">u4"),  # CRC-32C from attributes to the end of the batch
@@ -29,8 +28,8 @@ HEADER: np.dtype = np.dtype(
     ]
 )
 LEGACY_HEADER: np.dtype = np.dtype(
-    [  # magic 0 and 1: one message, or a wrapper around compressed ones
-        ("offset", ">i8"),  # of the message; of a wrapper's last message
+    [  # magic 0 and 1: a single message, or a wrapper of compressed messages
+        ("offset", ">i8"),  # of the message; in a wrapper: of its last message
         ("message_size_bytes", ">i4"),
         ("crc", ">u4"),  # CRC-32 from magic to the end of the message
         ("magic", "i1"),
@@ -39,7 +38,7 @@ LEGACY_HEADER: np.dtype = np.dtype(
     ]
 )
 BATCH: np.dtype = np.dtype(
-    [  # what a walk gives for each batch, in the machine's own byte order
+    [  # a batch of any magic, in the machine's byte order
         ("position", "i8"),
         ("size_bytes", "i8"),
         ("base_offset", "i8"),
@@ -57,14 +56,16 @@ BATCH: np.dtype = np.dtype(
     ]
 )
 HEADER_BYTES = HEADER.itemsize
-LENGTH_END = field_start(HEADER, "leader_epoch")  # 12: the length counts what follows this byte
-MAGIC_END = field_start(HEADER, "crc")  # 17: what Kafka's reader takes to step from batch to batch
-CRC_START = field_start(HEADER, "attributes")  # 21: the checksum covers the batch from this byte on
+LENGTH_END = field_start(HEADER, "leader_epoch")  # 12: the length counts the bytes from here on
+# 17: Kafka's reader needs these bytes to step to the next batch
+MAGIC_END = field_start(HEADER, "crc")
+# 21: the checksum covers the bytes from here to the end of the batch
+CRC_START = field_start(HEADER, "attributes")
 MIN_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
-MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
-# the first offset and the count of a compressed legacy wrapper, before it is decompressed
+MAGIC_2 = 2  # record batches, since Kafka 0.11; magic 0 and 1 are messages and wrappers
+# first offset and record count of a compressed legacy wrapper that is not decompressed yet
 UNKNOWN = -1
-# what Kafka throws for a batch that is not what its length or its checksum says
+# Kafka throws it for a batch whose length or checksum is wrong
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 
 CODEC_MASK = 0x07
@@ -75,13 +76,13 @@ DELETE_HORIZON = 0x40
 
 
 def rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    """One BATCH row a batch.
+    """Returns a table of BATCH, one row per batch.
 
-    The fields of magic 2 and above are read as DefaultRecordBatch has them, those below as
-    LegacyRecord has them.
+    Fields of magic 2 and above are read as DefaultRecordBatch does, fields of magic 0 and 1 as
+    LegacyRecord does.
 
     Args:
-        positions: of the batches, shape (n,).
+        positions: the position of each batch, shape (n,).
         headers: the first 61 bytes of each batch, uint8 of shape (n, 61).
     """
     table = np.empty(len(positions), BATCH)
@@ -126,28 +127,28 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
 
 
 def codec(batches: np.ndarray | np.void) -> np.ndarray:
-    """The codec id of each batch, 0 to 7.
+    """Returns the codec id of each batch, 0 to 7.
 
-    binary.codec.CODECS names 0 to 4; Kafka refuses the others when it reads records.
+    binary.codec.CODECS names 0 to 4. Kafka refuses the others when it reads records.
     """
     return batches["attributes"] & CODEC_MASK
 
 
 def is_log_append_time(batches: np.ndarray | np.void) -> np.ndarray:
-    """Whether the broker's clock replaced the producer's times."""
+    """Returns whether the broker's clock set the timestamps of each batch."""
     return (batches["attributes"] & LOG_APPEND_TIME) != 0
 
 
 def is_transactional(batches: np.ndarray | np.void) -> np.ndarray:
-    """Whether each batch is part of a transaction; a bit of magic 2 alone."""
+    """Returns whether each batch is part of a transaction; False below magic 2."""
     return ((batches["attributes"] & TRANSACTIONAL) != 0) & (batches["magic"] >= 2)
 
 
 def is_control(batches: np.ndarray | np.void) -> np.ndarray:
-    """Whether each batch holds a marker or another control record; a bit of magic 2 alone."""
+    """Returns whether each batch holds control records such as markers; False below magic 2."""
     return ((batches["attributes"] & CONTROL) != 0) & (batches["magic"] >= 2)
 
 
 def has_delete_horizon(batches: np.ndarray | np.void) -> np.ndarray:
-    """Whether base_timestamp_ms is the delete horizon that compaction set (KIP-534, since 3.1)."""
+    """Returns whether base_timestamp_ms is compaction's delete horizon (KIP-534, since 3.1)."""
     return ((batches["attributes"] & DELETE_HORIZON) != 0) & (batches["magic"] >= 2)

@@ -1,9 +1,4 @@
-"""One pass over a log, many observers: each array of batches is shown once to all of them.
-
-The .log is read once, and each array goes to both observers:
-
-    observe_scan(scan, log_check, sweeper)
-"""
+"""One pass over a log for several observers: each array of batches goes to all of them."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
@@ -14,26 +9,26 @@ Result = TypeVar("Result", covariant=True)
 
 
 class BatchObserver(Protocol[Result]):
-    """Sums up the batches of a segment, or of a part of it, while a scan reads them."""
+    """Summarizes the batches of a segment, or of a part of it, while a scan reads them."""
 
     def observe(self, batches: np.ndarray) -> None:
         """Takes the next batches, in the order of the log.
 
         Args:
-            batches: rows of format.batch.BATCH, with the columns that the scan adds; not to be
+            batches: rows of format.batch.BATCH, with the columns that the scan adds; must not be
                 changed.
         """
         ...
 
     def result(self) -> Result:
-        """The summary of all batches; called once, after the scan."""
+        """Returns the summary of all batches; called once, after the scan."""
         ...
 
 
 def observe_scan(scan: Iterable[np.ndarray], *observers: BatchObserver[Any]) -> None:
-    """Reads a scan to its end, and shows each array of batches to every observer, in their order.
+    """Reads a scan to its end and passes each array of batches to every observer, in order.
 
-    An exception of the scan ends the pass; the observers keep what they saw before.
+    If the scan raises, each observer keeps the batches from before.
     """
     for batches in scan:
         for observer in observers:

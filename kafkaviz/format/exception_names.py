@@ -1,4 +1,4 @@
-"""Java classes of what Kafka throws in many places, as its logs and its tools print them."""
+"""Names of Java exceptions that Kafka throws in many places, as its logs and tools print them."""
 
 import re
 
@@ -26,17 +26,21 @@ _CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data ex
 
 
 def java_words(what: str) -> str:
-    """The words of a fault in records without the place in the decompressed bytes."""
+    """Removes the place in the decompressed bytes from the text of a fault."""
     return _DECOMPRESSED_PREFIX.sub("", what)
 
 
 def is_codec_fault(what: str) -> bool:
-    """Whether these are words of a codec, not of the records."""
+    """Returns whether the text is about a codec rather than about records."""
     return what.startswith(_CODEC_WORDS)
 
 
 def of_records(words: str) -> str:
-    """The class that iterating over damaged records throws, by the words of the fault."""
+    """Returns the Java class that Kafka throws while iterating over damaged records.
+
+    Args:
+        words: the text of the fault.
+    """
     if is_codec_fault(words) or words.startswith(_KAFKA_WORDS):
         return KAFKA
     if words == OUT_OF_BOUNDS:

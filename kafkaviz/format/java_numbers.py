@@ -1,22 +1,22 @@
-"""Numbers as Java's Integer.parseInt and Long.parseLong read them."""
+"""Parses numbers as Java's Integer.parseInt and Long.parseLong do."""
 
 import re
 
 _NUMBER = re.compile(r"([+-]?)(\d+)")
-_MAX_DIGITS = 19  # of a long, without leading zeros
+_MAX_DIGITS = 19  # a long has at most 19, without leading zeros
 
 
 def parse_int(text: str) -> int:
     """Returns what Integer.parseInt returns.
 
     Raises:
-        ValueError: the text, of which Java says `For input string: "..."`.
+        ValueError: Java throws NumberFormatException; the argument is the text.
     """
     return _parse(text, 32)
 
 
 def int_or_none(text: str) -> int | None:
-    """Returns what Integer.parseInt returns, None where it throws."""
+    """Returns what Integer.parseInt returns, or None where it throws."""
     try:
         return parse_int(text)
     except ValueError:
@@ -27,7 +27,7 @@ def parse_long(text: str) -> int:
     """Returns what Long.parseLong returns.
 
     Raises:
-        ValueError: the text, of which Java says `For input string: "..."`.
+        ValueError: Java throws NumberFormatException; the argument is the text.
     """
     return _parse(text, 64)
 
@@ -36,11 +36,11 @@ def _parse(text: str, bits: int) -> int:
     if len(text) < 10 and text.isascii() and text.isdecimal():
         return int(text)
     match = _NUMBER.fullmatch(text)
-    # any script's decimal digits count, but Java looks at one UTF-16 unit at a time
+    # Java accepts decimal digits of any script, but it reads one UTF-16 unit at a time
     if match is None or max(text) > "\uffff":
         raise ValueError(text)
     sign, digits = match.groups()
-    # Python reads 4300 digits at the most, of which the first may be zeros
+    # int() refuses more than 4300 digits, but leading zeros do not count for Java
     zeros = next((place for place, digit in enumerate(digits) if int(digit)), len(digits) - 1)
     significant = digits[zeros:]
     number = int(sign + significant) if len(significant) <= _MAX_DIGITS else 1 << bits

@@ -1,15 +1,19 @@
-"""Messages of a schema, as Kafka keeps them in records: read into values, printed as Kafka's JSON.
+"""Reads messages of a schema from record bytes, and prints them as Kafka's JSON.
 
-A schema (format/notation.py) is a tree of types; it has two forms. The plain one has sizes of 2 or
-4 bytes; the flexible one has unsigned varints, one too large so that 0 is null, and a tagged
-section behind every structure. "a", the array [7], no tags:
+A schema (format/notation.py) is a tree of types. A message has one of two forms:
+
+- plain: sizes and counts have 2 or 4 bytes, and -1 means null.
+- flexible: sizes and counts are unsigned varints, one too large, and 0 means null. A tagged section
+  follows every structure.
+
+The string "a", then the array [7], without tags:
 
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
 
-As the classes generated from the schemas of Kafka 4.3.1. Sizes and counts are checked against the
-bytes that are left before memory is allocated for them. Values: int, bool, float, str, bytes, None,
-lists and dicts; a uuid is its 22 characters.
+As the classes that Kafka 4.3.1 generates from its schemas. Sizes and counts are checked against the
+remaining bytes before memory is allocated. Values are int, bool, float, str, bytes, None, lists and
+dicts; a uuid is a string of 22 characters.
 """
 
 import base64
@@ -26,9 +30,10 @@ from kafkaviz.messages import Message, message, verbatim
 Values = dict[str, Any]
 
 LONGEST_STRING = 0x7FFF
-# in the arrays and tagged sections of one message; what brokers write has some thousand
+# limit for the arrays and tagged sections of one message; brokers write some thousand values
 MAX_VALUES = 500_000
-# the generated classes ask for no version where a field is in all of them, not even for one below 0
+# a field of all versions accepts any version, even a negative one: generated classes do not check
+# it
 OLDEST = -(2**15)
 ZERO_UUID = "A" * 22
 _FIXED = {
@@ -56,27 +61,27 @@ RUNTIME = "java.lang.RuntimeException"
 
 
 class KafkaParseError(CorruptBytes):
-    """Bytes on which Kafka's own reader raises: its Java class, and its words where it has any."""
+    """The error for bytes on which Kafka's own reader raises, with its Java class and message."""
 
     def __init__(
         self, position: int, what: Message, java_class: str, java_message: str | None
     ) -> None:
-        """Keeps the Java exception beside the message for a reader.
+        """Stores the Java exception together with the message for a reader.
 
         Args:
             what: the message for a reader.
-            java_message: the Java exception's message, None where it has none.
+            java_message: the Java exception's message; None if it has none.
         """
         super().__init__(position, what)
         self.java_class, self.java_message = java_class, java_message
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments, so that it can cross processes."""
+        """Pickles the constructor's arguments, so that the error can cross processes."""
         return KafkaParseError, (self.position, self.what, self.java_class, self.java_message)
 
     @property
     def java_text(self) -> str:
-        """The exception as Java prints it: class, and message if there is one."""
+        """The exception as Java prints it: the class, and the message if there is one."""
         return (
             self.java_class
             if self.java_message is None
@@ -85,15 +90,15 @@ class KafkaParseError(CorruptBytes):
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
-    """A fault described in Kafka's words alone."""
+    """Returns a fault whose text for readers is Kafka's own message."""
     return KafkaParseError(position, verbatim(java_message), java_class, java_message)
 
 
 class Reader:
-    """Walks over the bytes of one message; version and form are those of all of it.
+    """Reads the bytes of one message; its version and form hold for the whole message.
 
     Attributes:
-        newest: the newest version that the nested structures know; None where they accept any.
+        newest: the newest version that nested structures know; None if they accept any.
     """
 
     __slots__ = ("at", "data", "flexible", "newest", "values", "version")
@@ -111,17 +116,21 @@ class Reader:
         self.values = 0
 
     def count_values(self, count: int) -> None:
-        """Counts values that are about to be read.
+        """Adds values that are about to be read to the count.
 
         Raises:
-            NotRead: the message has more of them than are read.
+            NotRead: the message has more than MAX_VALUES.
         """
         self.values += count
         if self.values > MAX_VALUES:
             raise NotRead(self.at, message("corrupt.too_many_values", limit=MAX_VALUES))
 
     def read_number(self, kind: str) -> Any:
-        """A number of fixed size."""
+        """Reads a number of fixed size.
+
+        Args:
+            kind: a key of UNPACK.
+        """
         layout = UNPACK[kind]
         start, self.at = self.at, self.at + layout.size
         if self.at > len(self.data):
@@ -131,7 +140,7 @@ class Reader:
         return layout.unpack_from(self.data, start)[0]
 
     def read_unsigned(self) -> int:
-        """An unsigned varint, as the signed 32 bits that Java holds it in."""
+        """Reads an unsigned varint as Java holds it: in 32 signed bits."""
         try:
             number, self.at = varint.read_unsigned(self.data, self.at)
         except CorruptBytes as fault:
@@ -141,11 +150,14 @@ class Reader:
         return _signed32(number)
 
     def read_length(self, plain: str) -> int:
-        """The size of a string, bytes or array; negative for null."""
+        """Reads the size of a string, bytes or array; negative means null.
+
+        Args:
+            plain: the kind of number that the plain form uses.
+        """
         return _signed32(self.read_unsigned() - 1) if self.flexible else self.read_number(plain)
 
     def read_bytes(self, size_bytes: int) -> bytes:
-        """That many bytes."""
         available = len(self.data) - self.at
         if size_bytes > available:
             raise kafka_error(
@@ -169,18 +181,17 @@ class Scalar:
 
     @property
     def default(self) -> Any:
-        """The value of a field that is not in the bytes."""
+        """The value of a field that the bytes do not have."""
         return {"uuid": ZERO_UUID, "bool": False, "f64": 0.0}.get(self.kind, 0)
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Any:
-        """The value at the reader's position."""
         number = reader.read_number(self.kind)
         if self.kind == "uuid":
             return uuid_text(number)
         return number != 0 if self.kind == "bool" else number
 
     def text(self, value: Any, version: int) -> str:
-        """The value as Jackson prints it."""
+        """Returns the value as Jackson prints it."""
         if self.kind == "f64":
             digits = java_text.format_double(value)
             return digits if digits[-1].isdigit() else f'"{digits}"'
@@ -191,18 +202,17 @@ class Scalar:
 
 @dataclass(frozen=True)
 class SizedValue:
-    """A string or bytes behind their size."""
+    """A string or bytes, with the size in front."""
 
     kind: str
     nullable: bool = False
 
     @property
     def default(self) -> Any:
-        """The value of a field that is not in the bytes."""
+        """The value of a field that the bytes do not have."""
         return "" if self.kind == "str" else b""
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> str | bytes | None:
-        """The value at the reader's position."""
         start, size = reader.at, reader.read_length("i16" if self.kind == "str" else "i32")
         if size < 0:
             return _check_nullable(start, name, nullable=self.nullable)
@@ -213,7 +223,7 @@ class SizedValue:
         return java_text.decode_utf8(reader.read_bytes(size))
 
     def text(self, value: Any, version: int) -> str:
-        """The value as Jackson prints it."""
+        """Returns the value as Jackson prints it."""
         if value is None:
             return "null"
         return (
@@ -223,20 +233,20 @@ class SizedValue:
 
 @dataclass(frozen=True)
 class Array:
-    """Items of one type behind their count."""
+    """Items of one type, with their count in front."""
 
     item: "Type"
     nullable: bool = False
 
     @property
     def default(self) -> list:
-        """The value of a field that is not in the bytes."""
+        """The value of a field that the bytes do not have."""
         return []
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> list | None:
-        """The items at the reader's position.
+        """Reads the items.
 
-        Each takes at least a byte, so the bytes that are left bound their count.
+        Each item takes at least one byte, so a count above the remaining bytes is refused.
         """
         start, count = reader.at, reader.read_length("i32")
         if count < 0:
@@ -255,7 +265,7 @@ class Array:
         return [self.item.read(reader, element) for _ in range(count)]
 
     def text(self, value: list | None, version: int) -> str:
-        """The items as Jackson prints them."""
+        """Returns the items as Jackson prints them."""
         return (
             "null"
             if value is None
@@ -265,17 +275,17 @@ class Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A member of a structure: from one version to another, tagged or not."""
+    """A member of a structure, tagged or not, that exists in a range of versions."""
 
     name: str
     type: "Type"
     first_version: int = OLDEST
     last_version: int | None = None
     tag: int | None = None
-    default: Any = None  # of a tagged field
+    default: Any = None  # only for a tagged field
 
     def applies_to(self, version: int) -> bool:
-        """Whether that version has it."""
+        """Returns whether messages of that version have the field."""
         return self.first_version <= version and (
             self.last_version is None or version <= self.last_version
         )
@@ -283,7 +293,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Structure:
-    """Fields one after another, and in the flexible form a tagged section behind them."""
+    """A sequence of fields; in the flexible form, a tagged section follows them."""
 
     fields: tuple[Field, ...]
     nullable: bool = False
@@ -291,7 +301,7 @@ class Structure:
 
     @cached_property
     def default(self) -> Values:
-        """All fields zero or empty."""
+        """The structure with each field at its default."""
         return {
             child.name: child.default if child.tag is not None else child.type.default
             for child in self.fields
@@ -299,11 +309,10 @@ class Structure:
 
     @cached_property
     def fields_by_tag(self) -> dict[int, Field]:
-        """The tagged fields."""
         return {child.tag: child for child in self.fields if child.tag is not None}
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> Values | None:
-        """The values at the reader's position, one for each field of the reader's version."""
+        """Reads one value for each field of the reader's version."""
         if self.nullable and (
             reader.read_unsigned() <= 0 if tagged else reader.read_number("i8") < 0
         ):
@@ -326,7 +335,7 @@ class Structure:
     def _read_tagged(self, reader: Reader, values: Values) -> None:
         """Reads the tagged section.
 
-        The size of a known tag is not looked at, as in the generated classes.
+        The size of a known tag is ignored, as in the generated classes.
         """
         for _ in range(reader.read_unsigned()):
             reader.count_values(1)
@@ -342,7 +351,10 @@ class Structure:
                 raise kafka_error(start, f"Tag {tag} is not valid for version {reader.version}")
 
     def text(self, value: Values | None, version: int) -> str:
-        """The fields of that version as Jackson prints them; no tagged fields at their default."""
+        """Returns the fields of that version as Jackson prints them.
+
+        Tagged fields that hold their default are left out.
+        """
         if value is None:
             return "null"
         members = []
@@ -371,28 +383,28 @@ def read(
     """Reads a message of a schema.
 
     Returns:
-        The values, and the byte behind them.
+        The values, and the position after them.
 
     Raises:
         KafkaParseError: a CorruptBytes; Kafka's generated class raises.
-        NotRead: a CorruptBytes; it has more than MAX_VALUES values.
+        NotRead: a CorruptBytes; the message has more than MAX_VALUES values.
     """
     reader = Reader(bytes(data), position, version, flexible=flexible, newest=newest_version)
     return cast("Values", schema_.read(reader, "")), reader.at  # the message itself is not null
 
 
 def text(schema_: Structure, values: Values, version: int = 0) -> str:
-    """The values as Kafka's JSON: compact, members in the order of the schema."""
+    """Returns the values as Kafka's JSON: compact, members in the order of the schema."""
     return schema_.text(values, version)
 
 
 def json_string(value: str) -> str:
-    """A string as Jackson quotes it: only what must be escaped is."""
+    """Quotes a string as Jackson does, escaping only the characters that need it."""
     return f'"{value.translate(_ESCAPES)}"'
 
 
 def uuid_text(data: bytes) -> str:
-    """A uuid of 16 bytes as Kafka's Uuid.toString writes it: 22 characters of URL-safe base64."""
+    """Returns 16 bytes as Kafka's Uuid.toString writes them: 22 characters of URL-safe base64."""
     return base64.urlsafe_b64encode(data)[:22].decode()
 
 
@@ -402,7 +414,10 @@ def _check_nullable(position: int, name: str, *, nullable: bool) -> None:
 
 
 def _is_default(member: Any, default: Any) -> bool:
-    """Whether a tagged field holds its default; False equals 0, but no field mixes them."""
+    """Returns whether a tagged field holds its default.
+
+    False equals 0 in Python, but no field mixes the two.
+    """
     return member is None if default is None else member is not None and member == default
 
 

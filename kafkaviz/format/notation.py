@@ -1,12 +1,13 @@
-"""Schemas of messages as text, parsed once into the types of format/message.py.
+"""Parses schemas of messages from text into the types of format/message.py.
 
-A schema is a line of fields, "name type", in the order in which they are printed:
+A schema is a line of fields, "name type", in the order in which Kafka prints them:
 
     group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]?
 
-i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from
-version 3 on, v1 in version 1 alone; #n a tagged field, with its default behind the type: =-1,
-=null, =false, =zero, =empty or =[].
+- Types: i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] is an array, {...} a structure.
+- `?` means that the value may be null.
+- v3+ means since version 3; v1 means only in version 1.
+- #n is a tagged field. Its default follows the type: =-1, =null, =false, =zero, =empty or =[].
 """
 
 import re
@@ -29,10 +30,10 @@ _TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+
 
 @cache
 def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """The structure that a line of fields describes.
+    """Returns the structure that a line of fields describes.
 
     Args:
-        parts: (name, type) of types that the line calls by a name.
+        parts: (name, type) of each type that the line refers to by name.
     """
     tokens = [*_tokens(line), "}"]
     fields = _fields(tokens, dict(parts))
@@ -42,10 +43,10 @@ def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
 
 
 def _tokens(line: str) -> list[str]:
-    """The line cut into words and punctuation.
+    """Splits the line into words and punctuation.
 
     Raises:
-        ValueError: a part of the line is neither.
+        ValueError: the line contains anything else.
     """
     tokens, position = [], 0
     text = line.rstrip()
@@ -59,7 +60,7 @@ def _tokens(line: str) -> list[str]:
 
 
 def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
-    """The fields up to the closing brace, which is consumed too."""
+    """Parses the fields up to the closing brace, and consumes the brace."""
     fields = []
     while tokens and tokens[0] != "}":
         fields.append(_field(tokens, parts))
@@ -70,7 +71,7 @@ def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
 
 
 def _field(tokens: list[str], parts: dict[str, str]) -> Field:
-    """One field: its tag, name, type, versions and default."""
+    """Parses one field: tag, name, type, versions and default."""
     tag = int(tokens.pop(0)[1:]) if tokens[0][0] == "#" else None
     name, type_, first, last, default = tokens.pop(0), _type(tokens, parts), OLDEST, None, None
     while tokens[0] not in (",", "}"):
@@ -86,7 +87,7 @@ def _field(tokens: list[str], parts: dict[str, str]) -> Field:
 
 
 def _type(tokens: list[str], parts: dict[str, str]) -> Type:
-    """A type, with the question mark behind it."""
+    """Parses a type and the question mark after it, if there is one."""
     word = tokens.pop(0)
     if word in parts:
         tokens[:0] = _tokens(parts[word])
@@ -110,7 +111,7 @@ def _type(tokens: list[str], parts: dict[str, str]) -> Type:
 
 
 def _default(word: str, type_: Type) -> Any:
-    """The default that a word such as -1, null, false, zero, empty or [] means."""
+    """Returns the value of a default: -1, null, false, zero, empty or []."""
     if word in ("null", "zero", "empty", "[]", "false"):
         return None if word == "null" else type_.default
     return int(word)

@@ -1,8 +1,8 @@
-"""Open and aborted transactions of a log, from its batches and markers.
+"""Tracks the open and aborted transactions of a log, from its batches and markers.
 
-As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1; a transaction index needs only this
-much of their state. Producer 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the entry
-(7, 10, 30, 20), since below 20 everything is decided.
+As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, but only the state that a transaction
+index needs. For example, producer 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: this
+gives the entry (7, 10, 30, 20), because no transaction below 20 is open after that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,14 +18,15 @@ from kafkaviz.format import batch, control, names, record, txn_index
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_TXN_STATE
 
-TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, behind its version
-EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
+TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, after the version
+EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, after the version
 
 
 class TransactionFault(Exception):
-    """What ends a recovery at a batch.
+    """A batch at which Kafka's recovery of a segment ends.
 
-    An exception of Kafka's (class, message), or a marker that cannot be read.
+    Carries the class and message of Kafka's exception; the class is None for a marker that cannot
+    be read.
     """
 
     def __init__(self, batch_number: int, class_name: str | None = None, message: str = "") -> None:
@@ -35,12 +36,12 @@ class TransactionFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TransactionBegin:
-    """The first batch of a producer's transaction; -1 where a value is not known.
+    """The first batch of a producer's transaction.
 
-    A producer snapshot names a transaction, but not all of this.
+    A value is -1 if unknown: a producer snapshot holds only the offset.
 
     Attributes:
-        last_ms: the time of the transaction's last batch so far.
+        last_ms: the largest timestamp of the transaction so far.
     """
 
     offset: int
@@ -49,34 +50,34 @@ class TransactionBegin:
 
 
 class OpenTransactions:
-    """The transactions that are open at a position of a log, and those aborted on the way there."""
+    """The transactions that are open at a position of a log, and those aborted before it."""
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
-        """Starts with the transactions of a producer snapshot, or with none.
+        """Starts with the open transactions of a producer snapshot, or with none.
 
         Args:
-            first_offsets: of each producer with an open transaction, its first offset.
+            first_offsets: the first offset of each open transaction, by producer id.
         """
         self._begins = {
             producer_id: TransactionBegin(offset)
             for producer_id, offset in (first_offsets or {}).items()
         }
         self._aborted: list[tuple[int, int, int, int, int]] = []
-        self.has_ended_any = False  # a marker ended one of them
+        self.has_ended_any = False  # whether a marker ended a transaction
 
     @property
     def begins(self) -> Mapping[int, TransactionBegin]:
-        """Where the transaction of each producer with an open one began."""
+        """The first batch of each open transaction, by producer id."""
         return MappingProxyType(self._begins)
 
     def open(self) -> MappingProxyType[int, int]:
-        """The first offset of each producer with an open transaction."""
+        """Returns the first offset of each open transaction, by producer id."""
         return MappingProxyType(
             {producer_id: begin.offset for producer_id, begin in self._begins.items()}
         )
 
     def first_offset(self, below: int | None = None) -> int | None:
-        """Where the oldest open transaction begins; None without one.
+        """Returns the first offset of the oldest open transaction; None if none is open.
 
         Args:
             below: only transactions that begin below this offset count.
@@ -85,23 +86,24 @@ class OpenTransactions:
         return min((offset for offset in offsets if below is None or offset < below), default=None)
 
     def aborted(self) -> np.ndarray:
-        """The entries of the transaction index, in their order."""
+        """Returns the aborted transactions as an array of txn_index.ENTRY, in order."""
         return np.array(self._aborted, txn_index.ENTRY)
 
     def take_aborted(self) -> np.ndarray:
-        """As aborted(), and forgets them: they go into the index of the segment written to."""
+        """Returns `aborted()` and forgets it: these entries go into the current segment's index."""
         aborted = self.aborted()
         self._aborted.clear()
         return aborted
 
     def take(self, read: ReadInto | None, batches: np.ndarray, stem: str = "") -> None:
-        """Takes the next batches, and reads the markers among them.
+        """Takes the next batches and reads the markers among them.
 
         Args:
-            read: without it any marker is a commit: what is open does not depend on its kind.
+            read: reads the bytes of the .log. Without it every marker counts as a commit; this does
+                not change which transactions are open.
             batches: rows of format.batch.BATCH.
-            stem: the segment's path without its ending, where a load takes the batches: it ends
-                where a producer with an open transaction goes on without one.
+            stem: the segment's path without its ending, if a load of the log is simulated. Such a
+                load ends where a producer with an open transaction writes a batch outside of it.
 
         Raises:
             TransactionFault: Kafka's recovery ends at a batch.
@@ -125,7 +127,7 @@ class OpenTransactions:
                 )
 
     def _plain_rows(self, batches: np.ndarray) -> frozenset[int]:
-        """The batches without a transaction of producers that have one, here or open before."""
+        """Returns the non-transactional rows of producers that also have a transaction."""
         has_producer = batches["producer_id"] >= 0
         is_plain = has_producer & ~batch.is_control(batches) & ~batch.is_transactional(batches)
         if not is_plain.any():
@@ -136,10 +138,9 @@ class OpenTransactions:
         return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """Takes a transactional batch, a producer's first or a later one.
+        """Takes a transactional batch and returns the producer's open transaction.
 
-        Returns:
-            The transaction that is open now.
+        The batch may be the first or a later one of the transaction.
         """
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
@@ -148,11 +149,7 @@ class OpenTransactions:
         return known_begin
 
     def end(self, producer_id: int) -> TransactionBegin | None:
-        """Closes the transaction of a producer.
-
-        Returns:
-            Where it began, if that is known.
-        """
+        """Closes the transaction of a producer and returns where it began, or None if unknown."""
         begin = self._begins.pop(producer_id, None)
         if begin is not None:
             self.has_ended_any = True
@@ -168,13 +165,13 @@ class OpenTransactions:
         stem: str = "",
         next_begin: int | None = None,
     ) -> None:
-        """Takes a marker.
+        """Takes a transaction marker.
 
         Args:
-            kind: ABORT or COMMIT.
-            batch_number: the batch of the marker.
-            stem: the segment that the batch is in.
-            next_begin: where the next transaction begins in the same append, if one does.
+            kind: ControlType.ABORT or ControlType.COMMIT.
+            batch_number: the number of the marker's batch, for errors.
+            stem: the path of the batch's segment without ending, for errors.
+            next_begin: the first offset of the next transaction in the same append, if any.
 
         Raises:
             TransactionFault: the transaction index refuses the marker.
@@ -200,7 +197,7 @@ class OpenTransactions:
 
 
 def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> TransactionFault:
-    """What ProducerAppendInfo (4.3.1, 4.4.0) throws at a batch without its open transaction."""
+    """Returns what ProducerAppendInfo (4.3.1, 4.4.0) throws at a batch outside its transaction."""
     directory = names.parse_directory(stem.split("/")[-2]) if "/" in stem else None
     partition = f"{directory.topic}-{directory.partition}" if directory else stem
     words = (
@@ -211,11 +208,11 @@ def _plain_fault(row: int, producer_id: int, offset: int, stem: str) -> Transact
 
 
 def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
-    """The rows that begin or end transactions, in order.
+    """Finds the rows that begin or end transactions.
 
     Yields:
-        (row, None) for a marker; (first row, largest time) for what a producer wrote between two of
-        its markers.
+        In order: (row, None) for a marker; (first row, largest timestamp) for the batches that a
+        producer wrote between two of its markers.
     """
     is_control = batch.is_control(batches)
     is_relevant = (batches["producer_id"] >= 0) & (is_control | batch.is_transactional(batches))
@@ -240,11 +237,11 @@ def transaction_rows(batches: np.ndarray) -> Iterator[tuple[int, int | None]]:
 
 @dataclass(frozen=True)
 class EndTransactionMarker:
-    """The end of a transaction.
+    """A transaction marker.
 
     Attributes:
-        kind: ABORT or COMMIT.
-        coordinator_epoch: of the transaction coordinator, -1 if it cannot be read.
+        kind: ControlType.ABORT or ControlType.COMMIT.
+        coordinator_epoch: epoch of the transaction coordinator; -1 if it cannot be read.
     """
 
     kind: int
@@ -252,10 +249,10 @@ class EndTransactionMarker:
 
 
 def marker(read: ReadInto, header: np.void, batch_number: int) -> EndTransactionMarker:
-    """Reads the first record of a control batch.
+    """Reads the first record of a control batch as a transaction marker.
 
     Raises:
-        TransactionFault: Kafka cannot read it; with the number of the batch.
+        TransactionFault: Kafka cannot read it.
     """
     size_bytes = int(header["size_bytes"]) - batch.HEADER_BYTES
     data = np.empty(max(size_bytes, 0), np.uint8)

@@ -1,8 +1,8 @@
-"""A producer snapshot (.snapshot): each producer's state below the offset in the file's name.
+"""A producer snapshot (.snapshot): the state of each producer below the offset in the file's name.
 
-A header of 10 bytes, then 46 bytes a producer, in the order of a hash map. A producer (1001, 4, 6,
-900, 2, ...) last wrote the sequences 4 to 6 to offsets 898 to 900: a batch that repeats them is a
-duplicate. ProducerStateManager, Kafka 4.3.1.
+ProducerStateManager of Kafka 4.3.1 writes a 10-byte header and 46 bytes per producer, in the order
+of a hash map. The producer (1001, 4, 6, 900, 2, ...) last wrote sequences 4 to 6 to offsets 898 to
+900. A batch that repeats these sequences is a duplicate.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from kafkaviz.messages import verbatim
 HEADER: np.dtype = np.dtype(
     [
         ("version", ">i2"),
-        ("crc", ">u4"),  # CRC-32C of all that follows it
+        ("crc", ">u4"),  # CRC-32C of all bytes after it
         ("producer_count", ">i4"),
     ]
 )
@@ -28,15 +28,16 @@ PRODUCER: np.dtype = np.dtype(
         ("producer_id", ">i8"),
         ("producer_epoch", ">i2"),
         ("last_sequence", ">i4"),
-        ("last_offset", ">i8"),  # below 0: no batch of this producer is known
-        ("offset_delta", ">i4"),  # the last batch has this many offsets before its last
+        ("last_offset", ">i8"),  # negative: no batch of this producer is known
+        ("offset_delta", ">i4"),  # last offset of the last batch minus its first
         ("timestamp_ms", ">i8"),
-        ("coordinator_epoch", ">i4"),  # -1: none, no transaction marker was seen
+        ("coordinator_epoch", ">i4"),  # -1: no transaction marker was seen
         ("current_txn_first_offset", ">i8"),  # -1: no transaction is open
     ]
 )
 VERSION = 1
-CRC_START = field_start(HEADER, "producer_count")  # 6: the checksum covers the bytes from it on
+# 6: the checksum covers the bytes from here to the end
+CRC_START = field_start(HEADER, "producer_count")
 _INVALID = "Snapshot failed schema validation"
 
 
@@ -54,7 +55,7 @@ class ProducerSnapshot:
 
     @property
     def open_transactions(self) -> dict[int, int]:
-        """The first offset of each producer with an open transaction."""
+        """The first offset of each open transaction, by producer id."""
         open_rows = self.producers[self.producers["current_txn_first_offset"] >= 0]
         return dict(
             zip(
@@ -66,12 +67,12 @@ class ProducerSnapshot:
 
 
 def parse(data: bytes | memoryview) -> ProducerSnapshot:
-    """The producers of a snapshot.
+    """Parses a producer snapshot.
 
-    As Kafka, it ignores bytes behind the last producer where the checksum covers them.
+    Like Kafka, it ignores bytes after the last producer if the checksum covers them.
 
     Raises:
-        CorruptBytes: Kafka 4.3.1 ignores the file and deletes it; in its words.
+        CorruptBytes: Kafka 4.3.1 would ignore and delete the file; has Kafka's words.
     """
     version = (
         int(np.frombuffer(data, HEADER["version"], 1)[0])
@@ -108,13 +109,13 @@ def find_newest(
     *,
     passed_over: type[KafkavizError],
 ) -> tuple[int, dict[int, int]] | None:
-    """The newest snapshot up to an offset that can be read (ProducerStateManager.loadFromSnapshot).
+    """Finds the newest readable snapshot up to an offset (ProducerStateManager.loadFromSnapshot).
 
     Args:
-        passed_over: what read raises where Kafka takes the one before it, too.
+        passed_over: the error of `read` at which Kafka tries the next older snapshot.
 
     Returns:
-        Its offset and its open transactions; None where none can be read.
+        The offset of the snapshot and its open transactions; None if none can be read.
     """
     for offset in sorted((offset for offset in offsets if offset <= end_offset), reverse=True):
         with suppress(passed_over):
@@ -123,7 +124,7 @@ def find_newest(
 
 
 def build(producers: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these producers, in this order.
+    """Returns the bytes that Kafka would write for these producers, in this order.
 
     Args:
         producers: any array with the fields of PRODUCER.
@@ -136,13 +137,13 @@ def build(producers: np.ndarray) -> bytes:
 
 
 def first_sequence(producers: np.ndarray) -> np.ndarray:
-    """The first sequence of each producer's last batch; 0 follows 2 147 483 647."""
+    """Returns the first sequence of each producer's last batch; 0 follows 2 147 483 647."""
     first = producers["last_sequence"].astype("i8") - producers["offset_delta"]
     return np.where(first < 0, first + 2**31, first)
 
 
 def _check_count(count: int, left_bytes: int) -> int:
-    """The number of producers, once that many fit into the bytes that are there."""
+    """Returns the number of producers after checking that they fit into the remaining bytes."""
     position = field_start(HEADER, "producer_count")
     if count < 0:
         raise CorruptBytes(

@@ -1,13 +1,13 @@
-"""The records inside a batch of magic 2: offset and timestamp as deltas, key, value, headers.
+"""The records inside a batch of magic 2.
 
-Kafka's DefaultRecord, 4.3.1. A record is its length, then fields that mostly are varints; (k1, v1)
-at the batch's base offset:
+As DefaultRecord of Kafka 4.3.1. A record is its length and then fields, most of them varints. The
+record (k1, v1) at the batch's base offset:
 
     14 | 00         | 00              | 00           | 04 6b31 | 04 7631 | 00
     10 | attributes | timestamp delta | offset delta | key     | value   | number of headers
 
-A size of -1 (the byte 01) is a key or value that is null. In a compressed batch all this is in the
-decompressed bytes.
+A size of -1 (the byte 01) means that the key or value is null. In a compressed batch this layout is
+found in the decompressed bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,12 +21,12 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes, NotRead
 from kafkaviz.messages import Message, message, verbatim
 
-# one record, in the machine's own byte order; positions count from the first record's first byte
+# one record, in the machine's byte order; positions count from the first byte of the first record
 ROW: np.dtype = np.dtype(
     [
         ("position", "i4"),
-        ("size_bytes", "i4"),  # with the length in front
-        ("attributes", "i1"),  # no bit means anything up to Kafka 4.3
+        ("size_bytes", "i4"),  # including the length field
+        ("attributes", "i1"),  # Kafka up to 4.3 uses no bit
         ("timestamp_delta_ms", "i8"),
         ("offset_delta", "i4"),
         ("key_position", "i4"),
@@ -37,10 +37,9 @@ ROW: np.dtype = np.dtype(
         ("headers_position", "i4"),
     ]
 )
-MAX_HEADERS = 100_000  # of a record that is made as an object
-MIN_BYTES = 7  # a length, attributes, and five varints of a byte each
-# of the rows that are there at once where a batch is gone through: some KB of zstd hold millions of
-# records
+MAX_HEADERS = 100_000  # a record with more is not built as an object
+MIN_BYTES = 7  # length, attributes, and five varints of one byte
+# rows in memory at a time: a few KB of zstd can hold millions of records
 RUN_ROWS = 4096
 
 Header = tuple[str, bytes | None]
@@ -48,14 +47,14 @@ Header = tuple[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One record, as it lies in its batch.
+    """One record of a batch.
 
     Attributes:
-        offset_delta: added to the batch's base offset, it gives the record's offset.
-        timestamp_delta_ms: added to the batch's base timestamp, it gives the record's; if the batch
-            says LogAppendTime, the record's timestamp is the batch's max timestamp.
-        position: where it lies in the batch's records once decompressed, with the length in front.
-        size_bytes: what it takes there.
+        offset_delta: the record's offset minus the batch's base offset.
+        timestamp_delta_ms: the record's timestamp minus the batch's base timestamp. If the batch
+            has LogAppendTime, the record's timestamp is the batch's max timestamp instead.
+        position: the byte of the batch's decompressed records where the record's length starts.
+        size_bytes: size of the record, decompressed.
     """
 
     offset_delta: int
@@ -71,13 +70,16 @@ class Record:
 def records(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> list[Record]:
-    """The records of a batch, from all of its bytes behind the header.
+    """Returns the records of a batch.
 
-    An unknown codec of an empty batch is never noticed.
+    An unknown codec of an empty batch goes unnoticed, as in Kafka.
+
+    Args:
+        data: all bytes of the batch after its header.
 
     Raises:
-        CorruptBytes: Kafka's iterator raises; in its words. The position is a byte of data, and in
-            a compressed batch 0, with the byte of the decompressed records in the text.
+        CorruptBytes: Kafka's iterator raises; has Kafka's words. The position is a byte of `data`.
+            In a compressed batch it is 0, and the text names the byte of the decompressed records.
     """
     return [
         record
@@ -89,13 +91,13 @@ def records(
 def runs(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
-    """The records of a batch without an object each.
+    """Reads the records of a batch without creating an object for each.
 
     Yields:
-        The bytes that the rows lie in, and at most RUN_ROWS rows.
+        The decompressed bytes, and up to RUN_ROWS rows with positions in them.
 
     Raises:
-        CorruptBytes: as records.
+        CorruptBytes: same as `records`.
     """
     if record_count <= 0 or not codec_id:
         yield from ((data, table) for table in row_runs(data, record_count))
@@ -110,7 +112,7 @@ def runs(
 def find_fault(
     data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """What records raises, without building a record."""
+    """Returns the error that `records` would raise, or None, without building records."""
     try:
         if record_count <= 0 or not codec_id:
             return first_fault(data, record_count)
@@ -122,7 +124,7 @@ def find_fault(
 
 
 def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
-    """A fault of the decompressed bytes, reported for the data that was decompressed."""
+    """Turns a fault at a byte of the decompressed records into one of the compressed data."""
     return CorruptBytes(
         0, message("corrupt.in_decompressed_records", position=fault.position, problem=fault.what)
     )
@@ -131,16 +133,15 @@ def wrap_fault(fault: CorruptBytes) -> CorruptBytes:
 def parse(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> list[Record]:
-    """The records in bytes that are not, or no longer, compressed.
+    """Returns the records in bytes that are not compressed, or are decompressed already.
 
     Raises:
-        CorruptBytes: as rows.
+        CorruptBytes: same as `rows`.
     """
     return records_from_rows(data, rows(data, record_count, is_compressed=is_compressed))
 
 
 def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
-    """The records that the rows of these bytes describe."""
     data = memoryview(data)
     return [
         Record(
@@ -170,13 +171,13 @@ def records_from_rows(data: bytes | memoryview, table: np.ndarray) -> list[Recor
 
 
 def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = False) -> np.ndarray:
-    """One ROW a record, from bytes that are not, or no longer, compressed; safe on any bytes.
+    """Returns a table of ROW for uncompressed or decompressed bytes; safe on any bytes.
 
-    Kafka's iterator reads a record of a compressed batch by itself and one of an uncompressed batch
-    from the rest of the batch, so the same damage is reported in other words.
+    Kafka's iterator reads a record of a compressed batch on its own, but a record of an
+    uncompressed batch from the rest of the batch. So it reports the same damage in different words.
 
     Raises:
-        CorruptBytes: the iterator of Kafka's DefaultRecordBatch raises.
+        CorruptBytes: the iterator of DefaultRecordBatch raises.
     """
     table, fault = readable_rows(data, record_count, is_compressed=is_compressed)
     if fault:
@@ -187,11 +188,7 @@ def rows(data: bytes | memoryview, record_count: int, *, is_compressed: bool = F
 def readable_rows(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> tuple[np.ndarray, CorruptBytes | None]:
-    """The rows before the first fault.
-
-    Returns:
-        The rows, and the fault; of a batch without fault all of them, and None.
-    """
+    """Returns the rows before the first fault, and the fault; None if there is none."""
     return _read_run(
         byte_array(data),
         0,
@@ -204,13 +201,13 @@ def readable_rows(
 def row_runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> Iterator[np.ndarray]:
-    """The rows that Kafka's iterator gives, RUN_ROWS at a time.
+    """Yields the rows that Kafka's iterator gives, up to RUN_ROWS at a time.
 
-    Compressed records give no row where one of them is wrong; the last one gives none where bytes
-    are left behind it.
+    If one compressed record is wrong, it gives none. If bytes are left over after the last record,
+    that record has no row.
 
     Raises:
-        CorruptBytes: as rows, behind the rows.
+        CorruptBytes: same as `rows`, after the good rows.
     """
     if (
         is_compressed
@@ -229,7 +226,7 @@ def row_runs(
 def first_fault(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool = False
 ) -> CorruptBytes | None:
-    """What rows raises, without the rows."""
+    """Returns the error that `rows` would raise, or None, without building rows."""
     runs_to_fault = _runs(data, record_count, is_compressed=is_compressed)
     return next((fault for _, fault in runs_to_fault if fault), None)
 
@@ -237,11 +234,7 @@ def first_fault(
 def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
-    """The rows to the last record or the first fault, in runs.
-
-    Yields:
-        At most RUN_ROWS rows, and what is wrong behind them.
-    """
+    """Yields up to RUN_ROWS rows and the fault after them, until the last record or a fault."""
     buffer, position, remaining = byte_array(data), 0, record_count
     max_rows = min(_max_rows(data, record_count), RUN_ROWS)
     fault = None
@@ -258,13 +251,13 @@ def _runs(
 def _read_run(
     buffer: np.ndarray, position: int, remaining: int, *, is_compressed: bool, max_rows: int
 ) -> tuple[np.ndarray, CorruptBytes | None, int]:
-    """Reads some of the records that are left, from a byte on.
+    """Reads the next records from a position on.
 
     Args:
-        remaining: how many records are left.
+        remaining: number of records that are left.
 
     Returns:
-        At most max_rows rows, what is wrong behind them, and the byte behind them.
+        Up to `max_rows` rows, the fault after them or None, and the position after them.
     """
     if remaining < 0:
         return np.empty(0, ROW), _negative_count_error(remaining), position
@@ -274,7 +267,7 @@ def _read_run(
     fault, position, found_number, available = take_records(
         buffer, position, len(buffer), is_compressed, table
     )
-    # these are the last, and bytes are left behind them
+    # these are the last records, but bytes are left after them
     if not fault and remaining == len(table) and position < len(buffer):
         fault = LEFTOVER
     if fault:
@@ -295,7 +288,7 @@ def _read_run(
 
 
 def _max_rows(data: bytes | memoryview, record_count: int) -> int:
-    """The most rows that the bytes can hold, whatever the batch says: the last may be cut."""
+    """Returns how many rows the bytes can hold at most, whatever the batch claims."""
     return max(0, min(record_count, len(data) // MIN_BYTES + 1))
 
 
@@ -304,17 +297,17 @@ def _negative_count_error(record_count: int) -> CorruptBytes:
 
 
 def byte_array(data: bytes | memoryview) -> np.ndarray:
-    """The data as one type of array, so that one compiled version is enough."""
+    """Returns the data as a read-only uint8 array, so that numba compiles only one version."""
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False
     return buffer
 
 
 def build(records: Iterable[Record]) -> bytes:
-    """The bytes of these records one after another, as Kafka writes them.
+    """Returns the records' bytes one after another, as Kafka writes them.
 
     Args:
-        records: their position and size are not looked at.
+        records: the records; their position and size are ignored.
     """
     return b"".join(_build_record(record) for record in records)
 
@@ -338,20 +331,20 @@ def _build_record(record: Record) -> bytes:
 
 
 def _prefix_size(part: bytes | None) -> bytes:
-    """A key or value behind its size."""
+    """Returns a key or value with its size in front."""
     return varint.write_varint(-1) if part is None else varint.write_varint(len(part)) + part
 
 
 def part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
-    """A key or value; None if its size is negative."""
+    """Returns a key or value; None if its size is negative."""
     return None if size_bytes < 0 else bytes(data[position : position + size_bytes])
 
 
 def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
-    """The headers of a record whose bytes have been checked.
+    """Returns the headers of a record whose bytes were checked before.
 
     Raises:
-        NotRead: they are more than MAX_HEADERS.
+        NotRead: there are more than MAX_HEADERS.
     """
     if count > MAX_HEADERS:
         raise NotRead(position, message("corrupt.too_many_headers", count=count, limit=MAX_HEADERS))
@@ -365,10 +358,10 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
 
 @njit(cache=True, boundscheck=True)
 def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
-    """Where the headers of a record are whose bytes have been checked.
+    """Finds the headers of a record whose bytes were checked before.
 
     Returns:
-        The first byte and the size of each key, then those of its value; shape (count, 4).
+        Per header: position and size of the key, position and size of the value; shape (count, 4).
     """
     places = np.empty((count, 4), np.int64)
     for header in range(count):
@@ -383,7 +376,7 @@ def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
 
 TOO_FEW, LEFTOVER, _LENGTH_TOO_LONG, _PAST_END, _OTHER_SIZE = 1, 2, 3, 4, 5
 _STRUCTURE, _HEADER_COUNT_NEGATIVE, _HEADER_COUNT_TOO_LARGE, _HEADER_KEY_NEGATIVE = 6, 7, 8, 9
-_TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
+_TEXTS = {  # the texts of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
     TOO_FEW: "Incorrect declared batch size, premature EOF reached",
     LEFTOVER: "Incorrect declared batch size, records still remaining in file",
     _OTHER_SIZE: (
@@ -398,12 +391,12 @@ _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
     ),
     _HEADER_KEY_NEGATIVE: "Invalid negative header key size {found}",
 }
-# found while the last record is read: Kafka's iterator does not return that record
+# Kafka's iterator finds this fault while it reads the last record, and does not return that record
 LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 
 def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> Message:
-    """What Kafka says of a fault."""
+    """Returns Kafka's text for a fault."""
     if fault == _LENGTH_TOO_LONG:
         return verbatim(varint.too_long_text(found_number, varint.VARINT_BYTES))
     if fault == _PAST_END:
@@ -422,12 +415,12 @@ def _text(fault: int, *, is_compressed: bool, found_number: int, available: int)
 def take_records(
     data: np.ndarray, position: int, end: int, is_compressed: bool, table: np.ndarray
 ) -> tuple[int, int, int, int]:
-    """Fills a table with as many of the next records, for other compiled functions.
+    """Fills a table with the next records; also called by compiled functions.
 
-    A table as long as the bytes allow is never too short.
+    A table as long as the bytes allow (`_max_rows`) is never too short.
 
     Returns:
-        As take_record.
+        The same as `take_record`.
     """
     for record in range(len(table)):
         fault, position, found_number, available = take_record(
@@ -442,22 +435,22 @@ def take_records(
 def take_record(
     data: np.ndarray, position: int, end: int, is_compressed: bool, row: np.record
 ) -> tuple[int, int, int, int]:
-    """Reads the record at a byte into a ROW, for other compiled functions.
+    """Reads the record at a position into a ROW; also called by compiled functions.
 
     Args:
-        end: the byte before which the records of the batch lie.
-        row: complete only without a fault: its size is written last.
+        end: the position after the last record of the batch.
+        row: the ROW to fill. Its size is written last, so a row with a fault has size 0.
 
     Returns:
-        (0, the byte behind the record, 0, 0), or (fault, the byte it is at, the number read there,
-        the number that was available).
+        (0, position after the record, 0, 0), or (fault, its position, the number read there, the
+        number that was available).
     """
     number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
     if body == varint.TOO_LONG and not is_compressed:
         # numba gives Python an int
         return _LENGTH_TOO_LONG, position, np.int64(number), 0  # ty: ignore[invalid-explicit-return]
     size = varint.unfold32(number)
-    # Java has no buffer of a negative size, and takes that for the end
+    # Java cannot make a buffer of negative size and treats it as the end
     if body < 0 or (is_compressed and size < 0):
         return TOO_FEW, position, 0, 0
     if size > end - body:
@@ -473,10 +466,10 @@ def take_record(
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, int, int]:
-    """Reads what follows the length of a record.
+    """Reads the fields after the length of a record.
 
     Returns:
-        (0, the byte behind it, 0), or (fault, its byte, the number read there).
+        (0, position after them, 0), or (fault, its position, the number read there).
     """
     if start >= end:
         return _STRUCTURE, start, 0
@@ -503,7 +496,7 @@ def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tupl
     """Reads the number of headers and the headers.
 
     Returns:
-        As _body.
+        The same as `_body`.
     """
     number, position = varint.scan(data, start, end, varint.VARINT_BYTES)
     if position < 0:
@@ -524,11 +517,11 @@ def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tupl
 
 @njit(cache=True, boundscheck=True)
 def take_header(data: np.ndarray, position: int, end: int) -> tuple[int, int, int, int, int]:
-    """Reads the header at a byte, for other compiled functions.
+    """Reads the header at a position; also called by compiled functions.
 
     Returns:
-        (0, the first byte of its key, the size of the key, the first byte of its value, the size of
-        the value, negative for null), or (fault, the byte it is at, the number read there, 0, 0).
+        (0, position of the key, its size, position of the value, its size, negative for null), or
+        (fault, its position, the number read there, 0, 0).
     """
     key_size, key = _stretch(data, position, end)
     if key < 0:
@@ -546,8 +539,8 @@ def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
     """Reads the size of a key or value.
 
     Returns:
-        The size, negative for null, and the first byte, negative if the bytes do not reach that
-        far.
+        The size, negative for null, and the position of the first byte, negative if the data is too
+        short.
     """
     number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
     size = varint.unfold32(number)

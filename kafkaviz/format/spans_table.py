@@ -1,7 +1,7 @@
-"""The spans of files that are rows of one size: .index, .timeindex, .txnindex, .snapshot.
+"""The spans of text files, and of files with rows: .index, .timeindex, .txnindex, .snapshot.
 
-A range of an index is described by itself: the position of a slot follows from its number. Slots
-that were never written are one span, a last slot that is cut another.
+The position of a slot follows from its number, so a part of an index can be described alone.
+Preallocated slots are one span, and a torn last slot is another.
 """
 
 import re
@@ -31,12 +31,12 @@ from kafkaviz.messages import Message, Text, message
 
 @dataclass(frozen=True)
 class RowFormat:
-    """A kind of file with rows.
+    """The layout and display of a file with rows.
 
     Attributes:
-        layout: of a row.
-        fields: how the fields of a row are shown.
-        row_key: what a row is called.
+        layout: the fields of a row.
+        fields: the display of each field.
+        row_key: message key of a row's name, such as "span.slot".
     """
 
     layout: np.dtype
@@ -46,7 +46,7 @@ class RowFormat:
 
 
 def offset_entries(base_offset: int) -> RowFormat:
-    """The .index of the segment with this base offset."""
+    """Returns the format of the .index of a segment."""
     return RowFormat(
         offset_index.ENTRY,
         {
@@ -69,7 +69,7 @@ def offset_entries(base_offset: int) -> RowFormat:
 
 
 def time_entries(base_offset: int) -> RowFormat:
-    """The .timeindex of the segment with this base offset."""
+    """Returns the format of the .timeindex of a segment."""
     return RowFormat(
         time_index.ENTRY,
         {
@@ -92,7 +92,7 @@ def time_entries(base_offset: int) -> RowFormat:
 
 
 def txn_entries() -> RowFormat:
-    """Any .txnindex: its offsets are absolute."""
+    """Returns the format of any .txnindex, whose offsets are absolute."""
     return RowFormat(
         txn_index.ENTRY,
         {
@@ -137,15 +137,15 @@ def rows(
     written_bytes: int,
     size_bytes: int,
 ) -> list[Span]:
-    """The spans of the rows from a position up to stop.
+    """Returns the spans of the rows in [position, stop).
 
-    Slots behind written_bytes are one span up to the end of the last complete slot, and what is
-    left of a cut one another, however little of them lies before stop.
+    The slots after `written_bytes` are one span that reaches to the last complete slot; the bytes
+    of a torn slot are another. These two are given whole, even if they reach beyond `stop`.
 
     Args:
-        data: the written ones of these rows.
-        written_bytes: where the last written row ends.
-        size_bytes: of the file.
+        data: the written rows from `position` on.
+        written_bytes: the position after the last written row.
+        size_bytes: size of the file.
     """
     row_bytes, result, data = row_format.layout.itemsize, [], memoryview(data)
     complete_bytes = size_bytes - size_bytes % row_bytes
@@ -181,10 +181,10 @@ def _unwritten_span(row_format: RowFormat, start: int, end: int) -> Span:
 
 
 def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) -> list[Span]:
-    """The spans of a producer snapshot: header, producers, and what does not belong.
+    """Returns the spans of a producer snapshot: header, producers, and bytes after the last one.
 
     Args:
-        start, stop: only producers with a byte in between, by default all.
+        start, stop: only producers with a byte in [start, stop) are given; by default all.
     """
     head = producer_snapshot.HEADER
     result = spans.field_spans(head, SNAPSHOT_FIELDS, data, 0)
@@ -221,7 +221,7 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
 
 
 def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
-    """What the checksum covers, and whether it is right."""
+    """Says what the checksum covers, and whether it is right."""
     computed_crc = crc32c(data[producer_snapshot.CRC_START :])
     return (
         message("span.checksum_matches", covers=crc.note)
@@ -309,10 +309,11 @@ _NAME = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
 
 
 def lines(data: bytes, name: str, start: int = 0, stop: int | None = None) -> list[Span]:
-    """The lines of the file with this name; of a checkpoint version, count and entries.
+    """Returns the spans of a text file's lines; in a checkpoint: version, count and entries.
 
     Args:
-        start, stop: only lines with a byte in between, by default all.
+        name: the name of the file.
+        start, stop: only lines with a byte in [start, stop) are given; by default all.
     """
     is_checkpoint = name.endswith("-checkpoint")
     stop = len(data) if stop is None else stop

@@ -1,4 +1,4 @@
-"""What stands behind the last complete batch of a log: zeros, a torn batch, or garbage."""
+"""The kinds of bytes after the last complete batch of a log: zeros, a torn batch, or garbage."""
 
 import numpy as np
 
@@ -9,15 +9,16 @@ KNOWN_MAGIC = (0, 1, 2)
 
 
 def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> str:
-    """Which kind of tail this is.
+    """Classifies the tail of a log.
 
     Args:
-        data: the tail, or its start.
-        last_offset: of the batch before it, None where there is none.
-        left_bytes: the size of the tail.
+        data: the tail, or its first bytes.
+        last_offset: the last offset of the batch before the tail; None without one.
+        left_bytes: size of the tail.
 
     Returns:
-        "zeros" were set ahead, "torn" begins like the next batch, "garbage" is neither.
+        "zeros": preallocated; "torn": the bytes look like the next batch, cut off; "garbage":
+            neither.
     """
     if not bytes(data).strip(b"\0"):
         return ZEROS
@@ -25,9 +26,9 @@ def kind(data: bytes | memoryview, last_offset: int | None, left_bytes: int) -> 
 
 
 def _continues_log(data: bytes, last_offset: int | None, left_bytes: int) -> bool:
-    """Whether the data reads like the header of the next batch.
+    """Returns whether the data looks like the header of the next batch.
 
-    Its offset goes on from the last one, its magic exists, its length is more than there is.
+    Its offset is above the last one, its magic is known, and its length exceeds the tail.
     """
     if len(data) < MAGIC_END:
         return False

@@ -1,8 +1,8 @@
-"""The time index (.timeindex): below which offset a record with a timestamp cannot be missed.
+"""The time index (.timeindex): the offset before which no record is newer than a timestamp.
 
-A slot is 12 bytes and there is nothing else in the file. In a segment with base offset 1000 the
-entry (1790000000000, 35) says: every record with a later timestamp has an offset above 1035. The
-file exists since Kafka 0.10.1.
+The file is a sequence of 12-byte slots. In a segment with base offset 1000 the entry
+(1790000000000, 35) means: every record with a later timestamp has an offset above 1035. The file
+exists since Kafka 0.10.1.
 """
 
 import numpy as np
@@ -11,24 +11,23 @@ from kafkaviz.binary.layouts import field_names
 
 ENTRY: np.dtype = np.dtype(
     [
-        ("timestamp_ms", ">i8"),  # the largest timestamp of the segment so far
-        # an offset that holds it, or the last of its batch, from the segment's base offset
+        ("timestamp_ms", ">i8"),  # the largest timestamp of the segment up to this entry
+        # offset of that record, or of the last one in its batch, minus the segment's base offset
         ("relative_offset", ">i4"),
     ]
 )
 
 
 def parse(data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """The entries, one a slot, without a copy; a torn last slot is left out.
+    """Returns the slots as an array of ENTRY, shape (slots,), without copying.
 
-    Returns:
-        An array of ENTRY, shape (slots,).
+    A torn last slot is left out.
     """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries.
+    """Returns the bytes that Kafka would write for these entries.
 
     Args:
         entries: any array with the fields of ENTRY.
@@ -40,13 +39,16 @@ def build(entries: np.ndarray) -> bytes:
 
 
 def count_entries(entries: np.ndarray) -> int:
-    """How many slots hold entries: all up to the last slot that is not twelve zero bytes.
+    """Returns how many slots hold entries: all up to the last one that is not twelve zero bytes.
 
-    Zeros mean (timestamp 0, base offset), which only slot 0 can truly hold, since timestamps grow
-    from slot to slot. So slot 0 is counted when an entry follows it, and when it is the only slot
-    of the file: Kafka trims a file it closes to its entries. Zeros alone, in a longer file, are the
-    length Kafka set ahead: 0 entries. A zero slot further in with entries behind it is damage: it
-    counts like any slot, as it does in Kafka's own search, which trusts them all.
+    Zeros mean (timestamp 0, base offset). Only slot 0 can hold that, because timestamps grow from
+    slot to slot. The cases:
+
+    - Slot 0 is zero and an entry follows: it counts.
+    - Slot 0 is zero and the only slot: it counts, because Kafka trims a closed file to its entries.
+    - All slots of a longer file are zero: Kafka preallocated them, so there are 0 entries.
+    - A later slot is zero and an entry follows: this is damage, and the slot counts, as in Kafka's
+      own search.
     """
     if len(entries) == 1:
         return 1

@@ -1,9 +1,12 @@
-"""The transaction index (.txnindex): the aborted transactions of a segment, to hide from consumers.
+"""The transaction index (.txnindex): the aborted transactions of a segment.
 
-An entry is 34 bytes and there is nothing else in the file. (0, 2000, 980, 1005, 1006) says:
-producer 2000 began a transaction at offset 980 and aborted it with the marker at 1005; below 1006
-everything was decided then. Commits are never written. As TransactionIndex and AbortedTxn in Kafka
-4.3.1, which read the file from its start and search nothing.
+Consumers with read_committed skip these transactions. The file is a sequence of 34-byte entries.
+The entry (0, 2000, 980, 1005, 1006) means: producer 2000 began a transaction at offset 980 and
+aborted it with the marker at 1005; after that, no transaction below 1006 was open. Commits are not
+written.
+
+As TransactionIndex and AbortedTxn of Kafka 4.3.1, which read the file from its start without a
+search.
 """
 
 import numpy as np
@@ -14,30 +17,27 @@ from kafkaviz.messages import message, verbatim
 
 ENTRY: np.dtype = np.dtype(
     [
-        ("version", ">i2"),  # 0; Kafka looks at its first byte alone
+        ("version", ">i2"),  # 0; Kafka up to 4.3 reads only the first byte
         ("producer_id", ">i8"),
-        ("first_offset", ">i8"),  # of the transaction, which may have begun segments before
-        ("last_offset", ">i8"),  # of the abort marker: never below the segment's base offset
-        (
-            "last_stable_offset",
-            ">i8",
-        ),  # of the first transaction still open then, else last_offset + 1
+        ("first_offset", ">i8"),  # of the transaction, which may have begun in an earlier segment
+        ("last_offset", ">i8"),  # of the abort marker; never below the segment's base offset
+        # the first offset of the oldest transaction still open then, else last_offset + 1
+        ("last_stable_offset", ">i8"),
     ]
 )
 VERSION = 0
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:
-    """The entries without a copy; a torn last one is left out, as by Kafka.
+    """Returns the entries as an array of ENTRY, shape (entries,), without copying.
 
-    Returns:
-        An array of ENTRY, shape (entries,).
+    A torn last entry is left out, as by Kafka.
     """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries.
+    """Returns the bytes that Kafka would write for these entries.
 
     Args:
         entries: any array with the fields of ENTRY.
@@ -49,14 +49,15 @@ def build(entries: np.ndarray) -> bytes:
 
 
 def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.ndarray:
-    """The same entries, once all can be read.
+    """Returns the same entries if Kafka can read the version of each.
 
     Args:
-        allows_negative: up to 4.3 the version is one signed byte, and a negative one passes; from
-            4.4 on it is both bytes and must be 0 (versions.ABORTED_TXN_RANGE).
+        allows_negative: whether the rule of Kafka up to 4.3 holds: the version is one signed byte,
+            and a negative one passes. From 4.4 on it is both bytes and must be 0
+            (versions.ABORTED_TXN_RANGE).
 
     Raises:
-        CorruptBytes: Kafka refuses to read the version of an entry.
+        CorruptBytes: Kafka refuses the version of an entry.
     """
     is_refused = entries["version"] != VERSION
     supported = f"supported version range is {VERSION} to {VERSION}"
@@ -76,10 +77,11 @@ def ensure_readable(entries: np.ndarray, *, allows_negative: bool = True) -> np.
 
 
 def check(entries: np.ndarray, base_offset: int) -> None:
-    """Checks the entries as sanityCheck of Kafka 4.3.1 does.
+    """Checks the entries as TransactionIndex.sanityCheck of Kafka 4.3.1 does.
 
     Raises:
-        CorruptBytes: an entry lies below the base offset of its segment; recovery follows.
+        CorruptBytes: the marker of an entry is below the segment's base offset. Kafka then recovers
+            the segment.
     """
     is_below = ensure_readable(entries)["last_offset"] < base_offset
     if is_below.any():
@@ -92,12 +94,12 @@ def check(entries: np.ndarray, base_offset: int) -> None:
 
 
 def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> None:
-    """Checks that a broker may have written a file of so many bytes with these entries.
+    """Checks that a broker may have written a file of this size with these entries.
 
-    Kafka reads one that it did not write like any other, and hides the wrong transactions.
+    Kafka reads a wrong file like any other, and hides the wrong transactions.
 
     Args:
-        end_offset: where the segment ends, or an offset behind that.
+        end_offset: the end of the segment, or a later offset.
 
     Raises:
         CorruptBytes: an entry is torn, has another version, breaks the order, or lies outside.
@@ -122,7 +124,7 @@ def check_written(entries: np.ndarray, size_bytes: int, end_offset: float) -> No
 
 
 def entry_text(entry: np.void) -> str:
-    """An entry as Kafka prints it: AbortedTxn(version=0, producerId=2000, firstOffset=980, ...)."""
+    """Returns an entry as Kafka prints it: AbortedTxn(version=0, producerId=2000, ...)."""
     names = ("version", "producerId", "firstOffset", "lastOffset", "lastStableOffset")
     version, *offsets = entry.item()
     return (
@@ -137,13 +139,13 @@ def entry_text(entry: np.void) -> str:
 def collect(
     entries: np.ndarray, fetch_offset: float, upper_bound_offset: float
 ) -> tuple[np.ndarray, bool]:
-    """The aborted transactions that touch [fetch_offset, upper_bound_offset).
+    """Finds the aborted transactions that overlap [fetch_offset, upper_bound_offset).
 
-    As collectAbortedTxns: the entries are read until one has a last stable offset at or above the
-    upper bound.
+    As TransactionIndex.collectAbortedTxns, it reads entries until one has a last stable offset at
+    or above the upper bound.
 
     Returns:
-        The entries, and whether later segments can hold no more.
+        The entries, and whether later segments cannot hold any more.
     """
     reaches_bound = ensure_readable(entries)["last_stable_offset"] >= upper_bound_offset
     is_complete = bool(reaches_bound.any())
@@ -154,9 +156,9 @@ def collect(
 
 
 def count_after_truncation(entries: np.ndarray, offset: int) -> int:
-    """How many entries truncateTo(offset) leaves.
+    """Returns how many entries truncateTo(offset) keeps.
 
-    Those before the first whose marker is at or above the offset.
+    It keeps those before the first entry whose marker is at or above the offset.
     """
     is_truncated = ensure_readable(entries)["last_offset"] >= offset
     return int(np.argmax(is_truncated)) if is_truncated.any() else len(entries)

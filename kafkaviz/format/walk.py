@@ -1,8 +1,8 @@
-"""The header walk (.log): one row a batch, fast, reading forward in chunks.
+"""Reads the batch headers of a .log forward in chunks: one row per batch.
 
-Kafka's FileLogInputStream, 4.3.1: each step takes 17 bytes, adds 12 + length, and is at the next
-batch. A log of two batches of 100 and 61 bytes and 5 torn bytes gives rows at positions 0 and 100,
-and ends at 161, "short".
+Kafka 4.3.1 does the same in FileLogInputStream: it reads 17 bytes, adds 12 + length to the
+position, and is at the next batch. For example, a log of two batches of 100 and 61 bytes and 5 torn
+bytes gives rows at positions 0 and 100, and the end (161, "short").
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ from kafkaviz.format.batch import (
     rows,
 )
 
-CHUNK_BYTES = 1 << 20  # fits the processor's cache: a chunk is walked while it is still there
+CHUNK_BYTES = 1 << 20  # fits the processor's cache, so a chunk is still cached while it is parsed
 MAX_ROWS = 16_384
-FEW_BYTES = 1 << 16  # of a log that is read sooner than the compiler's library
+FEW_BYTES = 1 << 16  # reading a smaller log takes less time than loading the compiler's library
 LENGTH_AT = field_start(HEADER, "batch_length_bytes")
 MAGIC_AT = field_start(HEADER, "magic")
 LEGACY_HEADER_BYTES = LEGACY_HEADER.itemsize
@@ -36,12 +36,12 @@ REASONS = {AT_END: "end", SHORT: "short", TORN: "torn", BAD_LENGTH: "bad-length"
 
 @dataclass(frozen=True)
 class WalkEnd:
-    """Where a walk stopped, and why.
+    """The position where reading the headers ended, and the reason.
 
     Attributes:
-        reason: "end" no byte is left; "short" fewer bytes are left than a header takes; "torn" the
-            last batch is longer than what is left; "bad-length" its length is below 14, which Kafka
-            calls corrupt.
+        reason: "end": no byte is left; "short": fewer bytes are left than a header takes; "torn":
+            the last batch is longer than the rest of the log; "bad-length": the length of the next
+            batch is below 14, which Kafka calls corrupt.
     """
 
     position: int
@@ -49,10 +49,12 @@ class WalkEnd:
 
 
 class Walk:
-    """The batches from one byte of a log to another; .end is known once all were taken.
+    """The batches between two positions of a log.
 
-    A row needs its complete header, 61 bytes for magic 2 and 26 below. Kafka steps by 17 bytes and
-    reads the rest when an offset is needed: where that would fail, the walk ends.
+    - `.end` is set once all batches were taken.
+    - A row needs a complete header: 61 bytes for magic 2, 26 bytes for magic 0 and 1. Kafka steps
+      by 17 bytes and reads the rest only when it needs an offset. Where that would fail, the rows
+      end.
     """
 
     end: WalkEnd
@@ -60,20 +62,19 @@ class Walk:
     def __init__(
         self, read: ReadInto, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Sets up the walk; nothing is read yet.
+        """Stores the arguments; reads nothing yet.
 
         Args:
-            read: read(position, buffer) fills the uint8 buffer from that byte of the log and
-                returns how many bytes it got.
+            read: a function; read(position, buffer) fills the uint8 buffer with the bytes of the
+                log from `position` on and returns the number of bytes that it got.
         """
         self._read, self._start, self._stop = read, start, stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """The batches, in the order of the log; memory is bounded by a chunk and 16 384 rows.
+        """Yields arrays of format.batch.BATCH in the order of the log.
 
-        Yields:
-            An array of format.batch.BATCH.
+        Memory is bounded by one chunk and 16 384 rows.
         """
         headers, positions = (
             np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
@@ -115,19 +116,19 @@ class Walk:
 
 
 def walk(data: bytes | memoryview) -> tuple[np.ndarray, WalkEnd]:
-    """Every batch of a log in memory, and where it ends."""
+    """Returns all batches of a log in memory, as an array of BATCH, and the end of the log."""
     steps = Walk(reader(data), 0, len(data))
     parts = list(steps)
     return np.concatenate(parts) if parts else np.empty(0, BATCH), steps.end
 
 
 def few_batches(data: bytes) -> tuple[np.ndarray, int]:
-    """What walk gives of a few batches, without any compiled code.
+    """Reads a few batches as `walk` does, without compiled code.
 
-    They are stepped over before the compiler's library would be loaded.
+    It is done before the compiler's library would be loaded.
 
     Returns:
-        An array of BATCH, and where it ends.
+        An array of BATCH, and the position after the last batch.
     """
     positions, headers, position = [], [], 0
     while position + MAGIC_END < len(data):
@@ -147,10 +148,9 @@ def few_batches(data: bytes) -> tuple[np.ndarray, int]:
 
 
 def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
-    """The batch whose header is at a byte.
+    """Returns the batch whose header is at `position` as a row of BATCH.
 
-    Returns:
-        A row of BATCH; None where a walk to stop would end.
+    None if `Walk` would end at that position.
     """
     buffer, headers = np.zeros(HEADER_BYTES, np.uint8), np.zeros((1, HEADER_BYTES), np.uint8)
     positions = np.empty(1, np.int64)
@@ -170,10 +170,10 @@ def take_headers(
     positions: np.ndarray,
     row_count: int,
 ) -> tuple[int, int, int]:
-    """Takes the headers of batches from the chunk until it needs bytes or rows, or the log ends.
+    """Copies batch headers from the chunk until it needs bytes or rows, or the log ends.
 
     Returns:
-        The position, the number of rows filled, and the code.
+        The next position, the number of rows filled, and one of the codes above.
     """
     while row_count < len(positions):
         left_bytes, start = stop - position, position - chunk_position
@@ -201,7 +201,7 @@ def take_headers(
 
 @njit(cache=True, boundscheck=True)
 def _int32(buffer: np.ndarray, position: int) -> int:
-    """A signed big-endian integer of four bytes."""
+    """Reads a signed big-endian integer of four bytes."""
     value = (
         (np.int64(buffer[position]) << 24)
         | (np.int64(buffer[position + 1]) << 16)
