@@ -82,3 +82,39 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
     said = capsys.readouterr()
     words = "unknown: the metadata log is in another log directory; Kafka's default is assumed"
     assert words in " ".join((said.out + said.err).split())
+
+
+@pytest.mark.parametrize(("name", "interval"), [("disk-a/orders-2", 1024), ("moved", None)])
+def test_a_single_log_is_read_by_its_directory(disks, tmp_path, capsys, name, interval):
+    """Its release, settings and stop are those of the log directory around it, in each command;
+    where that has no metadata log they are unknown, and none is a default.
+    """
+    folder = disks / name
+    if name == "moved":
+        shutil.copytree(disks / "disk-a" / "orders-2", tmp_path / "disk-b" / "orders-2")
+        folder = tmp_path / "disk-b" / "orders-2"
+        for path in (disks / "disk-b").iterdir():
+            if path.is_file():
+                shutil.copy2(path, tmp_path / "disk-b")
+    log = folder / f"{0:020d}.log"
+    one, whole = (said(capsys, "check", str(path)) for path in (log, folder))
+    assert one["kafka_version"] == whole["kafka_version"]
+    assert one["restart"]["clean"] is False and one["counts"] == whole["counts"]
+    retention = {side["retention"][0]["retention_ms"]["value"] for side in (one, whole)}
+    assert retention == ({86_400_000} if interval else {None})
+    current = said(capsys, "tune", str(log))["current"]
+    assert (current["unknown"] == []) == bool(interval)
+    assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0
+    words = capsys.readouterr()
+    text = " ".join((words.out + words.err).split())
+    assert "as Kafka 4.4.0 does it" in text
+    assert f"index.interval.bytes = {interval or 4096} (" in text
+    assert ("Kafka's default is assumed" in text) == (interval is None)
+
+
+def test_a_closed_segment_is_not_said_to_be_the_end(clean, capsys):
+    """Checkpoints beyond it are of later segments; its producers' snapshot is at its end."""
+    logs = sorted((clean / "payments-0").glob("*.log"))
+    for log in logs[:2]:
+        codes = {item["code"] for item in said(capsys, "check", str(log))["findings"]}
+        assert not codes & {"recovery-point-beyond-end", "snapshot-missing", "partition-stray"}

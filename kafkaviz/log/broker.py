@@ -624,24 +624,51 @@ def own_files(root: Path) -> list[FileInfo]:
 
 
 def _open_lone_partition(source: Path, path: Path) -> Broker:
-    """Opens a single partition directory.
+    """Opens a single partition directory, or the view of a segment of one.
 
     Its broker directory is the parent directory, without the other partitions.
     """
     problems: list[Problem] = []
-    root = path.parent
-    partition = _open_partition(
-        path,
-        cast("names.PartitionName", names.parse_directory(path.name)),
-        _read_checkpoints(root, problems),
-        problems,
+    folder = lone_files.folder_of(path)
+    is_in_broker = folder.name == path.name and any(
+        file.is_there(folder.parent / name) for name in (META_PROPERTIES, CLEAN_SHUTDOWN)
     )
+    root = folder.parent if is_in_broker else path.parent
+    offsets = _read_checkpoints(root, problems)
+    name = cast("names.PartitionName", names.parse_directory(path.name))
+    partition = _open_partition(path, name, offsets, problems)
+    directory = _read_directory(root, source, problems)
+    if partition and is_in_broker and folder != path:
+        partition, directory = _without_other_segments(partition, directory, folder)
     return Broker(
         sources=(source,),
-        log_directories=(_read_directory(root, source, problems),),
+        log_directories=(directory,),
         partitions=tuple(filter(None, [partition])),
         is_lone=True,
     )
+
+
+def _without_other_segments(
+    partition: Partition, directory: LogDirectory, folder: Path
+) -> tuple[Partition, LogDirectory]:
+    """One segment of a partition, and its log directory, so that no other is missing.
+
+    Nothing is said of a log that goes on before or after the segment. A start recovers the segment
+    only where the recovery point is below its end.
+    """
+    parsed = (names.parse_file(info.name) for info in file.list_files(folder))
+    bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")
+    own_base = partition.segments[0].base_offset if partition.segments else 0
+    next_base = next((base for base in bases if base > own_base), None)
+    checkpoints = partition.checkpoints
+    if next_base is not None:
+        checkpoints = replace(checkpoints, high_watermark=None)
+        if (checkpoints.recovery_point or 0) >= next_base:
+            checkpoints = replace(checkpoints, recovery_point=None)
+            directory = replace(directory, is_clean=True)
+    if (checkpoints.log_start or 0) < own_base:
+        checkpoints = replace(checkpoints, log_start=None)
+    return replace(partition, checkpoints=checkpoints), directory
 
 
 def _open_partition(

@@ -2,7 +2,9 @@
 
 The others are those of the same base offset beside it. They are shown as a topic-partition with
 that segment alone: a folder of kafkaviz's cache with links to them, under the names that a broker
-would give them. Nothing is written beside the files.
+would give them. Nothing is written beside the files. Where their folder is the directory of a
+topic-partition, the id of its topic (partition.metadata) is shown too, and the snapshot of the
+producers at the segment's end.
 
     ~/Downloads/orders-0_00000000000000000335.index
     …/lone/1f0c2d84a9e3b756/unnamed-0/00000000000000000335.index -> the file
@@ -30,10 +32,19 @@ def open_view(path: Path) -> Path | None:
         return None
     links = {name: path}
     segment = names.parse_file(name)
+    later_snapshots: dict[int, Path] = {}
     for info in file.list_files(path.parent):
         other = names.parse_file(info.name)
         if segment and other and _identity(other) == _identity(segment):
             links.setdefault(info.name, info.path)
+        elif info.name == names.PARTITION_METADATA and names.parse_directory(path.parent.name):
+            links[info.name] = info.path
+        elif segment and other and other.kind == "snapshot" and not other.suffix:
+            if other.base_offset > segment.base_offset:
+                later_snapshots[other.base_offset] = info.path
+    if later_snapshots and names.parse_directory(path.parent.name):
+        at_end = later_snapshots[min(later_snapshots)]
+        links[at_end.name] = at_end
     home = cache_folder() / "lone" / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     folder = home / (path.parent.name if names.parse_directory(path.parent.name) else UNNAMED)
     with translate_os_errors(folder):
@@ -44,6 +55,14 @@ def open_view(path: Path) -> Path | None:
             if not link_name.startswith(TEMPORARY):
                 (folder / link_name).unlink(missing_ok=True)
     return folder
+
+
+def folder_of(path: Path) -> Path:
+    """The folder that the files of a partition directory are in: of a view that of the file."""
+    if path.is_relative_to(cache_folder() / "lone"):
+        with suppress(OSError):
+            return Path(os.readlink(next(path.iterdir()))).parent
+    return path
 
 
 def _identity(name: names.SegmentName) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from kafkaviz.analysis.restart.recovery_scope import distrust_reason, recovered_
 from kafkaviz.binary.file_view import AFTER_RECOVERY, ON_DISK, FileView
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
-from kafkaviz.log import file
+from kafkaviz.log import file, lone_files
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.remote import address
@@ -112,7 +112,7 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
     Args:
         release: by default the assumed one.
     """
-    root = partition.path.parent
+    root = lone_files.folder_of(partition.path).parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any(file.is_there(root / name) for name in broker_files):
         return False
