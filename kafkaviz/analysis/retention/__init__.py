@@ -1,1 +1,1 @@
-"""What keeps a segment, and until when."""
+"""Retention: the rules that keep or delete segments, and their dates."""

@@ -1,14 +1,14 @@
-"""Retention: which record keeps each segment of a log, by which rule, and until when.
+"""The retention of each segment of a log: the rule and the record that keep it, and until when.
 
-    retention.ms 7 days, three segments: the newest record of the first is of 2027-11-25, of the
-    others 2026-10-20
-    a broker deletes from the oldest on and stops at the first that is too young: the first holds
-    back both until 2027-12-02
+For example, retention.ms is 7 days and a log has three segments. The newest record of the first
+one is of 2027-11-25, and the newest records of the others are of 2026-10-20. A broker deletes the
+oldest segments and stops at the first one that is too young. So the first segment keeps the others
+until 2027-12-02.
 
-As UnifiedLog.deleteOldSegments (4.3.1), one rule after another:
-deleteLogStartOffsetBreachedSegments, which compacted topics have too,
-deleteRetentionSizeBreachedSegments, deleteRetentionMsBreachedSegments. The last segment goes like
-the others, after a roll, unless it is empty.
+The rules come from UnifiedLog.deleteOldSegments (4.3.1) and apply in its order:
+deleteLogStartOffsetBreachedSegments, which also applies to compacted topics,
+deleteRetentionSizeBreachedSegments, and deleteRetentionMsBreachedSegments. The last segment is
+deleted like the others, after a roll, unless it is empty.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,8 +24,8 @@ from kafkaviz.messages import Message
 from kafkaviz.versions import Release
 
 NO_LIMIT = -1
-DUE_STATES = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does
-# what keeps a segment
+DUE_STATES = ("log-start", "size", "time")  # the rule by which the next pass deletes a segment
+# the reason why a segment is kept
 KEPT_STATES = (
     "until",
     "behind",
@@ -42,14 +42,14 @@ COUNTED_BY = ("record", "entry", "unwritten", "mtime", "unknown")
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionLimits:
-    """What a log is kept by.
+    """The settings that limit a log.
 
-    Each setting has its value (-1: no limit, None: unknown) and, in words, where that came from.
+    Each has its value (-1: no limit, None: unknown) and its source in words.
 
     Attributes:
-        is_tiered: closed segments go only once they were copied to remote storage, which these
-            files do not show; the limits are those of local.retention.ms and local.retention.bytes
-            then.
+        is_tiered: whether the topic has remote storage. Closed segments are then deleted only after
+            they were copied there, which these files do not show. The limits are
+            local.retention.ms and local.retention.bytes.
     """
 
     deletes: bool | None
@@ -67,17 +67,17 @@ class RetentionLimits:
 
     @property
     def has_size_limit(self) -> bool:
-        """Whether retention.bytes is known and takes segments."""
+        """Whether retention.bytes is known and limits the log."""
         return self.is_known and bool(self.deletes) and cast(int, self.retention_bytes) >= 0
 
     @property
     def has_time_limit(self) -> bool:
-        """Whether retention.ms is known and takes segments."""
+        """Whether retention.ms is known and limits the log."""
         return self.is_known and bool(self.deletes) and cast(int, self.retention_ms) >= 0
 
     @property
     def is_time_assumed(self) -> bool:
-        """Whether no file tells how long records are kept: Kafka's default is taken."""
+        """Whether retention.ms is Kafka's default because no file sets it."""
         source = self.ms_source
         is_default = source is not None and source.key == "setting_source.default"
         return is_default and self.deletes is True
@@ -85,14 +85,17 @@ class RetentionLimits:
 
 @dataclass(frozen=True)
 class SegmentAge:
-    """A segment as retention sees it: LogSegment.size and largestTimestamp.
+    """A segment's size and newest time, as in LogSegment.size and largestTimestamp.
 
     Attributes:
-        timestamp_ms: the newest time; None where it is not known.
-        counted_by: "record": one of the .log, `offset` (or in the batch that ends so, where its
-            records cannot be read); "entry": the last entry of the .timeindex, at odds with the
-            .log; "unwritten": a slot of it that was never written, and reads 0; "mtime": the .log's
-            modification time, as there is no time entry.
+        timestamp_ms: the newest time; None if unknown.
+        counted_by: the source of the time. "record": a record of the .log, `offset`, or a record in
+            the
+            batch that ends there, if its records cannot be read. "entry": the last entry of the
+            .timeindex, which differs from the .log. "unwritten": a slot of the .timeindex that was
+            never written and reads 0. "mtime": the modification time of the .log, for lack of a
+            time
+            entry.
     """
 
     base_offset: int
@@ -104,15 +107,14 @@ class SegmentAge:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentRetention:
-    """What keeps a segment, or takes it.
+    """The reason why a segment is kept or deleted.
 
     Attributes:
         state: one of STATES.
-        until_ms: when it is old enough by itself, the last moment that it is kept.
-        gone_ms: when those before it are, too; None without a limit of time.
-        blocked_by: the base offset of the one it waits for.
-        more_bytes: how much must be appended until retention.bytes takes it, None without that
-            limit.
+        until_ms: the last moment at which the segment's own age keeps it.
+        gone_ms: the same moment for the segment and all before it; None without a time limit.
+        blocked_by: the base offset of the segment that it waits for.
+        more_bytes: bytes to append until retention.bytes deletes it; None without that limit.
     """
 
     age: SegmentAge
@@ -124,7 +126,7 @@ class SegmentRetention:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next pass deletes it."""
+        """Whether the next pass deletes the segment."""
         return self.state in DUE_STATES
 
 
@@ -134,8 +136,8 @@ class LogRetention:
 
     Attributes:
         partition: the directory's name.
-        now_ms: when the pass is made.
-        log_directory: as of a finding.
+        now_ms: the time of the pass.
+        log_directory: the name of the log directory, as in a finding.
     """
 
     partition: str
@@ -146,12 +148,11 @@ class LogRetention:
 
     @property
     def log_bytes(self) -> int:
-        """Of all segments."""
         return sum(kept_segment.age.size_bytes for kept_segment in self.segments)
 
     @property
     def over_bytes(self) -> int | None:
-        """By how much the log is above retention.bytes, negative where it is below.
+        """Bytes by which the log exceeds retention.bytes; negative if it is smaller.
 
         None without that limit.
         """
@@ -160,11 +161,12 @@ class LogRetention:
 
 
 def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
-    """A segment that was read.
+    """Returns the age of a segment that was read.
 
     Args:
-        is_recovered: the next start reads its .log anew: its time entries do not count, and its
-            tail is cut.
+        is_recovered: whether the next start recovers the segment. Its time entries then do not
+            count,
+            and its tail is cut off.
     """
     log, newest = summary.segment.log, summary.newest
     base_offset = summary.segment.base_offset
@@ -192,12 +194,10 @@ def segment_ages(
     recovery_point: int | None,
     release: Release = (),
 ) -> list[SegmentAge]:
-    """The segments of a log that was read, as the next start leaves them.
+    """Returns the ages of a log's segments as the next start leaves them.
 
     Args:
-        clean: as of recovered.
-        recovery_point: as of recovered.
-        release: as of recovered.
+        clean, recovery_point, release: as for recovered_bases.
     """
     recovered_offsets = recovered_bases(
         [summary.segment for summary in summaries],
@@ -222,17 +222,19 @@ def log_retention(
     log_end_offset: int | None = None,
     log_directory: str | None = None,
 ) -> LogRetention:
-    """What a pass at now_ms deletes of a log, and what keeps the rest.
+    """Returns which segments a pass at now_ms deletes, and what keeps the rest.
+
+    Offsets that are None are unknown, and their rules are not applied.
 
     Args:
-        segments: the oldest first; None: not known, and not asked for.
+        segments: the oldest first.
     """
     end_offsets = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
 
     def is_deletable(number: int) -> bool:
-        """Whether UnifiedLog.deletableSegments may take a segment.
+        """Returns whether UnifiedLog.deletableSegments may return a segment.
 
-        Nothing at or beyond the high watermark goes, and no last segment that is empty.
+        It returns none above the high watermark, and no last segment that is empty.
         """
         end = end_offsets[number]
         is_below_watermark = high_watermark is None or end is None or end <= high_watermark
@@ -270,7 +272,7 @@ def _due_rules(
     log_start_offset: int,
     is_deletable: Callable[[int], bool],
 ) -> list[str]:
-    """By which rule the first ones go; as many as do."""
+    """Returns the rule that deletes each of the oldest segments, up to the first one that stays."""
     due: list[str] = []
     while (
         len(due) + 1 < len(segments)
@@ -303,7 +305,7 @@ def _is_expired(segment: SegmentAge, limits: RetentionLimits, now_ms: int) -> bo
 
 
 def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
-    """The last moment that retention.ms keeps it."""
+    """Returns the last moment at which retention.ms keeps the segment, or None."""
     if not limits.has_time_limit or segment.timestamp_ms is None:
         return None
     return min(segment.timestamp_ms + cast(int, limits.retention_ms), LONG_MAX)
@@ -312,10 +314,10 @@ def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
 def _kept_retentions(
     segments: Sequence[SegmentAge], limits: RetentionLimits, watermark_count: int
 ) -> Iterator[SegmentRetention]:
-    """What keeps those that stay.
+    """Yields what keeps each of the segments that stay.
 
     Args:
-        watermark_count: how many of them stay for the high watermark alone.
+        watermark_count: number of those that only the high watermark keeps.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
     latest_ms, blocking_offset, is_known = None, 0, True
@@ -376,10 +378,13 @@ def _retention_state(
 
 
 def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, SegmentRetention]]:
-    """All segments.
+    """Returns all segments of the logs, the most urgent first.
 
-    What the next pass takes, what waits for an older one, what a file's time decides; of each what
-    goes first.
+    The next pass deletes the first ones. Then come segments that wait for an older one for more
+    than a
+    day, then those whose date depends on a file's time or is unknown, then the rest. In each group
+    the
+    earliest date comes first.
     """
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:

@@ -1,10 +1,8 @@
-"""Until when retention keeps one segment, without reading its log.
+"""The retention of one segment, inferred from the last time entry of each segment up to it.
 
-It is inferred from the last time entry of each segment up to it.
-
-A broker knows no more of a closed segment than that entry, 12 bytes at the end of its .timeindex.
-What a check finds by reading every .log is the same, but for logs whose time index is damaged:
-there retention shows what the next start makes of it.
+A broker knows only that entry of a closed segment, 12 bytes at the end of its .timeindex. So no
+.log needs to be read. A check that reads every .log gets the same result, except if a time index is
+damaged: it then shows the log as the next start leaves it.
 """
 
 from kafkaviz.analysis.checks.plan import CheckPlan
@@ -24,13 +22,13 @@ ENTRY_BYTES = time_index.ENTRY.itemsize
 def segment_retention(
     check_plan: CheckPlan, partition: Partition, anatomy: Anatomy
 ) -> tuple[LogRetention, SegmentRetention] | None:
-    """The log and what keeps the segment that was read.
+    """Returns the retention of the log and of the segment that was read.
 
     Args:
-        check_plan: of the entire directory.
+        check_plan: the plan for the whole directory.
 
     Returns:
-        None of one that no limit concerns.
+        None if no limit applies to the segment.
     """
     live = partition.live
     number = next(
@@ -71,7 +69,7 @@ def segment_retention(
 
 
 def age_from_last_entry(segment: LogSegment) -> SegmentAge:
-    """A segment by its last time entry; by the time of its .log where it has none."""
+    """Returns the age of a segment by its last time entry, or else by the time of its .log."""
     log, times = segment.log, segment.timeindex
     try:
         data = (
@@ -89,7 +87,7 @@ def age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _log_end_offset(anatomy: Anatomy) -> int:
-    """One past the last offset."""
+    """Returns the last offset plus one."""
     return (
         int(anatomy.counts.last["last_offset"]) + 1
         if anatomy.counts.last is not None
@@ -102,10 +100,11 @@ def _aligned_bytes(size_bytes: int) -> int:
 
 
 def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
-    """The segment that was read.
+    """Returns the age of the segment that was read.
 
     Args:
-        is_recovered: its batches count, and not its time entries.
+        is_recovered: whether the next start recovers it; then its batches count instead of its time
+            entries.
     """
     times = anatomy.times
     log = anatomy.segment.log

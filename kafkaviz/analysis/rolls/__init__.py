@@ -1,1 +1,1 @@
-"""Why and when segments roll."""
+"""The causes and times of segment rolls."""

@@ -1,14 +1,14 @@
-"""How far one segment is towards each of its limits, at every append.
+"""The progress of one segment towards each of its limits, at every append.
 
-LogSegment.shouldRoll asks before an append is written, so a limit is reached by the append that the
-segment may no longer take. With segment.bytes 2000, index.interval.bytes 900 and batches of 500 B:
+LogSegment.shouldRoll is asked before an append is written. So a limit is reached by the append that
+no longer fits. For example, with segment.bytes 2000, index.interval.bytes 900 and batches of 500 B:
 
     append            0     1     2     3     4
-    .log with it    500  1000  1500  2000  2500    4 is too many: size is reached at append 4
+    .log with it    500  1000  1500  2000  2500    append 4 does not fit: it reaches the size limit
     entries before    0     0     0     1     1    1 of 4 slots
 
-Beyond the append that rolled it the segment is followed as if no other limit were there: so each
-limit is asked when it alone would have ended the segment.
+The segment is followed beyond its roll as if it had no other limit, so that each limit shows when
+it alone would have ended the segment.
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from kafkaviz.simulate.lessons.index_keys import entry_rows
 
 @dataclass(frozen=True, kw_only=True)
 class LimitRace:
-    """A segment's way to its limits, a value an append.
+    """The progress of a segment, one value per append.
 
     Attributes:
-        at_ms: since the segment's first append, by the clock of the broker.
-        log_bytes: of the .log before the append.
-        amounts: of each limit what is compared with it.
-        limits: what each is compared with.
-        reached: the append that each limit alone would have kept out; None if none did.
-        cause: which came first, in Kafka's order where several came at once.
+        at_ms: broker time since the segment's first append.
+        log_bytes: bytes of the .log before the append.
+        amounts: for each limit, the amount that Kafka compares with it.
+        limits: the value of each limit.
+        reached: the append that each limit alone would not admit; None if it admits all.
+        cause: the limit reached first; in Kafka's order if one append reaches several.
     """
 
     at_ms: np.ndarray
@@ -48,19 +48,20 @@ class LimitRace:
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:
-        """How much of a limit was used up at each append: 1 is the limit."""
+        """Returns the used share of a limit at each append; 1 is the limit."""
         limit = self.limits[cause]
         amounts = np.maximum(self.amounts[cause], 0)
         return amounts / limit if limit > 0 else np.ones(len(amounts))
 
 
 def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
-    """The way of the segment that begins with the first of these appends.
+    """Returns the progress of the segment that begins with the first of these appends.
 
-    Of one without jitter, and of a leader, whose appends are single batches.
+    It has no jitter, and belongs to a leader, whose appends are single batches.
 
     Args:
-        rows: roll_history.APPEND, at least one; those behind the roll are the next segment's.
+        rows: at least one row of roll_history.APPEND; those after the roll belong to the next
+            segment.
     """
     sizes = rows["size_bytes"]
     log_bytes = np.cumsum(sizes) - sizes
@@ -90,15 +91,18 @@ def race(rows: np.ndarray, config: LogConfig) -> LimitRace:
 
 
 def _waited_ms(rows: np.ndarray) -> np.ndarray:
-    """As LogSegment.timeWaitedForRoll: by the records' time, by the clock where they have none."""
+    """Returns the time as LogSegment.timeWaitedForRoll counts it.
+
+    It follows the records' timestamps, or the clock if they have none.
+    """
     column = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     return rows[column] - rows[column][0]
 
 
 def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarray]:
-    """How many entries each index has before each append.
+    """Returns the number of entries in each index before each append.
 
-    The time index gets one beside an offset entry if the largest timestamp so far has grown.
+    A time entry is written with an offset entry if the largest timestamp so far has grown.
     """
     points = entry_rows(rows["size_bytes"], interval_bytes)
     newest_ms = np.maximum.accumulate(rows["max_timestamp_ms"])[points]
@@ -111,7 +115,10 @@ def _entries(rows: np.ndarray, interval_bytes: int) -> dict[RollCause, np.ndarra
 
 
 def _first_append(cause: RollCause, amounts: np.ndarray, limit: int) -> int | None:
-    """The first that a limit keeps out; an index is full at its limit, the rest beyond it."""
+    """Returns the first append that a limit does not admit, or None.
+
+    An index is full when its amount equals the limit; other amounts must exceed it.
+    """
     is_index = cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
     beyond = amounts >= limit if is_index else amounts > limit
     append = int(beyond.argmax())

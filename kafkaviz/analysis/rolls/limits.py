@@ -1,18 +1,16 @@
-"""When each limit alone would roll a segment, in closed form.
+"""The time until each limit alone would roll a segment, in closed form.
 
-Which one binds, and how large an index must be not to be the one.
+It shows which limit comes first, and how large an index must be to never be the first. Batches of
+one size arrive at one speed, so index entries are G bytes apart. For example, with batches of 1000
+B
+and index.interval.bytes 4096, every 5th batch gets an entry and G is 5000 B:
 
-Batches of one size arrive at one speed. Then index points are G bytes apart, and each limit has its
-time until a roll:
+    segment.bytes        1 GiB / 1 MB/s                    1074 s
+    offset index         12 800 slots * 5000 B / 1 MB/s      64 s
+    time index            8 532 slots * 5000 B / 1 MB/s      43 s   the first
 
-    batches of 1000 B, index.interval.bytes 4096: an entry every 5th batch, G = 5000 B
-    segment.bytes        1 GiB / 1 MB/s                              1074 s
-    offset index         12 800 slots * 5000 B / 1 MB/s                64 s
-    time index            8 532 slots * 5000 B / 1 MB/s                43 s   the lowest: with 100
-    KiB of index it rolls every 43 s
-
-As LogSegment.shouldRoll of Kafka 4.3.1. The sums hold for a leader, whose appends are single
-batches.
+So a log with 100 KiB of index rolls every 43 s. The rules follow LogSegment.shouldRoll of Kafka
+4.3.1, for a leader, whose appends are single batches.
 """
 
 from collections.abc import Mapping
@@ -27,7 +25,8 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig, LogConfig
 
 CAUSES = tuple(RollCause)
-# what ends a segment of a log as it is written; no offsets are skipped there
+# The causes that can end a segment while a log is written. A writer skips no offsets, so an offset
+# overflow does not occur.
 ENDS = (
     RollCause.SIZE,
     RollCause.TIME,
@@ -35,28 +34,29 @@ ENDS = (
     RollCause.TIME_INDEX_FULL,
 )
 MAX_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
-OFFSETS = 2**31  # that fit one segment
-HALVINGS = 30  # to ten digits
-SPEEDS = np.geomspace(10, 1e8, 281)  # bytes a second, where curves are drawn
+OFFSETS = 2**31  # number of offsets that fit in one segment
+HALVINGS = 30  # enough for ten digits
+SPEEDS = np.geomspace(10, 1e8, 281)  # bytes per second at which curves are drawn
 
 
 class IndexRoom(StrEnum):
-    """What segment.index.bytes leaves a log to work with."""
+    """The room that segment.index.bytes leaves for entries."""
 
-    NONE = "cannot be made"  # below one entry of either kind
-    ALWAYS_FULL = "always full"  # one time entry, which is kept for the roll: every append rolls
+    NONE = "cannot be made"  # too small for one entry
+    # Room for one time entry. Kafka keeps it for the roll, so every append rolls the segment.
+    ALWAYS_FULL = "always full"
     WORKS = "works"
 
 
 @dataclass(frozen=True)
 class WriteLoad:
-    """What is written to a topic-partition.
+    """The load of a topic-partition.
 
     Attributes:
-        batch_bytes: the mean.
-        spread: the standard deviation of the batch sizes over their mean, 0 where all are alike.
-        time_share: of the index points, how many find a newer timestamp; None for stamps of the
-            clock, in milliseconds.
+        batch_bytes: the mean batch size.
+        spread: the standard deviation of the batch sizes divided by their mean; 0 if all are equal.
+        time_share: share of the offset entries that find a newer timestamp and so add a time entry;
+            None for timestamps of a clock in milliseconds.
     """
 
     batch_bytes: float
@@ -67,7 +67,7 @@ class WriteLoad:
 
 @dataclass(frozen=True)
 class SpeedRange:
-    """Speeds, in bytes a second, between which one limit is the first to be reached."""
+    """A range of speeds, in bytes per second, at which one limit is reached first."""
 
     cause: RollCause
     first: float
@@ -75,9 +75,9 @@ class SpeedRange:
 
 
 def index_room(segment_index_bytes: int) -> IndexRoom:
-    """What a log can do with indexes of so many bytes.
+    """Returns what a log can do with indexes of this size.
 
-    A limit of Kafka's own only from 3.3 on, which is 4.
+    Kafka itself has a lower limit only since 3.3, which is 4.
     """
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
@@ -85,57 +85,58 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
 
 
 def offset_slots(segment_index_bytes: int) -> int:
-    """The entries with which an offset index is full."""
+    """Returns the number of entries at which an offset index is full."""
     return IndexConfig(segment_index_bytes=segment_index_bytes).offset_slots
 
 
 def usable_time_slots(segment_index_bytes: int) -> int:
-    """The entries with which a time index is full.
+    """Returns the number of entries at which a time index is full.
 
-    Its last slot is kept for the entry of the roll.
+    Kafka keeps its last slot for the entry of the roll.
     """
     return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
-    """The .log between two index points where all batches are of one size.
+    """Returns the .log bytes between two index entries if all batches have the same size.
 
-    The first multiple above the interval.
+    This is the first multiple of the batch size above the interval.
     """
     return (index_interval_bytes // batch_bytes + 1) * batch_bytes
 
 
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
-    """How many of the index points find a newer timestamp than the last entry's.
+    """Returns the share of the offset entries that find a newer timestamp and add a time entry.
 
-    The timestamps are of a clock of milliseconds.
+    The timestamps are those of a clock in milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 
 
 def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
-    """The .log at which the offset index is full."""
+    """Returns the size of the .log at which the offset index is full."""
     return offset_slots(segment_index_bytes) * gap
 
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
-    """The .log at which the time index is full.
+    """Returns the size of the .log at which the time index is full.
 
-    This share of the index points adds an entry to it.
+    Args:
+        share: the share of the offset entries that add a time entry.
     """
     return usable_time_slots(segment_index_bytes) * gap / share
 
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
-    """The least segment.index.bytes with which no index fills before a segment of so many bytes."""
+    """Returns the least segment.index.bytes at which no index fills before the segment does."""
     offset, time = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
     return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
 
 
 def mean_jitter_ms(config: LogConfig) -> float:
-    """The jitter of a segment, drawn anew for each.
+    """Returns the mean jitter of a segment.
 
-    It is spread evenly below segment.jitter.ms, or below segment.ms where that is less.
+    Each segment gets a random jitter below segment.jitter.ms, or below segment.ms if that is less.
     """
     return min(config.segment_jitter_ms, config.segment_ms) / 2
 
@@ -143,9 +144,9 @@ def mean_jitter_ms(config: LogConfig) -> float:
 def seconds_until_roll(
     config: LogConfig, load: WriteLoad, bytes_per_s: float | np.ndarray
 ) -> dict[RollCause, np.ndarray]:
-    """The seconds until a roll by each limit alone, at each speed.
+    """Returns the seconds until a roll by each limit alone, at each speed.
 
-    Infinite where a limit is never reached.
+    They are infinite if a limit is never reached.
     """
     speed = np.asarray(bytes_per_s, np.float64)
     gap = gap_bytes(config.index_interval_bytes, load.batch_bytes)
@@ -169,9 +170,9 @@ def seconds_until_roll(
 
 
 def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Which limit is reached first at each speed, and after how many seconds.
+    """Returns the limit reached first at each speed, and the seconds until then.
 
-    Limits have their numbers in Kafka's order.
+    Limits are numbered in Kafka's order.
     """
     roll_times_s = np.vstack([np.atleast_1d(times[cause]) for cause in CAUSES])
     first = roll_times_s.argmin(axis=0)
@@ -181,9 +182,9 @@ def first_limit(times: Mapping[RollCause, np.ndarray]) -> tuple[np.ndarray, np.n
 def speed_ranges(
     config: LogConfig, load: WriteLoad, speeds: np.ndarray = SPEEDS
 ) -> tuple[SpeedRange, ...]:
-    """Which limit decides from which speed to which, slowest first.
+    """Returns the ranges of speed in which each limit is the first, the slowest first.
 
-    The speeds between are found by halving.
+    Their borders are found by bisection.
     """
 
     def deciding_limits(speeds: np.ndarray) -> np.ndarray:

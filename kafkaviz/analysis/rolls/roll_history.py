@@ -1,14 +1,13 @@
-"""How each segment of a log filled until it rolled.
+"""The history of each segment until its roll: bytes, time and index entries, and their limits.
 
-Bytes, time and both indexes, against the limit of each.
+The history of a simulated log comes from its appended batches. That of a partition on disk comes
+from its index files, whose entries show how long the .log was at which time, so no .log is read:
 
-Of a simulated log it is taken from the batches that were appended; of a partition on disk from its
-index files, whose entries say how far the .log was at which time, so that no log needs to be read:
+    .index       (99, 4500) (199, 9000)
+    .timeindex   (..:00.450, 99) (..:00.900, 199) (..:01.000, 219)
 
-    .index       (99, 4500) (199, 9000)        .timeindex  (..:00.450, 99) (..:00.900, 199)
-    (..:01.000, 219)
-    fills        at ..:00.450 4500 B and one entry of each kind, at ..:00.900 9000 B and two, at the
-    end the size of the .log
+At ..:00.450 the segment had 4500 B and one entry in each index, at ..:00.900 it had 9000 B and two,
+and at the end it has the size of the .log.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,9 +29,9 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import RollReason
 from kafkaviz.simulate.writer.rolled_log import RolledSegment
 
-POINTS = 48  # of a segment: a line of some hundred pixels has no room for more
+POINTS = 48  # points per segment: a line of a few hundred pixels has no room for more
 FILL: np.dtype = np.dtype(
-    [  # how far a segment was, after an append
+    [  # the state of a segment after an append
         ("at_ms", "i8"),
         ("log_bytes", "i8"),
         ("waited_ms", "i8"),
@@ -50,14 +49,15 @@ APPEND: np.dtype = np.dtype(
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentHistory:
-    """One segment.
+    """The history of one segment.
 
     Attributes:
-        opened_ms: when its first batch came.
-        ended_ms: when the next one's came, or its own last.
-        time_entries: without the one that its end added.
-        reason: None where it is active, or where nothing that is known fits.
-        read_fills: gives FILL; of a thousand segments a page draws fourteen.
+        opened_ms: the time of its first batch.
+        ended_ms: the time of the next segment's first batch, or of its own last batch.
+        time_entries: without the entry added when the segment was closed.
+        reason: None if the segment is active, or if no known cause fits.
+        read_fills: a function that returns the FILL rows. They are read when needed, because a page
+            draws fourteen of a thousand segments.
     """
 
     base_offset: int
@@ -72,7 +72,7 @@ class SegmentHistory:
 
     @cached_property
     def fills(self) -> np.ndarray:
-        """How the segment filled, as FILL."""
+        """The states of the segment while it filled, as FILL."""
         return self.read_fills()
 
 
@@ -81,7 +81,7 @@ class RollHistory:
     """The segments of a log in order, and its limits.
 
     Attributes:
-        inferred_limits: those of them that the rolls themselves bound, by the setting's name.
+        inferred_limits: limits that are inferred from the rolls, by setting name.
     """
 
     segments: tuple[SegmentHistory, ...]
@@ -91,24 +91,22 @@ class RollHistory:
 
     @property
     def log_bytes(self) -> int:
-        """The log, all segments together."""
         return sum(segment.log_bytes for segment in self.segments)
 
     @property
     def span_ms(self) -> int:
-        """From the first batch to the last."""
+        """Time from the first batch to the last."""
         return self.segments[-1].ended_ms - self.segments[0].opened_ms if self.segments else 0
 
     @property
     def bytes_per_s(self) -> float:
-        """The mean speed; 0 where there is no span of time."""
+        """Mean speed; 0 if the time span is 0."""
         return 1000 * self.log_bytes / self.span_ms if self.span_ms > 0 else 0.0
 
     def rolls(self) -> dict[RollCause | None, int]:
-        """How many rolls had which cause, in Kafka's order.
+        """Returns the number of rolls by cause, in Kafka's order.
 
-        Returns:
-            None where no cause is seen.
+        The key None stands for rolls without a known cause.
         """
         causes = [
             segment.reason.cause if segment.reason else None
@@ -118,11 +116,11 @@ class RollHistory:
         return {cause: causes.count(cause) for cause in (*RollCause, None) if cause in causes}
 
 
-# ---- of a simulated log
+# ---- the history of a simulated log
 
 
 def appended_rows(rows: np.ndarray) -> np.ndarray:
-    """Of INCOMING rows what a segment's history needs of them, as APPEND."""
+    """Returns the columns of INCOMING rows that a history needs, as APPEND."""
     thinned = np.empty(len(rows), APPEND)
     for name in field_names(APPEND):
         thinned[name] = rows[name]
@@ -130,9 +128,10 @@ def appended_rows(rows: np.ndarray) -> np.ndarray:
 
 
 def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -> RollHistory:
-    """The history of a simulated log (simulate.writer.writer).
+    """Returns the history of a simulated log (simulate.writer.writer).
 
-    Its segments, and all that was appended to it, as APPEND rows.
+    Args:
+        appends: all appended batches, as APPEND.
     """
     bases = [segment.base_offset for segment in segments]
     first = np.searchsorted(appends["base_offset"], bases)
@@ -149,7 +148,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
     rows, is_active = appends[low:high], segment.roll_reason is None and high == len(appends)
     offset_index, time_index = segment.index.entries, segment.timeindex.entries
     size = np.cumsum(rows["size_bytes"])
-    # without those of an append that was refused
+    # leaves out entries of an append that was refused
     offset_entries = int(np.searchsorted(offset_index["position"], size[-1]))
     newest_ms = -1
     if offset_entries:
@@ -171,7 +170,7 @@ def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> 
 def history_of_rolled_log(
     segments: Sequence[RolledSegment], appends: np.ndarray, config: LogConfig
 ) -> RollHistory:
-    """The same of a log that was made for it, and of which Kafka refused nothing."""
+    """Returns the history of a log of RolledSegments, of which Kafka refused no append."""
     filled = [segment for segment in segments if segment.end_row > segment.first_row]
     ends = np.array([segment.end_row for segment in filled], int)
     opened_ms = appends["now_ms"][[segment.first_row for segment in filled]].tolist()
@@ -201,18 +200,19 @@ def _fills_of_rolled_segment(segment: RolledSegment, appends: np.ndarray) -> np.
 
 
 def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -> np.ndarray:
-    """A segment's state after some of its appends, the last among them.
+    """Returns a segment's state after some of its appends, including the last one.
 
-    A time entry was written at the first index point that had seen its timestamp; the entry of the
-    roll is at none.
+    A time entry was written with the first offset entry after its timestamp had come. The entry of
+    the
+    roll has no offset entry, so it is left out.
 
     Args:
-        positions: of the entries of the offset index.
-        timestamps_ms: of the entries of the time index.
+        positions: positions in the offset index.
+        timestamps_ms: timestamps in the time index.
     """
     size = np.cumsum(rows["size_bytes"])
     newest = np.maximum.accumulate(rows["max_timestamp_ms"])
-    # the batch that starts at an entry's position
+    # the row of the batch that starts at each entry's position
     points = np.searchsorted(size, positions, "right")
     newest_at_points = newest[np.minimum(points, len(rows) - 1)]
     samples = (
@@ -239,20 +239,21 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
     return fills
 
 
-# ---- of a partition on disk
+# ---- the history of a partition on disk
 
 
 def history_of_partition(
     partition: Partition, config: LogConfig, known_settings: Collection[str] = ()
 ) -> RollHistory:
-    """The history of what lies on disk.
+    """Returns the history of a partition on disk.
 
     Args:
-        known_settings: the settings of config that were found, by the topic's name; any other that
+        known_settings: topic names of the settings of `config` that were found. Any other setting
+            that
             a roll contradicts is inferred from the rolls.
 
     Raises:
-        KafkavizError: as reading the index files does.
+        KafkavizError: the index files cannot be read.
     """
     live_segments = [segment for segment in partition.live if segment.log.size_bytes]
     facts = [segment_facts(segment) for segment in live_segments]
@@ -282,7 +283,7 @@ def history_of_partition(
 def _rolls(
     facts: Sequence[SegmentFacts], reasons: Sequence[RollCause | None], config: LogConfig
 ) -> list[tuple[RollCause | None, RollReason | None]]:
-    """Each roll's cause, with its numbers beside the limits."""
+    """Returns each roll's cause, with its numbers and the limit."""
     return [
         (reason, _reason(reason, fact, next_facts, config) if reason else None)
         for (fact, next_facts), reason in zip(pairwise(facts), reasons, strict=False)
@@ -316,7 +317,7 @@ def _history_on_disk(
 def _reason(
     cause: RollCause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
 ) -> RollReason:
-    """The numbers of a cause that was inferred, beside the limit that the settings give."""
+    """Returns an inferred cause with its numbers and the limit that the settings give."""
     value, limit = {
         RollCause.SIZE: (fact.log_bytes, config.segment_bytes),
         RollCause.TIME: (
@@ -337,9 +338,9 @@ def _reason(
 
 
 def exceeds_limit(reason: RollReason) -> bool:
-    """Whether the numbers are above the limit.
+    """Returns whether the numbers exceed the limit.
 
-    Settings that were changed since may say otherwise.
+    They may not if the settings were changed after the roll.
     """
     if reason.cause == RollCause.SIZE:
         return reason.actual + reason.incoming_bytes > reason.limit
@@ -348,7 +349,10 @@ def exceeds_limit(reason: RollReason) -> bool:
 
 
 def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
-    """By the time entries, each beside the offset entry of the same index point, and the end."""
+    """Returns the states at the time entries and at the end of the segment.
+
+    Each time entry is paired with the offset entry that was written with it.
+    """
     offsets, times = segment.offset_index, segment.time_index
     opened_ms = fact.first_batch_max_timestamp_ms
     shown_times = times[(times["timestamp_ms"] >= opened_ms) & (times["timestamp_ms"] > 0)]
@@ -363,7 +367,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
         if len(shown_times)
         else shown_times
     )
-    # the entry of a batch, or of one behind the record it names
+    # the entry of the batch that holds the record, or of a later one
     point = np.searchsorted(offsets["offset"], shown_times["offset"])
     is_inside = point < len(offsets)
     fills = np.zeros(int(is_inside.sum()) + 1, FILL)
@@ -385,7 +389,7 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
 
 def fill_limits(config: LogConfig) -> Mapping[str, int]:
-    """What each column of FILL runs to: the value at which it makes a segment roll."""
+    """Returns the value of each column of FILL at which a segment rolls."""
     return {
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,

@@ -1,6 +1,6 @@
-"""Why a segment was rolled, inferred from a glance at it and its neighbours.
+"""The cause of a segment's roll, inferred quickly from its neighbours.
 
-File sizes, the first header, the index files.
+It needs file sizes, the first header of each .log, and the index files.
 """
 
 import numpy as np
@@ -13,15 +13,11 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.roll_cause import RollCause
 
-NEIGHBOURS = 40  # on each side: enough to see a pattern, few enough to look at while a page waits
+NEIGHBOURS = 40  # on each side: enough to show a pattern, few enough to read while a page loads
 
 
 def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
-    """The reason why the live segment with this base offset was rolled.
-
-    Returns:
-        In the words of inference.roll.roll_reasons; None where none is seen.
-    """
+    """Returns why the live segment with this base offset was rolled, or None if no cause fits."""
     live = partition.live
     number = next(
         (
@@ -43,9 +39,9 @@ def roll_reason(partition: Partition, base_offset: int) -> RollCause | None:
 
 
 def segment_facts(segment: LogSegment) -> SegmentFacts:
-    """A segment without walking it.
+    """Returns the facts about a segment without reading its batches.
 
-    Its newest time is that of the last time entry, which a roll writes last.
+    The largest timestamp comes from the last time entry, which a roll writes last.
     """
     first = _first_batch(segment)
     times = segment.time_index
@@ -62,7 +58,7 @@ def segment_facts(segment: LogSegment) -> SegmentFacts:
 
 
 def _first_batch(segment: LogSegment) -> np.void | np.ndarray:
-    """The first row of the log; a row of -1 for a log without one."""
+    """Returns the first row of the .log; in an empty log, its offset and timestamp are -1."""
     header = file.read(segment.log.path, 0, batch.HEADER_BYTES)
     if len(header) <= batch.MAGIC_END:
         empty_row = np.zeros((), batch.BATCH)

@@ -1,6 +1,7 @@
-"""One segment read completely, in one pass.
+"""One segment, read completely in one pass.
 
-Its batches, both indexes, how they point at each other, and what follows the last batch.
+The result has its batches, both indexes, the links between them, and the bytes after the last
+batch.
 """
 
 from dataclasses import dataclass
@@ -27,9 +28,9 @@ NO_SLOT = np.zeros(0, int)
 
 @dataclass(frozen=True)
 class Density:
-    """The gaps of one .index, and the batches a search must step to.
+    """The gaps between the entries of an .index, and the number of batches without an entry.
 
-    Each is a gap that exists, no mean of two; None without an entry.
+    Each gap exists, so the median is not a mean of two. It is None if there is no gap.
     """
 
     gap_min_bytes: int | None
@@ -40,9 +41,9 @@ class Density:
 
 
 def gaps(entries: np.ndarray) -> np.ndarray:
-    """The bytes of .log between each entry and the one before it.
+    """Returns the .log bytes between each entry and the previous one.
 
-    Negative where positions do not grow.
+    A gap is negative if positions do not grow.
     """
     return np.diff(entries["position"], prepend=0)
 
@@ -50,14 +51,14 @@ def gaps(entries: np.ndarray) -> np.ndarray:
 def density(
     entries: np.ndarray, batches: int, indexed_batches: int, wrong_slots: np.ndarray = NO_SLOT
 ) -> Density:
-    """How dense the entries of an .index lie in its log.
+    """Returns how close the entries of an .index are in the .log.
 
     Args:
-        batches: how many there are.
-        indexed_batches: those with an own entry.
-        wrong_slots: the entries that lead astray, as links.Links has them. Gaps before and behind
-            those are left out, and gaps that are not above 0: they are damage, and say nothing of
-            how the index was written.
+        batches: number of batches.
+        indexed_batches: number of batches with their own entry.
+        wrong_slots: slots of wrong entries, as in links.Links. The gaps next to them are left out,
+            as
+            are gaps of 0 or less: they are damage, and do not show how the index was written.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0
@@ -77,7 +78,10 @@ def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy:
-    """A segment as it was read; arrays are read-only, since one anatomy serves every visitor."""
+    """The content of a segment.
+
+    Its arrays are read-only, because all visitors share one anatomy.
+    """
 
     segment: LogSegment
     batches: BatchTable
@@ -86,14 +90,14 @@ class Anatomy:
     index: Index
     times: Index
     links: Links
-    interval: IntervalBounds  # which index.interval.bytes fits
+    interval: IntervalBounds  # the values of index.interval.bytes that fit
     tail: Tail | None
-    # the .log after the reading; not as before it where a broker was writing
+    # the .log after the pass; it differs from segment.log if a broker was writing
     log_after: FileInfo | None
 
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
-        """The size of the .log before and after the reading, where it changed meanwhile."""
+        """The size of the .log before and after the pass, if it changed meanwhile."""
         log, log_after = self.segment.log, self.log_after
         if log_after is None or (log.size_bytes, log.mtime_ns) == (
             log_after.size_bytes,
@@ -104,16 +108,16 @@ class Anatomy:
 
     @cached_property
     def density(self) -> Density:
-        """How dense the entries lie that lead where they should."""
+        """The density of the entries that are not wrong."""
         links = self.links
         return density(
             self.index.entries, len(self.batches), len(links.indexed_rows), links.wrong_entries
         )
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
-        """The first and last offset that a search from this slot of .index passes over.
+        """Returns the first and last offset that a search from this slot of .index passes over.
 
-        There are such where the entry points past the batch of its key.
+        None unless the entry points past the batch of its key.
         """
         links, entries = self.links, self.index.entries
         if links.entry_aim[slot] != Aim.PAST:
@@ -125,13 +129,14 @@ class Anatomy:
 
 
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
-    """The anatomy of a segment, whichever of its indexes exist.
+    """Reads a segment, whichever of its indexes exist.
 
     Args:
-        kept_rows: so many batches are kept in memory; of more, windows are read again.
+        kept_rows: the greatest number of batches kept in memory; a larger log is read again in
+            windows.
 
     Raises:
-        CannotOpen: for a file that may not be read.
+        CannotOpen: a file cannot be read.
     """
     index, times, scan = segment.offset_slots, segment.time_slots, segment.full_scan()
     by_position = index.entries[np.argsort(index.entries["position"], kind="stable")]
@@ -143,7 +148,7 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     tail, log_after = _tail(segment.log, counts, scan.end), _info_after_read(segment.log)
     is_entry, is_time = (np.ones(len(written.entries), bool) for written in (index, times))
     if log_after and log_after.size_bytes > segment.log.size_bytes:
-        # others came with batches that a broker wrote meanwhile
+        # leaves out entries of batches that a broker wrote during the pass
         is_entry = index.entries["position"] < scan.end.position
         is_time = times.entries["offset"] <= counts.last_offset
         index = index._replace(entries=index.entries[is_entry])

@@ -1,8 +1,8 @@
-"""What is counted of the batches of a segment in one pass: their sizes, offsets, times, and places.
+"""Counts of the batches of a segment in one pass: sizes, offsets, times, and places.
 
-Of three batches of 100, 100 and 300 bytes: smallest 100, largest 300, median 100, and the sizes
-100 twice and 300 once. A .log of n bytes has at most the square root of 2n different sizes, so that
-they stay few however many batches there are.
+For example, batches of 100, 100 and 300 bytes have the least size 100, the greatest 300, the median
+100, and the counts 2 and 1. A .log of n bytes has at most √(2n) different sizes, so their counts
+stay small for any number of batches.
 """
 
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ import numpy as np
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_observer import BatchObserver
 
-COLUMNS = 1000  # of equal length into which a .log is divided
-MERGE_SIZES = 1 << 16  # sizes of chunks that wait to be counted together
+COLUMNS = 1000  # number of equal parts into which a .log is divided
+MERGE_SIZES = 1 << 16  # distinct sizes of chunks that are collected before they are merged
 UNKNOWN_MS = -1
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCounts:
-    """The batches that start in each of COLUMNS stretches of equal length.
+    """The batches that start in each of COLUMNS equal parts of a .log.
 
     Attributes:
-        batches: (COLUMNS,) how many.
-        size_bytes, max_timestamp_ms: (COLUMNS,) their sums.
+        batches: their number, shape (COLUMNS,).
+        size_bytes, max_timestamp_ms: sums over them, shape (COLUMNS,).
     """
 
     batches: np.ndarray
@@ -33,17 +33,19 @@ class ColumnCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchCounts:
-    """The batches of a segment, counted.
+    """The counts over all batches of a segment.
 
     Attributes:
-        first, last: the first row and the last one, None without a batch.
-        last_offset: the largest.
-        records: None where a wrapper does not tell how many it has.
-        known_ms: the least and the largest timestamp that is one, None where none is.
-        newest_ms: the largest value, -1 or less without a timestamp.
-        sizes, size_counts: each size in bytes, ascending, and how many batches have it.
-        magics, wrapped_magics: those of all batches, and of those whose records are not known.
-        has_epochs: whether any names the epoch of its leader: none of magic 0 or 1 does.
+        first, last: the first and last row; None without a batch.
+        last_offset: the largest last offset.
+        records: None if a wrapper message does not give its number of records.
+        known_ms: the least and the largest timestamp; None if no batch has one.
+        newest_ms: the largest value, which is -1 or less without a timestamp.
+        sizes, size_counts: the different sizes in bytes, ascending, and the number of batches of
+            each.
+        magics, wrapped_magics: the magics of all batches, and of those with an unknown record
+            count.
+        has_epochs: whether any batch has a leader epoch; batches of magic 0 and 1 have none.
     """
 
     first: np.void | None
@@ -66,28 +68,26 @@ class BatchCounts:
 
     @property
     def is_without_time(self) -> bool:
-        """Whether no batch can have a timestamp: all are of magic 0, or there is none."""
+        """Whether no batch can have a timestamp, because all are of magic 0 or there are none."""
         return not set(self.magics) - {0}
 
     def size_at(self, rank: int) -> int:
-        """The size of the batch at a rank, were they sorted by size."""
+        """Returns the size of the batch at a rank in the order of sizes."""
         return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
 
     @property
     def median_bytes(self) -> int:
-        """The median size, the mean of both where two are in the middle."""
+        """The median size; the mean of the two middle sizes if the number is even."""
         count = int(self.size_counts.sum())
         return (self.size_at((count - 1) // 2) + self.size_at(count // 2)) // 2
 
 
 class BatchCounter(BatchObserver[BatchCounts]):
-    """Counts the batches of a .log while it is read."""
-
     def __init__(self, log_bytes: int) -> None:
         """Starts with no batch observed.
 
         Args:
-            log_bytes: of the complete .log, which is divided into columns.
+            log_bytes: the size of the complete .log, which is divided into columns.
         """
         self._width_bytes = max(1, log_bytes) / COLUMNS
         self._first: np.void | None = None
@@ -103,7 +103,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
         self._columns = np.zeros((3, COLUMNS))
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches."""
+        """Adds the next batches."""
         if not len(batches):
             return
         if self._first is None:
@@ -154,7 +154,7 @@ class BatchCounter(BatchObserver[BatchCounts]):
             sums[first : first + len(column_sums)] += column_sums
 
     def result(self) -> BatchCounts:
-        """What all batches say."""
+        """Returns the counts of all batches."""
         has_batch = self._first is not None
         sizes, size_counts = self._merged_sizes()
         counts, size_sums, time_sums = self._columns
@@ -179,13 +179,13 @@ class BatchCounter(BatchObserver[BatchCounts]):
 
 
 def _values(column: np.ndarray) -> list[int]:
-    """The different values; most columns have one."""
+    """Returns the different values; most columns have only one."""
     least = int(column.min())
     return [least] if least == column.max() else np.unique(column).tolist()
 
 
 def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
-    """The counts of batches that are in memory."""
+    """Returns the counts of batches in memory."""
     counter = BatchCounter(log_bytes)
     counter.observe(batches)
     return counter.result()

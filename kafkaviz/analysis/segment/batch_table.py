@@ -1,13 +1,14 @@
-"""The batches of a .log by row; of a large log none is kept, and windows are read when needed.
+"""The batches of a .log by row; those of a large log are read again when needed.
 
-A full segment has ten million batches of 100 bytes, and a page shows some hundred of them. So one
-pass notes where every 1024th batch starts, and the largest offset and the times up to the next:
+A full segment may have ten million batches of 100 bytes, but a page shows only a few hundred. So
+one pass notes where every 1024th batch starts, and the largest offset and the times up to the next:
 
     block 0   position 0        offsets up to 1023   times from 10:00:00 to 10:00:01
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
 
-Row 1500 is in block 1: the headers from byte 102400 on are read again, and the blocks that were
-read last are kept. A log of few batches is one block, which stays in memory.
+To get row 1500, the headers of block 1 are read again from byte 102400. The blocks read last stay
+in
+memory. A log of few batches is a single block, which stays in memory.
 """
 
 from functools import lru_cache, partial
@@ -22,19 +23,19 @@ from kafkaviz.messages import message
 from kafkaviz.search.log_view import BatchTable, summarize_blocks, table_of_rows
 
 BLOCK_ROWS, CACHED_BLOCKS = 1024, 32
-KEPT_ROWS = 1 << 16  # a log of so many batches stays in memory: 4.5 MiB
+KEPT_ROWS = 1 << 16  # a log of up to this many batches stays in memory, in 4.5 MiB
 WINDOW_CHUNK_BYTES = 1 << 17
 
 
 class BatchTableBuilder(BatchObserver[BatchTable]):
-    """The table of a .log while its full scan runs."""
+    """Builds the table of a .log while its full scan runs."""
 
     def __init__(self, segment: LogSegment, kept_rows: int = KEPT_ROWS) -> None:
         """Starts with no batch observed.
 
         Args:
-            segment: whose full_scan() is observed.
-            kept_rows: so many are kept in memory; of more, none.
+            segment: the segment whose full_scan() is observed.
+            kept_rows: the greatest number of batches kept in memory; of more, none are kept.
         """
         self._segment, self._kept_rows = segment, kept_rows
         self._count = self._end_position = 0
@@ -42,7 +43,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
         self._blocks: list[np.ndarray] = []
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches."""
+        """Adds the next batches."""
         if not len(batches):
             return
         first, self._count = self._count, self._count + len(batches)
@@ -50,7 +51,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
             self._parts.append(batches)
         else:
             self._parts = []
-        continued_rows = -first % BLOCK_ROWS  # of the block before
+        continued_rows = -first % BLOCK_ROWS  # rows that the last block still lacks
         if continued_rows:
             _extend(self._blocks[-1][-1:], summarize_blocks(batches[:continued_rows]))
         starts = np.arange(continued_rows, len(batches), BLOCK_ROWS)
@@ -59,7 +60,7 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
         self._end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
 
     def result(self) -> BatchTable:
-        """The table of what was observed."""
+        """Returns the table of all observed batches."""
         if self._count <= self._kept_rows:
             return table_of_rows(np.concatenate(self._parts) if self._parts else np.empty(0, BATCH))
         blocks = np.concatenate(self._blocks)
@@ -76,13 +77,13 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
 
 
 def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> BatchTable:
-    """The table of a segment, read once.
+    """Reads a segment once and returns its table.
 
     Args:
-        kept_rows: as BatchTableBuilder takes it.
+        kept_rows: as for BatchTableBuilder.
 
     Raises:
-        CannotOpen: the .log may not be read.
+        CannotOpen: the .log cannot be read.
     """
     builder = BatchTableBuilder(segment, kept_rows)
     observe_scan(segment.full_scan(), builder)
@@ -90,7 +91,7 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> BatchTable:
 
 
 def _extend(block: np.ndarray, more: np.ndarray) -> None:
-    """Adds batches to a block that was left open."""
+    """Adds batches to a block that is not full yet."""
     for name in ("last_offset", "base_offset", "newest_ms"):
         block[name] = np.maximum(block[name], more[name])
     for name in ("oldest_ms", "start_ms"):
@@ -98,10 +99,10 @@ def _extend(block: np.ndarray, more: np.ndarray) -> None:
 
 
 def _read_block(segment: LogSegment, borders: np.ndarray, count: int, block: int) -> np.ndarray:
-    """The rows of a block, read anew.
+    """Reads the rows of a block again.
 
     Raises:
-        CannotOpen: it does not hold them any more.
+        CannotOpen: the file has changed and no longer holds them.
     """
     start, stop = (int(position) for position in borders[block : block + 2])
     scan = segment.scan(

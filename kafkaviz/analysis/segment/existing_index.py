@@ -1,16 +1,13 @@
-"""The index that is there.
+"""Lookups in the existing index, and its comparison with the replay of its interval.
 
-What lookups read in it, whoever wrote it, and whether the replay of its interval would have written
-the same.
-
-A follower that fetched a segment's first 98 KB at once appended them at once, and up to 3.9.0 wrote
-no entry for any of it:
+For example, a follower fetched the first 98 KB of a segment at once and appended them at once. Up
+to Kafka 3.9.0 it wrote no entry for any of them:
 
     interval 512, replayed batch by batch    405 entries, p99 of 4 headers
     the .index of that follower               82 entries, p99 of 245 headers
 
-A restart or a truncation lets the writer count from 0 again, so that one gap grows to twice the
-interval; nothing else makes gaps longer, and nothing makes one shorter.
+A restart or a truncation resets the writer's counter to 0, so one gap grows to twice the interval.
+Nothing else makes gaps longer, and nothing makes them shorter.
 """
 
 from dataclasses import dataclass, replace
@@ -27,20 +24,21 @@ from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.batch_observer import BatchObserver
 
 UNREAD_ROW = np.iinfo(np.int64).max
-BLOCK = 1 << 18  # lookups that are counted at once
-# gaps that restarts may have made longer: so many, or this share of all
+BLOCK = 1 << 18  # lookups counted at once
+# long gaps that restarts can explain: this number, or this share of all gaps
 RESTARTS, RESTARTS_SHARE = 4, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntryGaps:
-    """How far entries lie apart, against an interval. `+` adds those of another segment.
+    """The distances between entries, compared with an interval.
 
     Attributes:
-        late: gaps in which a batch has none although more than the interval lies before it.
-        longest_bytes: before the last such batch, 0 of none.
-        early: entries that came before the interval was over.
-        largest_batch_bytes: of the .log.
+        late: number of gaps with a batch that has no entry although more than the interval precedes
+            it.
+        longest_bytes: the longest distance from an entry to such a batch; 0 if there is none.
+        early: number of entries written before the interval was over.
+        largest_batch_bytes: size of the largest batch of the .log.
     """
 
     interval_bytes: int
@@ -51,7 +49,7 @@ class EntryGaps:
     largest_batch_bytes: int = 0
 
     def __add__(self, other: "EntryGaps") -> "EntryGaps":
-        """Both together."""
+        """Adds the gaps of another segment."""
         return EntryGaps(
             interval_bytes=self.interval_bytes,
             entries=self.entries + other.entries,
@@ -75,14 +73,14 @@ class EntryGaps:
 
 @dataclass(frozen=True)
 class ExistingIndexCost:
-    """Lookups in the indexes that are there, summed over segments.
+    """The cost of lookups in the existing indexes, summed over segments.
 
-    Each part is of one interval, today's. `+` adds.
+    Each part has one interval, the present one.
 
     Attributes:
-        parts: of base offsets.
-        every_offset, timestamps: of other targets.
-        cold: the device reads of base offsets.
+        parts: lookups of base offsets.
+        every_offset, timestamps: lookups of other targets.
+        cold: device reads of the lookups of base offsets.
     """
 
     parts: SweepParts
@@ -92,7 +90,7 @@ class ExistingIndexCost:
     gaps: EntryGaps
 
     def __add__(self, other: "ExistingIndexCost") -> "ExistingIndexCost":
-        """Both together."""
+        """Adds the cost of another segment."""
         return ExistingIndexCost(
             self.parts + other.parts,
             self.every_offset + other.every_offset,
@@ -109,7 +107,7 @@ def cost_from_replay(
     cold: ColdReads,
     interval_bytes: int,
 ) -> ExistingIndexCost:
-    """What a replay says of one interval, where there is no index that could show it."""
+    """Returns the replay's cost of one interval, for logs without a usable index."""
     at_interval = (swept.at_interval(interval_bytes) for swept in (parts, every_offset, timestamps))
     return ExistingIndexCost(
         *at_interval, cold.at_interval(interval_bytes), EntryGaps(interval_bytes=interval_bytes)
@@ -117,9 +115,9 @@ def cost_from_replay(
 
 
 class _EntryTargets:
-    """The entries of an .index, and the batches they point to.
+    """The entries of an .index, and the rows of the batches they point to.
 
-    rows: of those batches, UNREAD_ROW of one that was not read yet.
+    `rows` has UNREAD_ROW for batches that were not read yet.
     """
 
     def __init__(self, offsets: np.ndarray) -> None:
@@ -129,11 +127,7 @@ class _EntryTargets:
         self.rows = np.full(len(offsets), UNREAD_ROW)
 
     def floor(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The batch that the index sends each offset to.
-
-        Returns:
-            Its row and its position.
-        """
+        """Returns the row and the position of the batch that the index gives for each offset."""
         if not len(self._keys):
             return np.zeros(len(targets), np.int64), np.zeros(len(targets), np.int64)
         slot = np.searchsorted(self._keys, targets, "right") - 1
@@ -143,25 +137,26 @@ class _EntryTargets:
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingIndexSweep:
-    """What one pass over the .log says of lookups in the indexes of a segment.
+    """The lookups in the indexes of a segment, counted in one pass over the .log.
 
-    Those by timestamp take the columns of its batches, once all are there.
+    Lookups by timestamp are counted later, from the columns of all batches.
     """
 
     entries: _EntryTargets
     times: np.ndarray  # log.segment.TIME_ENTRY
-    starts: np.ndarray  # of each batch the row from which a scan for its base offset starts
+    starts: np.ndarray  # the row at which a scan for each batch's base offset starts
     base_counter: "_HeaderCounter"
     every_counter: "_HeaderCounter"
     gaps: EntryGaps
     by_base_offset: bool
 
     def cost(self, columns: Columns, replay_cost: ExistingIndexCost) -> ExistingIndexCost:
-        """What lookups in the index cost, of the batches that the pass read.
+        """Returns the cost of lookups in the existing index.
 
         Args:
-            columns: of the complete segment, whose times are not kept.
-            replay_cost: what the replay says of it.
+            columns: the columns of the complete segment; their times are dropped here to save
+                memory.
+            replay_cost: the cost of the replay, which this replaces.
         """
         count = {
             "entries": np.array([len(self.entries.rows)]),
@@ -206,7 +201,7 @@ class ExistingIndexSweep:
 
 
 class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
-    """Lookups in the indexes of one segment while its .log is read, chunk by chunk."""
+    """Counts lookups in the existing indexes of a segment while its .log is read in chunks."""
 
     def __init__(
         self, offsets: np.ndarray, times: np.ndarray, interval_bytes: int, *, by_base_offset: bool
@@ -214,8 +209,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         """Takes the entries of both indexes.
 
         Args:
-            offsets: its entries, log.segment.OFFSET_ENTRY.
-            times: its entries, log.segment.TIME_ENTRY.
+            offsets: the entries of the .index, log.segment.OFFSET_ENTRY.
+            times: the entries of the .timeindex, log.segment.TIME_ENTRY.
         """
         self._entries, self._times = _EntryTargets(offsets), times
         self._by_base_offset = by_base_offset
@@ -225,16 +220,20 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._batches = self._next_offset = 0
         self._starts = GrowingColumn(np.int32)
         self._base_counter, self._every_counter = _HeaderCounter(), _HeaderCounter()
-        self._last_batches: np.ndarray | None = None  # until it is known whether others follow
+        # held back until it is known whether more batches follow
+        self._last_batches: np.ndarray | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: format.batch.BATCH."""
+        """Adds the next batches, rows of format.batch.BATCH."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=False)
         self._last_batches = batches
 
     def result(self) -> ExistingIndexSweep | None:
-        """None where an entry points to no batch: such an index is built anew before it is used."""
+        """Returns the sweep, or None if an entry does not point to the start of a batch.
+
+        Kafka rebuilds such an index before it is used.
+        """
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=True)
         if not self._is_usable or self._matched_entries < len(self._entries.rows):
@@ -266,10 +265,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._batches, self._next_offset = self._batches + len(batches), int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
-        """Whether the entries up to the last of these batches each point to one.
-
-        Which one is noted.
-        """
+        """Notes the batches that entries point to, and returns whether each entry points to one."""
         stop = int(np.searchsorted(self._entries.positions, positions[-1], "right"))
         expected = self._entries.positions[self._matched_entries : stop]
         rows = np.searchsorted(positions, expected)
@@ -280,7 +276,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
     def _clamped_floor(
         self, targets: np.ndarray, rows: np.ndarray, positions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same, no batch behind that of the target."""
+        """Returns what _EntryTargets.floor does, but no batch after that of the target."""
         start, position = self._entries.floor(targets)
         return np.minimum(start, rows), np.minimum(position, positions)
 
@@ -293,9 +289,11 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         *,
         is_end: bool,
     ) -> None:
-        """Of a batch only the last offset can start from its own entry.
+        """Counts the lookups of every offset.
 
-        How many headers it takes beyond is the sweep's own rule.
+        Only the last offset of a batch can start at the batch's own entry. The sweep has the rule
+        for
+        reading one more header.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near, far = targets["near"] - targets["near_last"], targets["far"] - targets["far_last"]
@@ -317,15 +315,14 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
             self._entries.positions,
             self._gaps.interval_bytes,
         )
-        is_continued = (
-            len(slots) and slots[0] == self._late_slot
-        )  # a gap that began before these batches
+        # a late gap that began before these batches was counted already
+        is_continued = len(slots) and slots[0] == self._late_slot
         self._gaps += replace(entry_gaps, late=entry_gaps.late - 1) if is_continued else entry_gaps
         self._late_slot = int(slots[-1]) if len(slots) else self._late_slot
 
 
 class _HeaderCounter:
-    """How many lookups take how many headers, and the bytes that they skip."""
+    """Counts lookups by headers read, and the bytes they skip."""
 
     def __init__(self) -> None:
         self._counts, self._skipped_bytes = np.zeros(0, np.int64), 0
@@ -333,7 +330,11 @@ class _HeaderCounter:
     def add(
         self, headers: np.ndarray, skipped_bytes: np.ndarray, weights: np.ndarray | None = None
     ) -> None:
-        """Of each batch, weighed by how many lookups it is the answer of."""
+        """Adds the lookups of each batch.
+
+        Args:
+            weights: the number of lookups that each batch answers; by default one.
+        """
         self._counts = sweep.add_histograms(
             self._counts, np.bincount(headers, weights).astype(np.int64)
         )
@@ -342,7 +343,7 @@ class _HeaderCounter:
         )
 
     def replace_in(self, swept: SweepParts) -> SweepParts:
-        """In the place of a replay's lookups."""
+        """Returns the replay's sums with these lookups in place of its own."""
         counts = np.trim_zeros(self._counts, "b")
         return replace(
             swept,
@@ -355,15 +356,15 @@ class _HeaderCounter:
 def measure_gaps(
     positions: np.ndarray, sizes: np.ndarray, entries: np.ndarray, interval_bytes: int
 ) -> tuple[EntryGaps, np.ndarray]:
-    """The gaps between the entries of a stretch of batches.
+    """Measures the gaps between the entries of a stretch of batches.
 
     Args:
-        entries: the positions that the complete index points to, each of one batch.
+        entries: all positions in the index; each is a batch's position.
 
     Returns:
         The gaps, and the slots before the late ones.
     """
-    slot = np.searchsorted(entries, positions, "left") - 1  # of the entry before
+    slot = np.searchsorted(entries, positions, "left") - 1  # slot of the previous entry
     bytes_since_entry = (
         positions - np.where(slot >= 0, entries[slot], 0) if len(entries) else positions
     )

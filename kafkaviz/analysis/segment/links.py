@@ -1,14 +1,14 @@
-"""How .timeindex, .index and .log point at each other.
+"""The links between .timeindex, .index and .log.
 
-Which batch an entry means, and which entry a search for a batch lands on.
+They show the batch that an entry points to, and the entry at which a search for a batch starts:
 
     .timeindex  slot 95   newest 09:29:44.123, offset 11625
     .index      slot 95   offset 11625, position 479997
     .log        position 479997: the batch of offsets 11612 to 11625
 
-Slot 95 is this batch's own entry. A search for offset 11612 still lands on slot 94, the last whose
-key is not above 11612, and steps over headers from there. Rows count the batches of the .log and
-slots the places of an index, both from 0.
+Slot 95 is this batch's own entry. A search for offset 11612 still starts at slot 94, which is the
+last whose key is not above 11612, and scans headers from there. Rows count the batches of the .log,
+and slots the places in an index, both from 0.
 """
 
 from dataclasses import dataclass
@@ -26,50 +26,50 @@ NO_KEYS = np.zeros(0, np.int64)
 
 
 class Aim(IntEnum):
-    """Where an offset entry's position leads, beside where its key belongs."""
+    """Where the position of an offset entry leads, compared with the batch of its key."""
 
     EXACT = 0  # the start of the batch that holds the key
-    # the start of an earlier batch: one entry for a complete append, as before Kafka 3.9.1 and in
-    # 4.0.0; no offset is missed
+    # The start of an earlier batch. No offset is missed. Kafka before 3.9.1, and 4.0.0, write one
+    # entry for a whole append.
     COARSE = 1
-    # the start of a batch behind the one that holds the key: a search from there misses offsets
+    # the start of a later batch: a search from there misses offsets
     PAST = 2
-    INSIDE = 3  # into the middle of a batch: what is read there is no header
+    INSIDE = 3  # the middle of a batch, where no header starts
     BEYOND = 4  # at or after the end of the last batch
-    UNORDERED = 5  # the key is not above the one before: a binary search may go astray
+    UNORDERED = 5  # the key is not above the previous one, so a binary search may fail
 
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """The links of m offset entries and k time entries to the batches of a .log, and back.
+    """The links between m offset entries, k time entries and the batches of a .log, both ways.
 
-    NONE stands where there is no other end.
+    NONE stands for a missing row or slot.
     """
 
     batch_count: int
-    base_offset: int  # of the segment
+    base_offset: int  # base offset of the segment
     keys: np.ndarray  # (m,) the largest offset of the entries up to each
-    # the batches with an own entry, ascending: one that points at their start and not astray; of
-    # several the one whose key it holds
+    # The batches with their own entry, ascending. It points to their start and is not wrong; if
+    # there are several, it is the one whose key the batch holds.
     indexed_rows: np.ndarray
     indexed_slots: np.ndarray
     entry_batch: np.ndarray  # (m,) the batch that starts at the entry's position
     entry_home: np.ndarray  # (m,) the batch that holds the entry's key
     entry_aim: np.ndarray  # (m,) Aim
     entry_time: np.ndarray  # (m,) the time entry that was written with this offset entry
-    entry_records: np.ndarray  # (m,) how many records are in entry_batch; NONE if that is unknown
-    home_position: np.ndarray  # (m,) where entry_home starts
-    home_last_offset: np.ndarray  # (m,) its last offset
-    home_newest_ms: np.ndarray  # (m,) the largest timestamp up to it
+    entry_records: np.ndarray  # (m,) number of records in entry_batch; NONE if unknown
+    home_position: np.ndarray  # (m,) position of entry_home
+    home_last_offset: np.ndarray  # (m,) last offset of entry_home
+    home_newest_ms: np.ndarray  # (m,) largest timestamp up to and including entry_home
     time_batch: np.ndarray  # (k,) the batch that holds the time entry's offset
-    time_position: np.ndarray  # (k,) where that starts
-    # (k,) the offset entry it was written with; NONE: written when the segment rolled or closed
+    time_position: np.ndarray  # (k,) position of time_batch
+    # (k,) the offset entry it was written with; NONE if written when the segment rolled or closed
     time_slot: np.ndarray
     time_true: np.ndarray  # (k,) whether the newest record of that batch has the entry's timestamp
 
     @property
     def wrong_entries(self) -> np.ndarray:
-        """The slots of .index that lead a search astray."""
+        """The slots of .index that can make a search fail."""
         return np.flatnonzero(self.entry_aim >= Aim.PAST)
 
     @property
@@ -78,44 +78,44 @@ class Links:
         return np.flatnonzero(~self.time_true)
 
     def own_slots(self, first: int, stop: int) -> np.ndarray:
-        """The own entry of each batch from one row to another, without the last."""
+        """Returns the slot of each batch's own entry, for the rows from `first` up to `stop`."""
         slots = np.full(stop - first, NONE)
         start, end = np.searchsorted(self.indexed_rows, (first, stop))
         slots[self.indexed_rows[start:end] - first] = self.indexed_slots[start:end]
         return slots
 
     def landing_slots(self, batches: BatchTable, first: int, stop: int) -> np.ndarray:
-        """The slots on which searches for the first offsets of these batches land.
+        """Returns the slots at which searches for the first offsets of these batches start.
 
-        NONE: the search starts at byte 0.
+        NONE means that the search starts at byte 0.
         """
         least_offset = int(batches.row(first - 1)["last_offset"]) + 1 if first else self.base_offset
         return self.landing_slots_of(batches.window(first, stop), least_offset)
 
     def landing_slots_of(self, batches: np.ndarray, least_offset: int) -> np.ndarray:
-        """The slot before the first one whose key is above the first offset of each batch.
+        """Returns the last slot before a key that is above the first offset of each batch.
 
-        What Kafka's lookup gives as long as keys grow.
+        This is the result of Kafka's lookup as long as keys grow.
 
         Args:
-            least_offset: that the first of them can have.
+            least_offset: the least possible first offset of the first batch.
         """
         return np.searchsorted(self.keys, first_offsets(batches, least_offset), side="right") - 1
 
 
 class LinkBuilder(BatchObserver[Links]):
-    """The links of a segment while its .log is read, array by array.
+    """Builds the links of a segment while its .log is read.
 
-    Each array holds the targets of a stretch of the entries, sorted by position or by offset.
+    Each chunk takes the entries that point into it, which are sorted by position or by offset.
     """
 
     def __init__(self, entries: np.ndarray, times: np.ndarray, base_offset: int) -> None:
         """Starts with no batch observed.
 
         Args:
-            entries: the written slots, of log.segment's entry dtype.
-            times: the written slots, of log.segment's entry dtype.
-            base_offset: of the segment.
+            entries: the written slots of .index, log.segment.OFFSET_ENTRY.
+            times: the written slots of .timeindex, log.segment.TIME_ENTRY.
+            base_offset: the base offset of the segment.
         """
         self._entries, self._times, self._base_offset = entries, times, base_offset
         self._positions = _SortedKeys(entries["position"])
@@ -137,7 +137,7 @@ class LinkBuilder(BatchObserver[Links]):
         self._newest_row = NONE
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches."""
+        """Adds the next batches."""
         if not len(batches):
             return
         positions, last_offsets, times_ms = (
@@ -168,9 +168,9 @@ class LinkBuilder(BatchObserver[Links]):
         self._newest_row = int(newest_rows[-1])
 
     def _newest(self, times_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The largest timestamp up to each batch, and the earliest row that holds it.
+        """Returns the largest timestamp up to each batch, and the earliest row that has it.
 
-        The row is NONE while all are -1.
+        The row is NONE while all timestamps are -1.
         """
         newest_ms = np.maximum(np.maximum.accumulate(times_ms), self._newest_ms)
         before_ms = -1 if self._newest_ms == BELOW_ALL else self._newest_ms
@@ -179,18 +179,18 @@ class LinkBuilder(BatchObserver[Links]):
         return newest_ms, np.maximum.accumulate(np.where(is_newer, rows, self._newest_row))
 
     def result(self) -> Links:
-        """The links of all entries."""
+        """Returns the links of all entries."""
         return self.links_of(
             np.ones(len(self._entries), bool),
             np.ones(len(self._times), bool),
         )
 
     def links_of(self, is_entry: np.ndarray, is_time: np.ndarray) -> Links:
-        """The links of some entries, as if there were no others.
+        """Returns the links of some entries, ignoring all others.
 
         Args:
-            is_entry: (m,) which of the offset entries.
-            is_time: (k,) which of the time entries.
+            is_entry: a mask of the offset entries, shape (m,).
+            is_time: a mask of the time entries, shape (k,).
         """
         entries, times = self._entries[is_entry], self._times[is_time]
         entry_batch, entry_home = self._entry_batch[is_entry], self._entry_home[is_entry]
@@ -221,7 +221,7 @@ class LinkBuilder(BatchObserver[Links]):
 
 
 class _SortedKeys:
-    """Keys of an index in their order, taken piece by piece."""
+    """The keys of an index in ascending order, taken piece by piece."""
 
     def __init__(self, keys: np.ndarray) -> None:
         self._slots = np.argsort(keys, kind="stable")
@@ -229,21 +229,21 @@ class _SortedKeys:
         self._cursor = 0
 
     def take(self, largest: int) -> np.ndarray:
-        """The slots of the keys up to this one that were not taken before, by their keys."""
+        """Returns the slots of the keys up to `largest` that were not taken before, by key."""
         start = self._cursor
         self._cursor = max(start, int(np.searchsorted(self._keys, largest, "right")))
         return self._slots[start : self._cursor]
 
 
 def link(batches: np.ndarray, entries: np.ndarray, times: np.ndarray, base_offset: int) -> Links:
-    """The links of batches that are in memory, as LinkBuilder has them."""
+    """Returns the links of batches in memory."""
     builder = LinkBuilder(entries, times, base_offset)
     builder.observe(batches)
     return builder.result()
 
 
 def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """The row of the batch that starts at each position, NONE where none does."""
+    """Returns the row of the batch that starts at each position, or NONE."""
     rows = np.searchsorted(batches["position"], positions)
     is_found = rows < len(batches)
     is_found[is_found] = batches["position"][rows[is_found]] == positions[is_found]
@@ -251,12 +251,12 @@ def row_at_position(batches: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 
 def first_offsets(batches: np.ndarray, least_offset: int) -> np.ndarray:
-    """The first offset of each batch.
+    """Returns the first offset of each batch.
 
-    Of a compressed magic 0 or 1 wrapper, which does not have it, the least it can be.
+    A compressed wrapper of magic 0 or 1 does not contain it; then it is the least possible one.
 
     Args:
-        least_offset: that the first batch can have.
+        least_offset: the least possible first offset of the first batch.
     """
     base_offsets = batches["base_offset"]
     least_offsets = np.concatenate(([least_offset], batches["last_offset"][:-1] + 1))[
@@ -284,7 +284,10 @@ def _aims(
 
 
 def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The batches with an own entry, ascending, and its slot: an exact one, of equals the last."""
+    """Returns the batches with their own entry, ascending, and its slot.
+
+    An exact entry is preferred; of equal ones the last.
+    """
     slots = np.flatnonzero((aims <= Aim.COARSE) & (entry_batch != NONE))
     slots = slots[np.lexsort((slots, aims[slots] == Aim.EXACT, entry_batch[slots]))]
     rows = entry_batch[slots]
@@ -295,12 +298,13 @@ def _own_entries(entry_batch: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray,
 def _entry_twins(
     home_owner: np.ndarray, entry_home: np.ndarray, time_batch: np.ndarray, time_true: np.ndarray
 ) -> np.ndarray:
-    """The time slot written with each offset entry.
+    """Returns the time slot that was written with each offset entry.
 
-    TimeIndex.maybeAppend writes only what is newer than the slot before.
-
-    So a time entry goes with the first offset entry written while the newest record so far was in
-    the batch it names. Where two name one batch, the one that agrees with the log goes first.
+    TimeIndex.maybeAppend writes an entry only if its timestamp is newer than the last entry's. So a
+    time
+    entry belongs to the first offset entry that was written while its batch held the newest record.
+    If
+    two time entries name one batch, the one that agrees with the log is taken.
 
     Args:
         home_owner: the batch of the newest record up to each entry_home.
@@ -318,7 +322,7 @@ def _entry_twins(
 
 
 def _inverse(targets: np.ndarray, length: int) -> np.ndarray:
-    """Which slot has each target."""
+    """Returns which slot has each target, or NONE."""
     inverse = np.full(length, NONE)
     slots = np.flatnonzero(targets != NONE)
     inverse[targets[slots]] = slots

@@ -1,9 +1,7 @@
-"""The pin: which batch of a segment to look at.
+"""The selected batch of a segment: that of a requested offset, or by default an instructive one.
 
-It is the batch of a requested offset, or, where none was named, an instructive one.
-
-Of 40 batches whose index has a wrong entry in slot 3, the instructive one is where slot 3 leads; of
-a sound segment, an indexed batch of several records somewhat before the middle.
+For example, if slot 3 of the index is wrong, the default is the batch that slot 3 leads to. In a
+sound segment it is an indexed batch of several records a little before the middle.
 """
 
 from enum import StrEnum
@@ -15,13 +13,13 @@ from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.format import offset_index, time_index
 
-VISIBLE_ENTRIES = 4.81  # entries a window shows at first: what has room for its numbers
-DEFAULT_ENTRY_SHARE = 0.45  # of the entries: a pin nobody chose stands a little before the middle
-OFFSET_DIGITS = 19  # of the largest one; Python refuses to read thousands of digits
+VISIBLE_ENTRIES = 4.81  # entries in the first window: as many as have room for their numbers
+DEFAULT_ENTRY_SHARE = 0.45  # place of the default selection among the entries
+OFFSET_DIGITS = 19  # digits of the largest offset; Python refuses to convert thousands of digits
 
 
 class NoRowReason(StrEnum):
-    """Why an offset has no row."""
+    """The reason why an offset has no row."""
 
     DEFAULT = ""
     NO_NUMBER = "no number"
@@ -29,10 +27,11 @@ class NoRowReason(StrEnum):
 
 
 class Selection(NamedTuple):
-    """An offset somebody asked for, its row, and if it has none why not.
+    """A requested offset with its row, or the reason why it has none.
 
-    "" is nobody's, and its row an instructive one; slot and time are then the slots to look at,
-    where they are what matters.
+    An offset of "" means that none was requested, and the row is an instructive one. `slot` and
+    `time`
+    are the slots to show, if they matter.
     """
 
     offset: str
@@ -43,7 +42,7 @@ class Selection(NamedTuple):
 
 
 def select_offset(anatomy: Anatomy, text: str) -> Selection:
-    """The row of the batch that holds an offset; for "" what to look at first."""
+    """Returns the batch that holds an offset, or the default selection for ""."""
     if not text:
         return default_selection(anatomy)
     first, last = offsets(anatomy)
@@ -56,17 +55,18 @@ def select_offset(anatomy: Anatomy, text: str) -> Selection:
 
 
 def offsets(anatomy: Anatomy) -> tuple[int, int]:
-    """The first and the last offset of a segment that has a batch."""
+    """Returns the first and last offset of a segment, which must have a batch."""
     first = int(cast(np.void, anatomy.counts.first)["base_offset"])
     base_offset = first if first >= 0 else anatomy.segment.base_offset
     return base_offset, anatomy.counts.last_offset
 
 
 def default_selection(anatomy: Anatomy) -> Selection:
-    """What to show first.
+    """Returns the batch to show first.
 
-    An entry that leads astray, the end of a file in use or cut, else an entry of several records in
-    the middle.
+    It belongs to a wrong entry, or else is near the end of an .index that is in use or torn, or
+    else is
+    an indexed batch of several records near the middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):
@@ -88,7 +88,7 @@ def default_selection(anatomy: Anatomy) -> Selection:
 
 
 def _row_near_end(anatomy: Anatomy) -> int:
-    """The last entry but two, or a later one if a window cannot show both that and the end."""
+    """Returns the third-last indexed batch, or a later one that fits in a window with the end."""
     links = anatomy.links
     positions = anatomy.index.entries["position"][links.indexed_slots[-3:]]
     is_shown = positions > positions[-1] - window_bytes(anatomy) // 2
@@ -96,15 +96,15 @@ def _row_near_end(anatomy: Anatomy) -> int:
 
 
 def row_at_byte(anatomy: Anatomy, position: int) -> int:
-    """The row at a byte of the .log; the last one for a byte behind it."""
+    """Returns the row at a byte of the .log; for a byte after the last batch, the last row."""
     row = anatomy.batches.row_containing_byte(position)
     return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
 
 
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
-    """What goes with a byte of the "log", "index" or "timeindex".
+    """Returns the selection for a byte of the "log", "index" or "timeindex".
 
-    Its batch, or its slot and the batch that this leads to.
+    It is the batch at that byte, or the slot with the batch that it leads to.
     """
     links = anatomy.links
     if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
@@ -121,9 +121,9 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
 
 
 def window_bytes(anatomy: Anatomy) -> int:
-    """A window with room for five entries.
+    """Returns the size of a window with room for five entries.
 
-    Without entries, for forty batches; never less than one and a half of the median batch.
+    Without entries it has room for forty batches. It is never less than 1.5 times the median batch.
     """
     median = anatomy.density.gap_median_bytes
     batch = anatomy.counts.median_bytes

@@ -1,9 +1,7 @@
-"""What stands behind the last complete batch of a log.
+"""The bytes after the last complete batch of a log: zeros, the start of a batch, or garbage.
 
-Zeros, the start of a batch, or bytes that do not belong.
-
-A log of 500 bytes whose last complete batch ends at 455, and whose other 45 bytes start no batch:
-Tail("garbage", 455, 45).
+For example, a log has 500 bytes, its last complete batch ends at 455, and the other 45 bytes do not
+start a batch. Its tail is `Tail("garbage", 455, 45)`.
 """
 
 from dataclasses import dataclass
@@ -13,14 +11,15 @@ from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import Message, message
 
-READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
+READ_BYTES = 16 << 20  # the part of a tail that is examined
 
 
 @dataclass(frozen=True)
 class Tail:
-    """Bytes behind the last complete batch.
+    """The bytes after the last complete batch.
 
-    "zeros" was set ahead, "torn" begins like the next batch, "garbage" is neither.
+    Attributes:
+        kind: "zeros" (preallocated), "torn" (begins like the next batch) or "garbage" (neither).
     """
 
     kind: str
@@ -29,7 +28,7 @@ class Tail:
 
     @property
     def summary(self) -> Message:
-        """What a row of a map has room for."""
+        """A text short enough for a row of a map."""
         if self.size_bytes > READ_BYTES:
             return message("tail.long", size=self.size_bytes)
         if self.kind == "torn":
@@ -40,14 +39,11 @@ class Tail:
 
 
 def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
-    """The tail of a log behind its last complete batch.
+    """Returns the tail of a log after its last complete batch, or None if there is none.
 
     Args:
         end_position: the byte where that batch ends.
-        last_offset: its last offset, None without a batch.
-
-    Returns:
-        None without a tail.
+        last_offset: the last offset of that batch, or None without a batch.
 
     Raises:
         CannotOpen: the .log cannot be read.

@@ -1,20 +1,18 @@
-"""What every index.interval.bytes would have cost one log.
+"""The exact cost that each index.interval.bytes would have had for a log.
 
-Index entries, and the batch headers that a lookup reads. Exact, no model.
+The costs are index entries, and the batch headers that lookups read. The batches stay the same and
+the interval varies. For example, with twenty batches of 1000 bytes and ten records each, a fetch at
+the base offset of batch 7 has these costs:
 
-The batches are held, the interval is swept. Of twenty batches of 1000 bytes and ten records each:
+- interval 4096: entries at batches 5, 10, 15. It starts at 5 and reads 5, 6, 7: 3 headers.
+- interval 3999: entries at batches 4, 8, 12, 16. It starts at 4 and reads 4 headers.
+- interval 0: entries at batches 1 to 19. It starts at 6 and reads 2 headers, the fewest possible.
 
-    interval 4096   entries at batches 5, 10, 15      a fetch at the base offset of batch 7 starts
-    at 5 and reads 5, 6, 7: 3 headers
-    interval 3999   entries at batches 4, 8, 12, 16   it starts at 4 and reads 4, 5, 6, 7
-    interval 0      entries at batches 1 to 19        it starts at 6 and reads 6, 7: never fewer
-    than 2
+The key of an entry is its batch's last offset. So a fetch at the base offset of an indexed batch
+starts at the previous entry, unless the batch holds one record. This is LogSegment.append of Kafka
+2.0 to 4.3.1, without the case of a full index.
 
-The key of an entry is its batch's last offset, so that a fetch at the base offset of an indexed
-batch starts at the entry before, unless the batch holds one record. As LogSegment.append of Kafka
-2.0 to 4.3.1; that an index can be full is left out.
-
-Sweeps of segments add up: parts(one) + parts(other) is what parts([one, other]) gives, and a sum
+The sweeps of segments can be added: parts(one) + parts(other) equals parts([one, other]), so a sum
 over tasks is as exact as one pass.
 """
 

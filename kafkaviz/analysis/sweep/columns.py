@@ -1,6 +1,6 @@
-"""What is kept of a segment's batches while it is read.
+"""The columns of a segment's batches that are kept while it is read, in 21 bytes per batch.
 
-21 bytes each, for what can only be counted once its end is known.
+Some lookups can only be counted when the end of the segment is known.
 """
 
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from kafkaviz.analysis.sweep.interval_headers import SIZES, sizes
 from kafkaviz.format.batch import UNKNOWN, has_delete_horizon
 from kafkaviz.format.batch_observer import BatchObserver
 
-MAX_GROWTH_ROWS = 1 << 18  # rows that a column is made longer by, at most
+MAX_GROWTH_ROWS = 1 << 18  # greatest number of rows by which a column is extended at once
 
 
 @dataclass
 class Columns:
-    """The narrow columns of one segment.
+    """The kept columns of one segment.
 
     Attributes:
         sizes: interval_headers.SIZES.
         newest_ms: the largest timestamp up to each batch.
-        targets_ms: the first timestamps that can be looked up, ascending.
+        targets_ms: the batches' first timestamps that can be looked up, ascending.
     """
 
     sizes: np.ndarray
@@ -30,18 +30,18 @@ class Columns:
 
     @classmethod
     def from_batches(cls, batches: np.ndarray) -> "Columns":
-        """Of an entire segment with a batch at least."""
+        """Returns the columns of a whole segment with at least one batch."""
         builder = ColumnsBuilder()
         builder.observe(batches)
         return builder.result()
 
     def forget_times(self) -> None:
-        """All lookups by timestamp are counted: what only they need is let go."""
+        """Drops the columns for lookups by timestamp, once these are counted."""
         self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
 
 
 class ColumnsBuilder(BatchObserver[Columns]):
-    """The columns of one segment, gathered chunk by chunk, one array of each."""
+    """Collects the columns of one segment chunk by chunk."""
 
     def __init__(self) -> None:
         self._sizes, self._newest, self._targets = (
@@ -52,7 +52,7 @@ class ColumnsBuilder(BatchObserver[Columns]):
         self._newest_ms = UNKNOWN
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: format.batch.BATCH."""
+        """Adds the next batches, rows of format.batch.BATCH."""
         newest = np.maximum.accumulate(np.append(self._newest_ms, batches["max_timestamp_ms"]))[1:]
         self._newest_ms = int(newest[-1])
         first = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
@@ -64,7 +64,7 @@ class ColumnsBuilder(BatchObserver[Columns]):
             column.add(column_part)
 
     def result(self) -> Columns:
-        """All of them; nothing of them is kept here."""
+        """Returns the columns, which this builder then no longer holds."""
         targets = self._targets.end()
         targets.sort()
         return Columns(
@@ -75,24 +75,20 @@ class ColumnsBuilder(BatchObserver[Columns]):
 
 
 class GrowingColumn:
-    """One column, made longer where it lies.
-
-    Neither pieces nor a copy of it take memory beside it.
-    """
+    """A column that is extended in place, so that no second copy takes memory."""
 
     def __init__(self, dtype: np.dtype | type) -> None:
         self._rows, self._length = np.empty(0, dtype), 0
 
     def add(self, rows: np.ndarray) -> None:
-        """The next rows."""
         old_length, self._length = self._length, self._length + len(rows)
         if self._length > len(self._rows):
-            # nobody has a view of it before end()
+            # refcheck=False is safe: no view of the array is given out before end()
             self._rows.resize(self._length + min(self._length, MAX_GROWTH_ROWS), refcheck=False)
         self._rows[old_length : self._length] = rows
 
     def end(self) -> np.ndarray:
-        """All rows; nothing more comes, and they are the caller's alone."""
+        """Returns all rows and gives them up; nothing can be added after that."""
         rows, self._rows = self._rows, self._rows[:0].copy()
         rows.resize(self._length, refcheck=False)
         return rows

@@ -1,6 +1,6 @@
-"""How many targets take how many headers, of one interval and of all.
+"""Histograms: the number of targets by headers read, for one interval and for all.
 
-They are counted by their number of headers from 0.
+`counts[n]` targets take n headers.
 """
 
 import numpy as np
@@ -9,12 +9,10 @@ from kafkaviz.binary.lazy_njit import njit
 
 
 class HeaderCounts:
-    """How many targets take how many headers, for each interval.
+    """The histogram of each interval; that of interval k begins at starts[k].
 
-    The counts of interval k from starts[k] on.
-
-    flat: counts; steps: what is to be added to them, as the difference from each number to the one
-    before.
+    `flat` holds counts. `steps` holds changes from one number to the next, to be summed up and
+    added.
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
@@ -23,9 +21,9 @@ class HeaderCounts:
         self.flat = self.steps = np.zeros(0, np.int64)
 
     def make_room(self, batches: int, least_batch_bytes: int | None, longest_append: int) -> None:
-        """Room for every number of headers that can come.
+        """Makes room for every number of headers that can occur.
 
-        What is not indexed is no longer than an interval and the appends around it.
+        A part without an entry is not longer than an interval and the appends around it.
         """
         self._longest = max(self._longest, longest_append)
         max_headers = self._intervals // (least_batch_bytes or 1) + 2 * self._longest
@@ -41,12 +39,13 @@ class HeaderCounts:
         self.flat, self.steps, self.starts = flat, steps, starts
 
     def each(self) -> tuple[np.ndarray, np.ndarray]:
-        """The counts of each interval without the zeros behind them.
+        """Returns the histogram of each interval without trailing zeros.
 
         Returns:
-            All counts one behind the other, and where those of each interval begin.
+            The histograms one after another, and the start of each.
         """
-        counts = self.flat + np.cumsum(self.steps)  # the steps of an interval sum up to 0
+        # the steps of each interval add up to 0, so one cumulative sum serves all intervals
+        counts = self.flat + np.cumsum(self.steps)
         lengths = _lengths(counts, self.starts)
         starts = starts_of_lengths(lengths)
         packed_counts = np.zeros(int(starts[-1]), np.int64)
@@ -55,29 +54,32 @@ class HeaderCounts:
 
 
 def mean(counts: np.ndarray) -> float:
-    """The mean number, NaN of none.
+    """Returns the mean number; NaN without targets.
 
     Args:
-        counts: how many there are of each number from 0.
+        counts: the number of targets for each number from 0.
     """
     total = counts.sum()
     return float((np.arange(len(counts)) * counts).sum() / total) if total else float("nan")
 
 
 def quantile(counts: np.ndarray, share: float) -> int:
-    """The least number that at least this share of all does not exceed; 0 of none."""
+    """Returns the least number that at least this share of the targets does not exceed.
+
+    It is 0 without targets.
+    """
     return int(
         quantiles(np.asarray(counts, np.int64), np.array([0, len(counts)]), np.array([share]))[0, 0]
     )
 
 
 def starts_of_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Where the counts of each interval begin, and where the last ones end."""
+    """Returns the start of each histogram, and the end of the last one."""
     return np.append(0, np.cumsum(lengths))
 
 
 def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
-    """Counts by number, of two together."""
+    """Returns the sum of two histograms."""
     total = np.zeros(max(len(counts), len(other_counts)), np.int64)
     total[: len(counts)] += counts
     total[: len(other_counts)] += other_counts
@@ -86,7 +88,7 @@ def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """As quantile(): an interval a row, a share a column."""
+    """Returns quantile() of each histogram, one row per interval and one column per share."""
     table = np.zeros((len(starts) - 1, len(shares)), np.int64)
     for interval_number in range(len(starts) - 1):
         counts = flat[starts[interval_number] : starts[interval_number + 1]]
@@ -104,9 +106,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
 def add_counts(
     flat: np.ndarray, starts: np.ndarray, added_flat: np.ndarray, added_starts: np.ndarray
 ) -> None:
-    """Adds the counts of each interval to those of the same one.
+    """Adds histograms to those of the same intervals in `flat`.
 
-    Of the longer ones what is behind the room is zeros.
+    An added histogram may be longer than its room, if only zeros are left out.
     """
     for interval_number in range(len(starts) - 1):
         length = min(
@@ -121,7 +123,7 @@ def add_counts(
 
 @njit(cache=True)
 def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """How many counts of each interval there are up to the last that is not 0."""
+    """Returns the length of each histogram without trailing zeros."""
     lengths = np.zeros(len(starts) - 1, np.int64)
     for interval_number in range(len(lengths)):
         for bin_number in range(starts[interval_number], starts[interval_number + 1]):

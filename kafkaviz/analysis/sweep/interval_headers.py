@@ -1,24 +1,24 @@
-"""What one interval costs batch by batch.
+"""The cost of one interval batch by batch.
 
-The headers that a fetch at each batch's base offset reads, and which batches have an entry.
+It consists of the headers that a fetch at each batch's base offset reads, and of the index entries.
 """
 
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 
-# a batch, and whether it spans one offset
+# the size of a batch, and whether it spans a single offset
 SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
 
 
 def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many headers a fetch at each batch's base offset reads, of one segment.
+    """Returns the headers that a fetch at each batch's base offset reads, for one segment.
 
     Args:
-        batches: format.batch.BATCH, or SIZES.
+        batches: rows of format.batch.BATCH, or of SIZES.
 
     Returns:
-        The headers, and whether the batch has an entry; (n,) each.
+        The number of headers, and whether the batch has an entry, each of shape (n,).
     """
     is_own = (
         batches["is_single"]
@@ -33,7 +33,7 @@ def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.nd
 
 
 def sizes(batches: np.ndarray) -> np.ndarray:
-    """What headers() needs of batches, in five bytes each: SIZES."""
+    """Returns the SIZES rows of batches, which take five bytes each."""
     table = np.empty(len(batches), SIZES)
     table["size_bytes"], table["is_single"] = (
         batches["size_bytes"],

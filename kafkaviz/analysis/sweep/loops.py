@@ -1,26 +1,25 @@
-"""The compiled ways of all intervals through the batches of a segment."""
+"""The compiled loops that follow all intervals through the batches of a segment."""
 
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 
-# of one interval, on the way through a segment; rows and positions are counted from the segment's
-# start
+# The state of one interval between two batches. Rows and positions count from the segment's start.
 STATE: np.dtype = np.dtype(
     [
-        # of the batch that the usable entry points to; the first one until there is an entry
+        # the batch that the last entry points to; the first batch until there is an entry
         ("start_row", "i8"),
         ("start_position", "i8"),
-        ("append_row", "i8"),  # of the first batch of the append
+        ("append_row", "i8"),  # first batch of the append
         ("append_position", "i8"),
         ("is_indexed", "i8"),  # whether the append gets an entry
         ("entries", "i8"),
         ("time_entries", "i8"),
-        ("last_time_ms", "i8"),  # of the last time entry
+        ("last_time_ms", "i8"),  # timestamp of the last time entry
         ("skipped_bytes", "i8"),  # summed over the targets
     ]
 )
-_BLOCK = 2048  # batches that stay in the processor's cache while every interval passes over them
+_BLOCK = 2048  # batches that stay in the processor's cache while all intervals are followed
 
 
 @njit(cache=True)
@@ -35,12 +34,10 @@ def leap_to_entries(
     steps: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Each interval's way through batches that are appends of their own and have one target each.
-
-    From entry to entry.
+    """Follows each interval from entry to entry, if each batch is an append with one target.
 
     Args:
-        position_sums: of each batch the sum of all positions before its own.
+        position_sums: the sum of all positions before each batch's own.
         is_own: whether the target is the batch's last offset.
     """
     for number in range(len(intervals)):
@@ -103,13 +100,13 @@ def scan_blocks(
     headers: np.ndarray,
     starts: np.ndarray,
 ) -> None:
-    """Each interval's way through the same batches, a block of them after the other.
+    """Follows each interval batch by batch, block after block.
 
     Args:
         newest: the largest timestamp up to each batch.
         opens: whether a batch is the first of its append.
         closes: whether a batch is the last of its append.
-        headers: the counts of interval k from starts[k] on.
+        headers: the histograms; that of interval k begins at starts[k].
     """
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))
@@ -140,7 +137,7 @@ def _scan_block(
     state: np.record,
     counts: np.ndarray,
 ) -> None:
-    """One interval's way through a block."""
+    """Follows one interval through a block."""
     start_row, start_position, skipped = state.start_row, state.start_position, state.skipped_bytes
     append_row, append_position, is_indexed = (
         state.append_row,
@@ -181,7 +178,10 @@ def _scan_block(
 
 @njit(cache=True)
 def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
-    """The row behind each append that takes as many whole batches as fit, and one at least."""
+    """Returns the end row of each append, which takes as many whole batches as fit.
+
+    An append has at least one batch.
+    """
     ends = np.empty(len(sizes), np.int64)
     count, filled_bytes = 0, 0
     for row in range(len(sizes)):

@@ -1,7 +1,4 @@
-"""The sums behind a sweep, of one segment or of many.
-
-They give a table with a row for each interval.
-"""
+"""The sums of a sweep over one or many segments, and their table with one row per interval."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,21 +9,21 @@ import numpy as np
 from kafkaviz.analysis.sweep.counts import add_counts, quantiles, starts_of_lengths
 from kafkaviz.format import offset_index, time_index
 
-# 0, which indexes every batch, and 64 B to 4 MiB by thirds of a power of two, so that 4096 and the
-# other powers are among them.
+# 0 indexes every batch. The others are 64 B to 4 MiB, in steps of a third of a power of two, so
+# that 4096 and the other powers are among them.
 INTERVALS = (0, *(round(64 * 2 ** (third / 3)) for third in range(49)))
 SWEEP: np.dtype = np.dtype(
     [
         ("interval_bytes", "i8"),
-        ("entries", "i8"),  # of the offset index
-        # of .index and .timeindex together, the last time entry of each segment included
+        ("entries", "i8"),  # offset entries
+        # size of .index and .timeindex, including the last time entry of each segment
         ("index_bytes", "i8"),
-        ("headers_mean", "f8"),  # NaN of a log without a batch, as the other mean
+        ("headers_mean", "f8"),  # both means are NaN for a log without a batch
         ("headers_p50", "i8"),
         ("headers_p90", "i8"),
         ("headers_p99", "i8"),
         ("headers_max", "i8"),
-        # of .log, between the entry that a lookup starts from and the batch that answers it
+        # .log bytes between the entry that a lookup starts from and the batch that answers it
         ("skipped_bytes_mean", "f8"),
     ]
 )
@@ -35,17 +32,19 @@ QUANTILES = {"headers_p50": 0.5, "headers_p90": 0.9, "headers_p99": 0.99, "heade
 
 @dataclass(frozen=True, kw_only=True)
 class SweepParts:
-    """The sums behind a sweep, of one segment or of many; `+` adds them.
+    """The sums of a sweep over one or many segments.
 
     Attributes:
-        intervals, entries, time_entries, skipped_bytes: (k,) int64, the last summed over all
-            targets.
-        headers: how many targets take how many headers, those of interval k from starts[k] to
-            starts[k + 1], counted by their number from 0.
-        targets: how many.
-        log_bytes, batches, segments: of what.
-        least_batch_bytes: of the batches that another follows in its segment, the smallest; None
-            where none does.
+        intervals, entries, time_entries, skipped_bytes: int64, shape (k,); skipped_bytes is summed
+            over
+            all targets.
+        headers: the number of targets by headers read. Interval k has the counts from starts[k] to
+            starts[k + 1], for 0, 1, 2 ... headers.
+        targets: number of targets.
+        log_bytes, batches, segments: the extent of the swept logs.
+        least_batch_bytes: the smallest batch, not counting the last one of each segment; None if
+            there
+            is no such batch.
     """
 
     intervals: np.ndarray
@@ -61,10 +60,10 @@ class SweepParts:
     least_batch_bytes: int | None = None
 
     def __add__(self, other: "SweepParts") -> "SweepParts":
-        """Both together.
+        """Adds the sums of other segments.
 
         Raises:
-            ValueError: for sweeps over other intervals.
+            ValueError: the sweeps have different intervals.
         """
         if not np.array_equal(self.intervals, other.intervals):
             raise ValueError("sweeps over different intervals do not add up")
@@ -91,14 +90,14 @@ class SweepParts:
 
     @cached_property
     def index_bytes(self) -> np.ndarray:
-        """Of both indexes together, for each interval."""
+        """Size of both indexes together, for each interval."""
         return (
             self.entries * offset_index.ENTRY.itemsize
             + self.time_entries * time_index.ENTRY.itemsize
         )
 
     def sweep(self) -> np.ndarray:
-        """One row an interval: SWEEP."""
+        """Returns a SWEEP table with one row per interval."""
         table = np.zeros(len(self.intervals), SWEEP)
         table["interval_bytes"], table["entries"], table["index_bytes"] = (
             self.intervals,
@@ -115,10 +114,10 @@ class SweepParts:
         return table
 
     def index_of(self, interval_bytes: int) -> int:
-        """The place of an interval among those that were swept.
+        """Returns the place of an interval among the swept ones.
 
         Raises:
-            KeyError: for one that was not.
+            KeyError: the interval was not swept.
         """
         places = np.flatnonzero(self.intervals == interval_bytes)
         if not len(places):
@@ -126,14 +125,14 @@ class SweepParts:
         return int(places[0])
 
     def headers_at(self, place: int) -> np.ndarray:
-        """How many targets take how many headers at one interval, by their number from 0."""
+        """Returns the number of targets by headers read, at one interval."""
         return self.headers[self.starts[place] : self.starts[place + 1]]
 
     def at_interval(self, interval_bytes: int) -> "SweepParts":
-        """The sums of one interval.
+        """Returns the sums of one interval.
 
         Raises:
-            KeyError: for one that was not swept.
+            KeyError: the interval was not swept.
         """
         place = self.index_of(interval_bytes)
         rows, counts = slice(place, place + 1), self.headers_at(place)
@@ -149,7 +148,7 @@ class SweepParts:
 
 
 def no_parts(intervals: Iterable[int] = INTERVALS) -> SweepParts:
-    """The sums over no segment at all, to begin adding with."""
+    """Returns the sums over no segments, to start adding with."""
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     zeros = np.zeros(len(swept_intervals), np.int64)
     return SweepParts(

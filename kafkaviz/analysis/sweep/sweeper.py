@@ -1,7 +1,4 @@
-"""The sweeper, which takes a segment chunk by chunk.
-
-And the sweep of complete segments, which uses it.
-"""
+"""The sweep of a segment chunk by chunk, and of complete segments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,8 +12,8 @@ from kafkaviz.analysis.sweep.targets import BASE, TARGET_COUNTERS, TARGETS
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.batch_observer import BatchObserver
 
-FOLLOWER_APPEND_BYTES = 1 << 20  # replica.fetch.max.bytes: what a follower appends at once, at most
-CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size of one cleaner thread
+FOLLOWER_APPEND_BYTES = 1 << 20  # replica.fetch.max.bytes, the most that a follower appends at once
+CLEANER_APPEND_BYTES = 256 << 10  # half of log.cleaner.io.buffer.size, for one cleaner thread
 
 
 def sweep(
@@ -27,14 +24,17 @@ def sweep(
     by_base_offset: bool = False,
     append_bytes: int | None = None,
 ) -> np.ndarray:
-    """One row an interval (SWEEP) for the batches of a segment, or of several: format.batch.BATCH.
+    """Returns a SWEEP table with one row per interval, for one or several segments.
 
     Args:
+        batches: rows of format.batch.BATCH.
         targets: "base_offset", "last_offset" or "every_offset".
-        by_base_offset: the scan of 4.1 and later, which for a target inside of a batch looks at the
-            next header too.
-        append_bytes: an append, of that many bytes at most, gets one entry at most, as on followers
-            and after compaction up to 4.0.0 (KAFKA-806); None: every batch may get one.
+        by_base_offset: whether scans work as since 4.1, which read one more header for a target
+            inside
+            a batch.
+        append_bytes: the greatest size of an append, which gets at most one entry, as on followers
+            and
+            after compaction up to 4.0.0 (KAFKA-806). None: every batch may get an entry.
     """
     return parts(
         batches,
@@ -53,7 +53,7 @@ def parts(
     by_base_offset: bool = False,
     append_bytes: int | None = None,
 ) -> SweepParts:
-    """The sums behind sweep(), to be added to those of other segments."""
+    """Returns the sums of sweep(), to be added to those of other segments."""
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
     for segment in [batches] if isinstance(batches, np.ndarray) else batches:
@@ -69,9 +69,9 @@ def parts(
 
 
 class Sweeper(BatchObserver[SweepParts]):
-    """One segment while it is read, chunk by chunk.
+    """The sweep of one segment while it is read chunk by chunk.
 
-    Memory is bounded by a chunk and the counts, whatever the length of the .log.
+    Its memory is bounded by a chunk and the counts, for a .log of any length.
     """
 
     def __init__(
@@ -83,11 +83,12 @@ class Sweeper(BatchObserver[SweepParts]):
         append_bytes: int | None = None,
         by_append: bool = False,
     ) -> None:
-        """As sweep().
+        """Takes the options of sweep().
 
         Args:
-            by_append: batches say in a column "append" which of them came together, in the place of
-                append_bytes.
+            by_append: whether a column "append" of the batches says which of them were appended
+                together;
+                it replaces append_bytes.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:
@@ -98,12 +99,12 @@ class Sweeper(BatchObserver[SweepParts]):
         self._state, self._newest_ms = np.zeros(len(self._intervals), STATE), UNKNOWN
         self._state["last_time_ms"] = UNKNOWN
         self._counts = HeaderCounts(self._intervals)
-        # the last append, until it is known how it goes on
+        # the last append, held back until the next chunk shows whether it is complete
         self._open_append: tuple[np.ndarray, np.ndarray] | None = None
         self._sums = replace(no_parts(self._intervals), segments=1)
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches of the segment."""
+        """Adds the next batches of the segment."""
         if not len(batches):
             return
         appends = (
@@ -124,9 +125,9 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sweep_batches(batches[:, :closed_end], ends[:-1], is_end=False)
 
     def result(self) -> SweepParts:
-        """The sums over the entire segment.
+        """Returns the sums over the whole segment.
 
-        The last time entry that its roll or the broker's stop writes is among them.
+        They include the last time entry, which a roll or the broker's stop writes.
         """
         if self._open_append is not None:
             self._sweep_batches(
@@ -144,7 +145,7 @@ class Sweeper(BatchObserver[SweepParts]):
         )
 
     def _append_ends(self, batches: np.ndarray, appends: np.ndarray) -> np.ndarray:
-        """The row behind each append."""
+        """Returns the end row of each append."""
         if (batches[0] < 1).any():
             raise ValueError(f"no batch is {batches[0].min()} bytes")
         if appends[-1] != UNKNOWN:

@@ -1,20 +1,17 @@
-"""The targets: which offsets are looked up, and how many of each batch.
-
-And which of them take the header of the next batch too.
-"""
+"""The offsets that a sweep looks up: the targets of each batch, and the headers they take."""
 
 import numpy as np
 
 from kafkaviz.format.batch import UNKNOWN
 
-# Which offsets are looked up: of each batch the first, as a consumer does that goes on behind a
-# batch; the last; or all that it spans.
+# The offsets looked up in each batch: the first, as by a consumer that has read the batch before;
+# the last; or all offsets that the batch spans.
 BASE, LAST, EVERY = "base_offset", "last_offset", "every_offset"
 TARGETS: np.dtype = np.dtype(
-    [  # of one batch, how many targets
-        ("near", "i8"),  # end with its own header
-        ("far", "i8"),  # take that of the next batch too
-        # of those, at its last offset, which alone can start from the batch's own entry
+    [  # numbers of targets in one batch
+        ("near", "i8"),  # targets whose scan ends at this batch's header
+        ("far", "i8"),  # targets whose scan reads the next batch's header too
+        # those at the last offset, which alone can start from the batch's own entry
         ("near_last", "i8"),
         ("far_last", "i8"),
     ]
@@ -22,11 +19,10 @@ TARGETS: np.dtype = np.dtype(
 
 
 def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
-    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up.
-
-    Near, far, near_last, far_last of each.
+    """Returns the TARGETS of one segment's batches if every offset is looked up.
 
     Args:
+        batches: rows of format.batch.BATCH.
         is_end: whether no batch follows these.
     """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
@@ -37,7 +33,7 @@ def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = Tr
     return targets
 
 
-# ---- how they are counted. reads_next: of which batches a scan takes the next header too,
+# ---- counting targets. reads_next marks the batches for which a scan reads the next header too,
 # unless the target is their base offset
 
 
@@ -57,9 +53,9 @@ def _count_last_offsets(
 def _count_every_offset(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, reads_next: np.ndarray
 ) -> None:
-    """Each offset that a batch spans.
+    """Counts each offset that a batch spans.
 
-    Compaction may have left no record at some, and they are looked up all the same.
+    Compaction may have removed records, but their offsets are looked up all the same.
     """
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)

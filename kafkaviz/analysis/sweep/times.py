@@ -1,14 +1,13 @@
-"""What every index.interval.bytes would have cost lookups by timestamp.
+"""The cost that each index.interval.bytes would have had for lookups by timestamp.
 
-The headers from where the two indexes lead to the batch.
+A lookup takes the last time entry that is not above its timestamp, and looks up that entry's offset
+in the offset index. From there it reads headers until a batch is new enough. Time entries are only
+written when a newer timestamp comes. If a producer appends old records, no time entries are
+written,
+and a lookup just above the newest timestamp so far reads all of them.
 
-A lookup takes the last time entry that is not above its timestamp, looks its offset up in the
-offset index, and reads headers from there until a batch is as new. Entries of the time index are
-only written where a newer timestamp came: while old records are filled in there are none, and a
-lookup just above the newest so far reads all that was filled in.
-
-As LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. What a lookup takes beside headers
-does not depend on the interval: the whole of the batch is read, and decompressed, once.
+This is LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup does not
+depend on the interval: one whole batch is read and decompressed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,13 +24,14 @@ from kafkaviz.binary.lazy_njit import njit
 def sweep_times(
     batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS
 ) -> SweepParts:
-    """Lookups of each batch's first timestamp, once a batch, in its own segment.
+    """Returns the cost of one lookup per batch, for its first timestamp, in its own segment.
 
-    A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or
-    lies above all largest ones.
+    A batch is left out if it has no timestamp, if compaction replaced its first timestamp, or if
+    that
+    is above all largest timestamps.
 
     Args:
-        batches: format.batch.BATCH, of one segment or several.
+        batches: rows of format.batch.BATCH, of one or several segments.
     """
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
@@ -42,10 +42,10 @@ def sweep_times(
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """The same of one segment that was read.
+    """Returns the cost of these lookups for one segment that was read.
 
     Args:
-        batch_sweep: its sweep batch by batch, which has the intervals and the entries.
+        batch_sweep: the sweep of the segment batch by batch, with its intervals and entries.
     """
     lookup_results = [
         _count_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval)
@@ -67,14 +67,11 @@ def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
 def find_answers(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, row: int, position: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The batch that answers each of the ascending targets.
+    """Returns the row and the position of the batch that answers each of the ascending targets.
 
     Args:
         row: the first row that may answer.
-        position: where that row lies.
-
-    Returns:
-        The row and the position of each answer.
+        position: the position of that row.
     """
     rows, positions = np.empty((2, len(targets)), np.int64)
     for number in range(len(targets)):
@@ -89,18 +86,18 @@ def find_answers(
 def _count_lookups(
     sizes: np.ndarray, newest: np.ndarray, targets: np.ndarray, interval: int
 ) -> tuple[np.ndarray, int]:
-    """Counts the lookups in the indexes that an interval makes.
+    """Counts the lookups in the indexes that an interval produces.
 
-    The targets ascend, and with them the time entries that they begin from: those below a new entry
-    begin from the one before.
+    Targets ascend, and so do the time entries they start from: targets below a new entry start from
+    the entry before it.
 
     Returns:
-        How many lookups read how many headers, and the bytes that all of them skip.
+        The number of lookups by headers read, and the bytes that all of them skip.
     """
-    # done, the longest one's headers, bytes; the row and position reached
+    # lookups: number answered, most headers, bytes skipped, and the row and position reached
     counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)
-    # row and position: of the last entry, of that when the newest time came, and where a lookup
-    # begins
+    # row and position of: the last offset entry, the last one when the newest timestamp came, and
+    # the start of a lookup
     start = newest_start = entry_start = (0, 0)
     last_ms, position = -1, 0
     for row in range(len(sizes)):
@@ -136,7 +133,7 @@ def _answer_up_to(
     counts: np.ndarray,
     lookups: tuple[int, int, int, int, int],
 ) -> tuple[np.ndarray, tuple[int, int, int, int, int]]:
-    """The targets up to a time are looked up, from a row and its position on."""
+    """Counts the lookups of the targets up to a time, which start at a given row and position."""
     answered, longest, skipped, row, position = lookups
     while answered < len(targets) and targets[answered] <= up_to_ms:
         while newest[row] < targets[answered]:
