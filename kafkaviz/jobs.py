@@ -130,20 +130,12 @@ class Job(Generic[ResultT, ProgressT]):
         self._thread.join(timeout_s)
 
     def report(self, progress: ProgressT) -> None:
-        """Sets the progress; the work calls it.
-
-        Raises:
-            JobCancelled: the job is over.
-        """
+        """Sets the progress; the work calls it. Raises JobCancelled if the job is over."""
         self._progress = progress
         self.enter(self.state)
 
     def enter(self, state: str) -> None:
-        """Sets the state; the work calls it.
-
-        Raises:
-            JobCancelled: the job is over.
-        """
+        """Sets the state; the work calls it. Raises JobCancelled if the job is over."""
         with self._lock:
             if self.is_over:
                 raise self.cancellation()

@@ -81,10 +81,7 @@ def name(codec_id: int) -> str:
 
 
 def compress(codec: str, data: bytes | memoryview) -> bytes:
-    """Returns the data in a codec's framing, as a Kafka client may send it.
-
-    The result is the same bytes every time.
-    """
+    """Returns the data in a codec's framing; the same bytes every time."""
     return _COMPRESS[codec](bytes(data))
 
 
@@ -435,9 +432,9 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
 
 
 def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
-    """Returns the first frame with a header that any LZ4 library accepts.
+    """Returns the first frame with a header that any LZ4 library accepts, like `_from_lz4`.
 
-    Accepts the same frames as `_from_lz4`. Block checksums are kept, for the library to check.
+    Block checksums are kept, for the library to check.
 
     Raises:
         CorruptBytes: Kafka refuses the frame.
@@ -465,11 +462,7 @@ def _normalise_lz4_frame(data: memoryview, *, header_checked: bool) -> bytes:
 
 
 def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, int]:
-    """Reads the header of a frame.
-
-    Returns:
-        The flags, the largest size of a block, and the position of the first block.
-    """
+    """Returns the flags of a frame, its largest block size, and the position of the first block."""
     if len(data) < 7:
         raise CorruptBytes(
             len(data), message("codec.failed", codec="lz4", problem="Stream ended prematurely")

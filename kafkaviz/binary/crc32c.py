@@ -38,10 +38,7 @@ _INSTRUCTIONS = {
 def checksum_ranges(
     data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
-    """Returns the CRC-32C of data[start:end] for each start and end.
-
-    Returns:
-        An array of uint32, shape (ranges,).
+    """Returns the CRC-32C of each data[start:end], as an array of uint32, shape (ranges,).
 
     Raises:
         IndexError: a range is outside of the data.
@@ -107,11 +104,7 @@ def _sum_by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) 
 def _sum_blocks(
     crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, table: np.ndarray
 ) -> tuple[np.uint64, int]:
-    """Sums as many groups of three blocks as fit into the range.
-
-    Returns:
-        The sum, and the position after the last block.
-    """
+    """Sums groups of three blocks; returns the sum, and the position after the last block."""
     while end - start >= 3 * block_bytes:
         first, second, third = crc, np.uint64(0), np.uint64(0)
         for position in range(start, start + block_bytes, 8):
@@ -230,11 +223,7 @@ def _sum_by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np
 
 
 def _byte_sums() -> np.ndarray:
-    """Returns the sum of each byte value, starting from a sum of 0.
-
-    Returns:
-        An array of uint32, shape (256,).
-    """
+    """Returns the sum of each byte value, starting from 0, as uint32, shape (256,)."""
     sums = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         sums = sums >> 1 ^ np.where(sums & 1, np.uint32(POLYNOMIAL), np.uint32(0))
@@ -242,11 +231,7 @@ def _byte_sums() -> np.ndarray:
 
 
 def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the sum of each byte value when 0 to 7 zero bytes follow it.
-
-    Returns:
-        An array of uint32, shape (8, 256).
-    """
+    """Returns the sums of byte values that 0 to 7 zero bytes follow, as uint32, shape (8, 256)."""
     tables = [byte_sums]
     for _ in range(7):
         tables.append(tables[-1] >> 8 ^ byte_sums[tables[-1] & 0xFF])
@@ -254,13 +239,10 @@ def _position_tables(byte_sums: np.ndarray) -> np.ndarray:
 
 
 def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
-    """Returns the effect of `zero_bytes` zeros on each of the four bytes of a sum.
+    """Returns the effect of zeros on each of the four bytes of a sum, as uint32, shape (4, 256).
 
     Args:
-        zero_bytes: a power of two.
-
-    Returns:
-        An array of uint32, shape (4, 256).
+        zero_bytes: the number of zeros, a power of two.
     """
     sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
     table = sums >> 8 ^ byte_sums[sums & 0xFF]

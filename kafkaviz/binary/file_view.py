@@ -116,7 +116,6 @@ def _read_grown(
 
 
 def read_bytes(read: ReadInto, position: int, size_bytes: int) -> bytes:
-    """Returns a range of an open file; shorter if the file ends before."""
     return read_array(read, position, size_bytes).tobytes()
 
 

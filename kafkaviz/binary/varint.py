@@ -64,10 +64,7 @@ def unfold64(number: np.uint64) -> int:
 
 
 def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads a signed 32-bit number.
-
-    Returns:
-        The number, and the position after it.
+    """Reads a signed 32-bit number; returns it and the position after it.
 
     Raises:
         CorruptBytes: the number is truncated or too long.
@@ -81,28 +78,14 @@ def read_varint(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
 
 
 def read_varlong(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads a signed 64-bit number.
-
-    Returns:
-        The number, and the position after it.
-
-    Raises:
-        CorruptBytes: the number is truncated or too long.
-    """
+    """Like read_varint, for a signed 64-bit number."""
     number, position = _read(data, position, VARLONG_BYTES)
     number &= 2**64 - 1
     return (number >> 1) ^ -(number & 1), position
 
 
 def read_unsigned(data: bytes | memoryview, position: int = 0) -> tuple[int, int]:
-    """Reads an unsigned 32-bit varint.
-
-    Returns:
-        The number, and the position after it.
-
-    Raises:
-        CorruptBytes: the number is truncated or too long.
-    """
+    """Like read_varint, for an unsigned 32-bit number."""
     number, position = _read(data, position, VARINT_BYTES)
     return number & 0xFFFFFFFF, position
 
@@ -117,20 +100,12 @@ def write_varint(number: int) -> bytes:
 
 
 def write_varlong(number: int) -> bytes:
-    """Returns the shortest encoding of a signed 64-bit number.
-
-    Raises:
-        OverflowError: the number needs more bits.
-    """
+    """Like write_varint, for a signed 64-bit number."""
     return _write(_fold(number, 64))
 
 
 def write_unsigned(number: int) -> bytes:
-    """Returns the shortest encoding of a number from 0 to 2^32 - 1.
-
-    Raises:
-        OverflowError: the number is outside that range.
-    """
+    """Like write_varint, for a number from 0 to 2^32 - 1."""
     if not 0 <= number < 2**32:
         raise OverflowError(f"{number} is no unsigned 32-bit number")
     return _write(number)
@@ -152,11 +127,7 @@ def too_long_text(number: int, longest_bytes: int) -> str:
 
 
 def _read(data: bytes | memoryview, position: int, longest_bytes: int) -> tuple[int, int]:
-    """Reads a number without decoding zigzag.
-
-    Returns:
-        The number, which may have more bits than its type, and the position after it.
-    """
+    """Like read_varint, without decoding zigzag; the number may have more bits than its type."""
     number = 0
     for place, byte in enumerate(data[position : position + longest_bytes]):
         number |= (byte & 127) << 7 * place

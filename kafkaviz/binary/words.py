@@ -1,9 +1,9 @@
 """Loads and stores of several bytes at once, for compiled loops over bytes.
 
 A compiled loop over single bytes needs one step per byte; with these functions a step takes eight
-or sixteen. Like the processor's own instructions they need no alignment and check no bounds. The
-caller must check that the bytes exist. In a function compiled with boundscheck=True, or with
-NUMBA_BOUNDSCHECK=1, they check the bounds and raise IndexError.
+or sixteen. They need no alignment and check no bounds, so the caller must check that the bytes
+exist. Functions compiled with boundscheck=True, or with NUMBA_BOUNDSCHECK=1, do check and raise
+IndexError.
 """
 
 from collections.abc import Callable

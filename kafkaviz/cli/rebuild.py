@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 def _write_indexes(
     source: "RebuildSource", release: "Release", out: Path
 ) -> "tuple[list[RebuiltSegment], list[dict[str, str]]]":
-    """Builds and writes the indexes; they are moved into OUT after all are built.
+    """Builds all indexes, then moves them into OUT.
 
     Returns:
         The segments, and for each the checksums of its files by name.

@@ -308,11 +308,7 @@ def _between(separator: str, before: str, after: str) -> str:
 
 @cache
 def _parts(template: str) -> tuple[tuple[str, str | None, str], ...]:
-    """Returns the parts of a template.
-
-    Returns:
-        For each part its text, the name of the place after it, and the format of the place.
-    """
+    """Returns for each part of a template its text, the place after it, and the place's format."""
     return tuple((text, name, spec or "") for text, name, spec, _ in Formatter().parse(template))
 
 
@@ -388,10 +384,9 @@ def _parse_message(parsed: Any) -> Message:
 
 @cache
 def _value_names(key: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the values that a message of this key must have, and may have.
+    """Returns the values that a message of this key must have, and those it may have.
 
-    Raises:
-        KeyError: kafkaviz has no such key.
+    Raises KeyError for an unknown key.
     """
     many, single = (frozenset(places(_template(ENGLISH, key, number))) for number in (None, 1))
     return many, many | single | {"n"}

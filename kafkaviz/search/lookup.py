@@ -188,10 +188,9 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
 
 
 def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
-    """Returns the first message of magic 0 or 1 at or after an offset.
+    """Returns offset and decompressed bytes of the first message at or after an offset.
 
-    Returns:
-        Its offset and its decompressed bytes, or None if no message can be read.
+    Returns None if no message can be read. Only for magic 0 and 1.
     """
     messages = legacy_messages.read(data, reads_parts=False)
     places = np.flatnonzero(messages.rows["offset"] >= offset)
@@ -206,8 +205,7 @@ def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
 def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | PassedOver:
     """Returns the first record that the consumer wants from a batch.
 
-    Raises:
-        CorruptBytes: this record or one before it cannot be read.
+    Raises CorruptBytes if this record or one before it cannot be read.
     """
     for head in batch.heads(is_streamed=True):
         if head.offset >= fetch.offset:
@@ -218,11 +216,7 @@ def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | PassedOver:
 
 
 def _read_parts(batch: FileBatch, offset: int) -> None:
-    """Reads key and value of the message that the consumer gets.
-
-    Raises:
-        CorruptBytes: they cannot be read.
-    """
+    """Reads the message that the consumer gets; raises CorruptBytes if that fails."""
     first_message = _message_from(batch.content, offset)
     fault = legacy_messages.read(first_message[1]).fault if first_message else None
     if fault:

@@ -249,13 +249,10 @@ def _floors(
 def _floor(
     keys: np.ndarray, target: int, warm_from: int, probed_slots: np.ndarray
 ) -> tuple[int, int]:
-    """Searches for one target.
+    """Searches for one target; returns the slot found, and the number of slots read.
 
     Args:
         probed_slots: filled with the slots that the search reads.
-
-    Returns:
-        The slot found, and the number of slots read.
     """
     lo, hi, count = 0, len(keys) - 1, 0
     if hi < 0:

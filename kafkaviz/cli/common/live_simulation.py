@@ -97,7 +97,6 @@ class _LiveDirectory:
         self._last_base_offset = simulated.segments[-1].base_offset
 
     def end(self, *, clean: bool) -> Simulated:
-        """Ends the run and writes the files that the broker leaves."""
         simulated = self._run.end(clean=clean)
         self._write(simulated.files)
         if names.LOCK not in {file.name for file in simulated.files}:

@@ -19,11 +19,7 @@ from kafkaviz.format.legacy_messages import (
 
 
 def batch_lines(batches: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the lines of batches that are all readable, as record.readable_rows finds them.
-
-    Returns:
-        The bytes, and the end of each line.
-    """
+    """Returns the lines of batches that can all be read, and the end of each line."""
     legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
         return render_lines(*_head(batches), *_tail(batches, valid))
@@ -47,11 +43,7 @@ def count_readable(batches: np.ndarray) -> int:
 
 
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
-    """Returns the printed part of a batch's line, and the exception that ends the run there.
-
-    Args:
-        row: an array of one batch.
-    """
+    """Returns the printed part of one batch's line, and the exception that ends the run."""
     head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
     magic, position = int(row["magic"][0]), int(row["position"][0])
     what = (

@@ -32,7 +32,6 @@ class Console:
         self.write(f"{text}\n".encode("utf-8", "surrogateescape"))
 
     def complain(self, text: str) -> None:
-        """Prints a text on stderr."""
         self.flush()
         self._err.write(_escape_for_terminal(self._err, text.encode("utf-8", "surrogateescape")))
         self._err.flush()

@@ -18,11 +18,7 @@ _PACKAGE = "org.apache.kafka.tools.api."
 
 
 def decoder(options: DumpOptions) -> Decoder:
-    """Returns the decoder that the options ask for.
-
-    Raises:
-        JavaException: the decoder class does not exist.
-    """
+    """Returns the requested decoder; raises JavaException if its class does not exist."""
     if options.decoder == "cluster-metadata":
         return lambda record: [metadata.dump_text(record.value, record.offset).encode()]
     if options.decoder == "remote-log-metadata":
@@ -35,11 +31,7 @@ def decoder(options: DumpOptions) -> Decoder:
 
 
 def control_text(record: BatchRecord) -> bytes:
-    """Returns the text of a control record.
-
-    Raises:
-        JavaException: the record cannot be read.
-    """
+    """Returns the text of a control record; raises JavaException if it cannot be read."""
     try:
         return control.dump_text(record.key, record.value).encode()
     except KafkaParseError as fault:
@@ -47,10 +39,7 @@ def control_text(record: BatchRecord) -> bytes:
 
 
 def _coordinator_decoder(topic: str) -> Decoder:
-    """Returns a decoder for a coordinator's topic.
-
-    It raises JavaException for a record without a key.
-    """
+    """Returns a decoder for a coordinator's topic; records without a key raise JavaException."""
 
     def decode(record: BatchRecord) -> list[bytes]:
         try:

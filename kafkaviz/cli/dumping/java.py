@@ -69,11 +69,7 @@ def split_list(text: str) -> list[str]:
 
 
 def parse_long(text: str) -> int:
-    """Parses a number like Java's Long.parseLong.
-
-    Raises:
-        JavaException: parseLong throws.
-    """
+    """Parses a number like Java's Long.parseLong; raises JavaException if it throws."""
     if not _LONG.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise JavaException("java.lang.NumberFormatException", f'For input string: "{text}"')
     return int(text)

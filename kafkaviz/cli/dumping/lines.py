@@ -109,8 +109,8 @@ def _join_texts(words: tuple[tuple[str, ...], ...]) -> tuple:
     """Joins all texts to one array.
 
     Returns:
-        The array, the start and end of each text, the first text of each part, and the most bytes
-        of a line.
+        The array, start and end of each text, the first text of each part, the most bytes of a
+        line.
     """
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])

@@ -20,11 +20,7 @@ END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file.
-
-    Raises:
-        JavaException: Kafka's tool would die.
-    """
+    """Prints one file; raises JavaException if Kafka's tool would die."""
     name = path.rpartition("/")[2]
     lines = _record_lines(path, options, report) if options.deep else None
     console.line(head_line(name))

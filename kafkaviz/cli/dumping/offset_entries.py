@@ -28,11 +28,7 @@ class OffsetEntries:
     positions: np.ndarray
 
     def check(self) -> None:
-        """Checks the index like Kafka's OffsetIndex.sanityCheck.
-
-        Raises:
-            JavaException: sanityCheck throws.
-        """
+        """Raises JavaException if Kafka's OffsetIndex.sanityCheck throws."""
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
             raise JavaException(
                 java_exception.CORRUPT_INDEX,
@@ -65,11 +61,7 @@ def count_until_base(offsets: np.ndarray, base_offset: int) -> int:
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file.
-
-    Raises:
-        JavaException: Kafka's tool would die.
-    """
+    """Prints one file; raises JavaException if Kafka's tool would die."""
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(sibling_path(path, ".log")) as log:
         index = read(path, base_offset)
@@ -89,11 +81,7 @@ def sibling_path(path: str, suffix: str) -> str:
 
 
 def read(path: str, base_offset: int) -> OffsetEntries:
-    """Reads the slots of an .index.
-
-    Raises:
-        JavaException: the file does not exist.
-    """
+    """Reads the slots of an .index; raises JavaException if it does not exist."""
     data = index_content(path)
     slots = offset_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -148,8 +136,7 @@ def last_offsets(
 ) -> Iterator[tuple[int, int]]:
     """Yields each slot with the last offset of the batch at its position.
 
-    Raises:
-        JavaException: no batch starts at the position.
+    Raises JavaException if no batch starts there.
     """
     for slot, position in enumerate(positions.tolist()):
         row = log.first_batch(position, log.slice_stop(position, max_message_bytes))

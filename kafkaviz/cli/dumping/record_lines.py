@@ -47,13 +47,10 @@ _END_FAULTS = ("premature EOF", "payload reached EOF")
 def exception_of(
     fault: CorruptBytes, body: bytes, record_count: int, position: int
 ) -> JavaException | None:
-    """Returns the exception that Kafka throws for a gzip batch with a wrong checksum or length.
+    """Returns Kafka's exception for a gzip batch with a wrong checksum or length; else None.
 
     Args:
         body: all bytes after the batch's header.
-
-    Returns:
-        The exception, or None if the fault is another one.
     """
     if str(fault.what) not in _CHECKSUM_FAULTS:
         return None
@@ -261,14 +258,10 @@ class RecordLines:
             )
 
     def _print_batch(self, row: np.void, data: bytes, console: Console) -> None:
-        """Prints the records of a batch.
+        """Prints the records of a batch; raises JavaException if one cannot be read.
 
         Args:
             row: a row of format.batch.BATCH.
-            data: the bytes of the batch.
-
-        Raises:
-            JavaException: a record cannot be read.
         """
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "

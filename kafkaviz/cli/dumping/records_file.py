@@ -53,11 +53,7 @@ class RecordsFile:
     read: ReadInto
 
     def slice_stop(self, position: int, length_bytes: int) -> int:
-        """Returns the end of a slice.
-
-        Raises:
-            JavaException: FileRecords.slice throws.
-        """
+        """Returns the end of a slice; raises JavaException if FileRecords.slice throws."""
         description = (
             f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
         )
@@ -87,8 +83,7 @@ class RecordsFile:
     def first_batch(self, start: int, stop: int) -> np.void | None:
         """Returns the first batch of a slice (a row of BATCH), or None if the slice ends before it.
 
-        Raises:
-            JavaException: Kafka throws.
+        Raises JavaException if Kafka throws.
         """
         if stop - start <= MAGIC_END:
             return None
@@ -165,22 +160,14 @@ class Batches:
 
 @contextmanager
 def open_log(path: str) -> Generator[RecordsFile]:
-    """Opens a .log for reading.
-
-    Raises:
-        JavaException: java.nio throws.
-    """
+    """Opens a .log for reading; raises JavaException if java.nio throws."""
     with open_bytes(path) as (size_bytes, read):
         yield RecordsFile(path, size_bytes, read)
 
 
 @contextmanager
 def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
-    """Opens any file and yields its size and its read function.
-
-    Raises:
-        JavaException: java.nio throws.
-    """
+    """Yields the size and the read function of a file; raises JavaException if java.nio throws."""
     try:
         with file.reader(Path(path)) as read:
             yield file.info(Path(path)).size_bytes, read
@@ -189,11 +176,7 @@ def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
 
 
 def content(path: str) -> bytes:
-    """Returns the content of a small file.
-
-    Raises:
-        JavaException: java.nio throws.
-    """
+    """Returns the content of a small file; raises JavaException if java.nio throws."""
     try:
         return file.read(Path(path))
     except CannotOpen as fault:

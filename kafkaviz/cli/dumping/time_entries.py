@@ -36,11 +36,7 @@ class TimeEntries:
     offsets: np.ndarray
 
     def check(self) -> None:
-        """Checks the index like Kafka's TimeIndex.sanityCheck.
-
-        Raises:
-            JavaException: sanityCheck throws.
-        """
+        """Raises JavaException if Kafka's TimeIndex.sanityCheck throws."""
         prefix = (
             f"Corrupt time index found, time index file ({self.path}) has non-zero size but the "
             "last"
@@ -70,11 +66,7 @@ class TimeEntries:
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:
-    """Prints one file.
-
-    Raises:
-        JavaException: Kafka's tool would die.
-    """
+    """Prints one file; raises JavaException if Kafka's tool would die."""
     base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
     with records_file.open_log(offset_entries.sibling_path(path, ".log")) as log:
         index = offset_entries.read(offset_entries.sibling_path(path, ".index"), base_offset)
@@ -87,11 +79,7 @@ def dump(path: str, options: DumpOptions, console: Console, report: Report) -> N
 
 
 def read(path: str, base_offset: int) -> TimeEntries:
-    """Reads the slots of a .timeindex.
-
-    Raises:
-        JavaException: the file does not exist.
-    """
+    """Reads the slots of a .timeindex; raises JavaException if it does not exist."""
     data = offset_entries.index_content(path)
     slots = time_index.parse(data)
     offsets = slots["relative_offset"].astype("i8") + base_offset
@@ -166,10 +154,9 @@ def _check(
 
 
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
-    """Returns the largest timestamp of a batch's records, or -1 if it has no records.
+    """Returns the largest timestamp of a batch's records, or -1 without records.
 
-    Raises:
-        JavaException: the records cannot be read.
+    Raises JavaException if they cannot be read.
     """
     position = int(row["position"])
     try:
@@ -229,11 +216,7 @@ class Matches:
     exceptions: dict[int, JavaException] = field(default_factory=dict)
 
     def get(self, slot: int) -> np.void | None:
-        """Returns the batch of a slot, or None.
-
-        Raises:
-            JavaException: Kafka's tool would die at this slot.
-        """
+        """Returns the batch of a slot, or None; raises JavaException if Kafka's tool would die."""
         if slot in self.exceptions:
             raise self.exceptions[slot]
         return self.rows.get(slot)
@@ -266,11 +249,7 @@ class Matches:
         positions: np.ndarray,
         offsets: np.ndarray,
     ) -> np.ndarray:
-        """Reads from `start` to the end.
-
-        Returns:
-            The slots whose position is not the start of a batch in this pass.
-        """
+        """Reads from `start` to the end; returns the slots whose position is inside a batch."""
         unique_positions, batch_starts = np.unique(positions[slots]), set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))
         open_slots = slots
