@@ -1,12 +1,11 @@
-"""The records of a batch of any magic, with their real offset, time and sequence; its checksum.
+"""The records of a batch of any magic, with offset, time and sequence; and its checksum.
 
-What a batch keeps as deltas or relative offsets is resolved here, as Kafka's iterators do, 4.3.1:
-the second record of a batch at base offset 40 is (offset 41, ...), the last message of a wrapper at
-offset 12 is (offset 12, ...).
+Deltas and relative offsets are resolved as Kafka 4.3.1 does. For example, the second record of a
+batch at base offset 40 has offset 41, and the last message of a wrapper at offset 12 has offset 12.
 
-Of a single batch, as a lookup reads it, the heads are taken one by one without any compiled code:
-it is done before a compiler's library is even loaded. Where a record cannot be read, the decoder of
-all its fields gives Kafka's words.
+A lookup reads a single batch. `heads` reads it record by record without compiled code, and is done
+before the compiler's library would be loaded. If a record cannot be read, the full decoder supplies
+Kafka's words.
 """
 
 import zlib
@@ -39,7 +38,7 @@ from kafkaviz.format.record import Header
 from kafkaviz.messages import message, verbatim
 
 LARGEST_INT = 2**31 - 1
-PIECE_BYTES = 1 << 20  # of a batch that is read in pieces
+PIECE_BYTES = 1 << 20  # size of the pieces in which a batch is read for its checksum
 RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
 _LENGTH = HEADER["batch_length_bytes"]
@@ -50,16 +49,16 @@ _CRC_AT, _LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRecord:
-    """One record or message.
+    """A record of magic 2, or a message of magic 0 or 1.
 
     Attributes:
-        timestamp_ms: -1 for none.
-        sequence: None without one.
-        crc: of messages of magic 0 and 1, None above.
-        is_valid: whether that checksum is right; None above magic 1.
-        position: where it lies in the records once decompressed: behind the header of a batch of
-            magic 2, in what a wrapper holds; an uncompressed message lies at 0 of itself.
-        size_bytes: what it takes there.
+        timestamp_ms: -1 if there is none.
+        sequence: None if there is none.
+        crc: the stored checksum of a message; None for magic 2.
+        is_valid: whether `crc` is right; None for magic 2.
+        position: the first byte in the decompressed records, which start after the header of a
+            batch of magic 2, or inside a wrapper; 0 for an uncompressed message.
+        size_bytes: size of the record, decompressed.
     """
 
     offset: int
@@ -75,16 +74,16 @@ class BatchRecord:
 
 
 def read_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
-    """The records of a complete batch, its header included.
+    """Returns the records of a complete batch, given with its header.
 
-    The checksum is not looked at: ensure_valid does that.
+    The checksum is not checked; use `ensure_valid`.
 
     Args:
-        limit_bytes: of the decompressed records.
+        limit_bytes: the most bytes that the records may decompress to.
 
     Raises:
-        CorruptBytes: Kafka's iterator raises, or a message's key or value cannot be read; the
-            position is a byte of data.
+        CorruptBytes: Kafka's iterator raises, or the key or value of a message cannot be read. The
+            position is a byte of `data`.
     """
     return list(iterate(data, limit_bytes))
 
@@ -94,14 +93,14 @@ def iterate(
     limit_bytes: int = codec.LIMIT_BYTES,
     choose: RowSelector | None = None,
 ) -> Iterator[BatchRecord]:
-    """The records of read_batch one by one, decoded some thousand at a time.
+    """Yields the records of `read_batch` one by one, decoded some thousand at a time.
 
     Args:
-        choose: choose(bytes, rows) selects the rows (record.ROW, of these bytes) to build records
-            of; called for magic 2 alone.
+        choose: a function; choose(bytes, rows) selects the rows (record.ROW) to build records from.
+            It is called only for magic 2.
 
     Raises:
-        CorruptBytes: as read_batch, behind the records that Kafka's iterator gives.
+        CorruptBytes: same as `read_batch`, after the records that Kafka's iterator gives.
     """
     batch = batch_bytes(data)
     return (
@@ -114,13 +113,10 @@ def iterate(
 def offsets_and_times(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The offsets and times of the records that iterate gives, some thousand at a time.
-
-    Yields:
-        An array of offsets and one of timestamps in ms.
+    """Yields the offsets and timestamps (ms) of the records, as two arrays at a time.
 
     Raises:
-        CorruptBytes: as iterate, behind the records.
+        CorruptBytes: same as `iterate`, after the good records.
     """
     batch = batch_bytes(data)
     if not _is_magic_2(batch):
@@ -144,7 +140,7 @@ def offsets_and_times(
 def find_fault(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES
 ) -> CorruptBytes | None:
-    """What iterating over the records raises, without building any; None where nothing is wrong."""
+    """Returns the error that iterating over the records would raise, or None."""
     try:
         batch = batch_bytes(data)
     except CorruptBytes as fault:
@@ -158,10 +154,10 @@ def find_fault(
 
 
 def batch_bytes(data: bytes | memoryview) -> memoryview:
-    """The first batch in data, to its last byte.
+    """Returns the bytes of the first batch in the data.
 
     Raises:
-        CorruptBytes: the batch is not all there.
+        CorruptBytes: the data ends before the batch does.
     """
     data, size = memoryview(data), size_bytes(data)
     if size > len(data):
@@ -170,11 +166,11 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
 
 
 def size_bytes(data: bytes | memoryview) -> int:
-    """What the batch at the start of data says it takes, header included, from its first 17 bytes.
+    """Returns the size of the first batch, header included, from its first 17 bytes.
 
     Raises:
-        CorruptBytes: they are not there; or, in the words of ByteBufferLogInputStream, the size is
-            less than any batch takes.
+        CorruptBytes: there are fewer bytes, or the size is below the minimum; the latter has the
+            words of ByteBufferLogInputStream.
     """
     if len(data) < MAGIC_END:
         raise CorruptBytes(0, message("corrupt.no_batch", size=len(data)))
@@ -190,9 +186,9 @@ def size_bytes(data: bytes | memoryview) -> int:
 
 
 def is_crc_valid(data: bytes | memoryview) -> bool:
-    """Whether the checksum of a complete batch is right: CRC-32C of magic 2, CRC-32 below.
+    """Returns whether the checksum of a batch is right: CRC-32C in magic 2, CRC-32 below.
 
-    False for data that is no complete batch.
+    False if the batch is incomplete.
     """
     try:
         ensure_valid(data)
@@ -202,7 +198,7 @@ def is_crc_valid(data: bytes | memoryview) -> bool:
 
 
 def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
-    """As is_crc_valid, of a batch of a log that is read in pieces.
+    """Returns the same as `is_crc_valid`, for a batch of a log that is read in pieces.
 
     Args:
         batch: a row of format.batch.BATCH.
@@ -226,7 +222,7 @@ def ensure_valid(data: bytes | memoryview) -> None:
     """Checks the checksum of a batch.
 
     Raises:
-        CorruptBytes: it is wrong; in Kafka's words.
+        CorruptBytes: the checksum is wrong; has Kafka's words.
     """
     batch = batch_bytes(data)
     stored_crc, computed_crc, position = _checksums(batch)
@@ -240,11 +236,7 @@ def ensure_valid(data: bytes | memoryview) -> None:
 
 
 def _checksums(batch: memoryview) -> tuple[int, int, int]:
-    """The checksums of a batch.
-
-    Returns:
-        The stored one, the computed one, and the byte at which it is stored.
-    """
+    """Returns the stored checksum, the computed one, and the position of the stored one."""
     header, start, position = (
         (HEADER, CRC_START, _CRC_AT)
         if _is_magic_2(batch)
@@ -257,21 +249,18 @@ def _checksums(batch: memoryview) -> tuple[int, int, int]:
 
 
 def _is_magic_2(batch: memoryview) -> bool:
-    """Whether the batch is read as magic 2.
+    """Returns whether the batch is read as magic 2.
 
-    As FileLogInputStream, which takes 3 to 127 for 2, and what is negative for a message.
+    Like FileLogInputStream, which reads magic 3 to 127 as 2, and a negative magic as a message.
     """
     return MAGIC_2 <= batch[_MAGIC_AT] < 128
 
 
 def split_header(batch: bytes | memoryview) -> tuple[np.void, memoryview]:
-    """Splits a batch of magic 2.
-
-    Returns:
-        The header, and the bytes behind it.
+    """Splits a batch of magic 2 into its header and the bytes after it.
 
     Raises:
-        CorruptBytes: the batch is shorter than its header; with Kafka's words.
+        CorruptBytes: the batch is shorter than its header; has Kafka's words.
     """
     if len(batch) < HEADER_BYTES:
         raise _too_small_error(batch)
@@ -294,7 +283,7 @@ def _too_small_error(batch: bytes | memoryview) -> CorruptBytes:
 def _records(
     batch: memoryview, limit_bytes: int, choose: RowSelector | None = None
 ) -> Iterator[BatchRecord]:
-    """As the iterator of DefaultRecordBatch: a compressed batch with a fault gives no record."""
+    """Yields records as DefaultRecordBatch's iterator: none if a compressed batch has a fault."""
     header, _ = split_header(batch)
     try:
         for body, rows in record.runs(*_body(batch), limit_bytes):
@@ -307,18 +296,13 @@ def _records(
 
 
 def _body(batch: memoryview) -> tuple[memoryview, int, int]:
-    """What follows the header of a batch.
-
-    Returns:
-        The bytes behind the header, the id of their codec, and the number of records that the
-        header says there are.
-    """
+    """Returns the bytes after a batch's header, their codec id, and the header's record count."""
     header = np.frombuffer(batch, HEADER, 1)[0]
     return batch[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
 
 
 def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]:
-    """Adds the header's base values to the deltas; 64 and 32 bits wrap around, as Java's."""
+    """Adds the header's base values to the deltas; sums of 64 and 32 bits wrap as in Java."""
     base_offset, base_sequence = int(header["base_offset"]), int(header["base_sequence"])
     base_ms, append_ms = int(header["base_timestamp_ms"]), int(header["max_timestamp_ms"])
     is_append_time = bool(header["attributes"] & LOG_APPEND_TIME)
@@ -341,15 +325,15 @@ def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]
 
 
 def wrap_long(number: int) -> int:
-    """The low 64 bits, signed."""
+    """Returns the low 64 bits as a signed number."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 @njit(cache=True)
 def record_sequence(base_sequence: int, offset_delta: int) -> int:
-    """The sequence of a record, -1 without one (DefaultRecordBatch.incrementSequence).
+    """Returns the sequence of a record, or -1 (DefaultRecordBatch.incrementSequence).
 
-    Behind 2147483647 follows 0; the sums are of 32 bits. For other compiled functions too.
+    0 follows 2147483647; sums have 32 bits. Also called by compiled functions.
     """
     if base_sequence < 0:
         return -1
@@ -362,10 +346,10 @@ def record_sequence(base_sequence: int, offset_delta: int) -> int:
 
 
 def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord]:
-    """The messages with key and value, as the iterator of AbstractLegacyRecordBatch.
+    """Yields the messages with key and value, as the iterator of AbstractLegacyRecordBatch does.
 
     Raises:
-        CorruptBytes: the fault, behind the messages.
+        CorruptBytes: the fault of the batch, after the good messages.
     """
     data = memoryview(messages.data)
     for start in range(0, len(messages.rows), record.RUN_ROWS):
@@ -410,7 +394,7 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
 
 
 class RecordHead(NamedTuple):
-    """A record's offset, and its timestamp in ms, -1 for none."""
+    """A record's offset, and its timestamp in ms; -1 if there is none."""
 
     offset: int
     timestamp_ms: int
@@ -419,17 +403,17 @@ class RecordHead(NamedTuple):
 def heads(
     data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, *, is_streamed: bool = False
 ) -> Iterator[RecordHead]:
-    """The head of each record of a complete batch of any magic, in order.
+    """Yields the head of each record of a complete batch of any magic, in order.
 
     Args:
-        data: the batch, its header included.
-        limit_bytes: of the decompressed records.
-        is_streamed: records of a compressed batch of magic 2 come before the fault behind them, as
-            from Kafka's streamingIterator; else none comes of a batch with a fault, as from its
+        data: the batch with its header.
+        limit_bytes: the most bytes that the records may decompress to.
+        is_streamed: whether the records of a compressed batch before a fault are given, as by
+            Kafka's streamingIterator. Otherwise a batch with a fault gives none, as by its
             iterator.
 
     Raises:
-        CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not looked at.
+        CorruptBytes: a record cannot be read. Keys and values of magic 0 and 1 are not checked.
     """
     if not MAGIC_2 <= data[_MAGIC_AT] < 128:
         messages = legacy_messages.read(data, limit_bytes, reads_parts=False)
@@ -441,7 +425,7 @@ def heads(
     header, body = split_header(data)
     codec_id, count = int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
     if is_streamed and codec_id:
-        codec.name(codec_id)  # the iterator asks for it even where no record follows
+        codec.name(codec_id)  # Kafka's iterator looks up the codec even if no record follows
     if not codec_id or count <= 0:
         try:
             yield from _heads(header, body)
@@ -462,10 +446,12 @@ def heads(
 def _heads(
     header: np.void, body: memoryview, codec_fault: CorruptBytes | None = None
 ) -> Iterator[RecordHead]:
-    """The heads of the records of magic 2; the last one only where nothing is left behind it.
+    """Yields the heads of records of magic 2.
+
+    The last one is given only if no bytes are left after it.
 
     Args:
-        codec_fault: why the bytes end where they end, of records that were compressed.
+        codec_fault: the reason why the decompressed bytes end early.
 
     Raises:
         CorruptBytes: a record cannot be read.
@@ -496,7 +482,7 @@ def _heads(
 
 
 def _is_cut(body: memoryview, position: int) -> bool:
-    """Whether the bytes end before the record at a position does."""
+    """Returns whether the bytes end inside the record at a position."""
     try:
         size_bytes, start = varint.read_varint(body, position)
     except CorruptBytes:
@@ -505,10 +491,10 @@ def _is_cut(body: memoryview, position: int) -> bool:
 
 
 def _skip_parts(body: memoryview, position: int, end: int) -> None:
-    """Steps over key, value and headers of a record, which must end where it does.
+    """Skips key, value and headers of a record.
 
     Raises:
-        CorruptBytes: they do not.
+        CorruptBytes: they do not end at the record's end.
     """
     for _ in ("key", "value"):
         size_bytes, position = varint.read_varint(body, position)
@@ -525,7 +511,7 @@ def _skip_parts(body: memoryview, position: int, end: int) -> None:
 
 
 def values(data: bytes | memoryview) -> Iterator[bytes | None]:
-    """The value of each record of a complete batch of magic 2 that is not compressed.
+    """Yields the value of each record in a complete, uncompressed batch of magic 2.
 
     Raises:
         CorruptBytes: a record cannot be read.
@@ -546,7 +532,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
 
 
 def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | None:
-    """Offset and value of each record of a sound batch, as few_keyed_records reads it."""
+    """Returns offset and value of each record, under the conditions of `few_keyed_records`."""
     records = few_keyed_records(data)
     return None if records is None else [(offset, value) for offset, _, value in records]
 
@@ -554,12 +540,13 @@ def few_records(data: bytes | memoryview) -> list[tuple[int, bytes | None]] | No
 def few_keyed_records(
     data: bytes | memoryview,
 ) -> list[tuple[int, bytes | None, bytes | None]] | None:
-    """Offset, key and value of each record of a sound batch, as most of a metadata log are.
+    """Returns offset, key and value of each record in a simple batch, without compiled code.
 
-    It is complete, of magic 2 and not compressed, and no record has headers.
+    Most batches of a metadata log are simple: complete, sound, of magic 2, not compressed, and
+    without headers.
 
     Returns:
-        None for any other: `iterate` reads it, and says what is wrong with it.
+        None for any other batch. `iterate` reads those and reports their faults.
     """
     if len(data) < HEADER_BYTES or not MAGIC_2 <= data[_MAGIC_AT] < 128:
         return None
@@ -587,16 +574,13 @@ def few_keyed_records(
 
 
 def content_range(records: memoryview, position: int) -> tuple[int, int]:
-    """The range of a record's content, behind its length.
+    """Returns the start and end of a record's content, which follows its length.
 
     Args:
         position: the first byte of the record.
 
-    Returns:
-        The first byte of the content, and the byte behind it.
-
     Raises:
-        CorruptBytes: the record says that it ends before its content begins, or behind the records.
+        CorruptBytes: the length is negative, or reaches beyond the data.
     """
     size_bytes, start = varint.read_varint(records, position)
     if size_bytes < 0 or start + size_bytes > len(records):

@@ -1,9 +1,9 @@
-"""The deep scan (.log): checks every checksum and decodes every record, forward in chunks.
+"""Checks all checksums of a .log and decodes all its records, forward in chunks.
 
-What `kafka-dump-log --deep-iteration` reads, Kafka 4.3.1. Batches and records of magic 2 are
-checked and decoded in compiled loops while their chunk is in the processor's cache. A compressed
-batch is decompressed between two such loops; messages of magic 0 and 1 are read one by one. A log
-of two batches, the second with a flipped byte in the size of its first key:
+It reads what `kafka-dump-log --deep-iteration` of Kafka 4.3.1 reads. Batches of magic 2 are checked
+and decoded in compiled loops while their chunk is in the processor's cache; compressed ones are
+decompressed between two such loops. Messages of magic 0 and 1 are read one by one. For example, a
+log of two batches, with a flipped byte in the size of the second batch's first key:
 
     position 0      | crc_valid True  | fault 0 | records_read 3
     position 2871   | crc_valid False | fault 2 | records_read 0
@@ -50,28 +50,28 @@ from kafkaviz.format.walk import (
 from kafkaviz.messages import Message, message
 
 CHECKED_BATCH: np.dtype = np.dtype(
-    [  # one batch, in the machine's own byte order
+    [  # one batch, in the machine's byte order
         *BATCH.descr,
-        ("crc_valid", "?"),  # a checksum of zlib in magic 0 and 1
-        ("fault", "i1"),  # of its records: a place in FAULTS
-        # in front of the fault, if there is one; Kafka gives none of a compressed batch that has
-        # one
+        ("crc_valid", "?"),  # CRC-32C in magic 2, CRC-32 in magic 0 and 1
+        ("fault", "i1"),  # of the records: an index into FAULTS
+        # records before the fault, if there is one; 0 for a faulty compressed batch, as in Kafka
         ("records_read", "i4"),
-        ("records_bytes", "i8"),  # the records, decompressed; of a fault in them, up to it
-        ("key_bytes", "i8"),  # the sum of the keys that were read
+        # decompressed size of the records, up to the fault if there is one
+        ("records_bytes", "i8"),
+        ("key_bytes", "i8"),  # total size of the keys that were read
         ("value_bytes", "i8"),
-        ("oddities", "u1"),  # of readable records: MESSAGE_CRC, TIMES and OFFSETS, added up
+        ("oddities", "u1"),  # sum of MESSAGE_CRC, TIMES and OFFSETS; only for readable records
     ]
 )
-# a message in a wrapper fails its checksum; the largest timestamp is not that of the header, where
-# producers set it; offsets do not increase, or leave the range of the header
+# oddities: a message in a wrapper fails its checksum; the largest timestamp differs from the header
+# of a batch with CreateTime; offsets do not increase, or leave the header's range
 MESSAGE_CRC, TIMES, OFFSETS = 1, 2, 4
 RECORD: np.dtype = np.dtype(
     [  # one record or message
-        ("batch_position", "i8"),  # a byte of the .log
-        # in the batch's records once decompressed, from the first record's first byte
+        ("batch_position", "i8"),  # the batch's position in the .log
+        # in the batch's decompressed records, counted from the first byte of the first record
         ("position", "i4"),
-        ("size_bytes", "i4"),  # with what is in front of it
+        ("size_bytes", "i4"),  # including the length, or the offset and size of a message
         ("offset", "i8"),
         ("timestamp_ms", "i8"),  # -1 for none
         ("key_size_bytes", "i4"),  # negative for null
@@ -94,23 +94,22 @@ _LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 
 
 class CheckLevel(StrEnum):
-    """How much of each batch is looked at: more from one to the next."""
+    """The part of each batch that is checked; each level includes the one before."""
 
-    HEADERS = "headers"  # checksums where a header leads nowhere, no record
-    CRC = "crc"  # and every checksum; nothing is decompressed
-    RECORDS = "records"  # and every record
+    HEADERS = "headers"  # checksums only where a header leads nowhere; no records
+    CRC = "crc"  # all checksums; nothing is decompressed
+    RECORDS = "records"  # all records
 
 
 @dataclass(frozen=True, slots=True)
 class BatchFault:
-    """Why the records of a batch cannot all be read.
+    """The reason why the records of a batch cannot all be read.
 
     Attributes:
         batch_position: the byte of the .log where the batch starts.
-        code: an entry of FAULTS, as text.
-        position: the byte of the .log that is wrong; in a compressed batch that of its first
-            record.
-        what: Kafka's words for it.
+        code: an entry of FAULTS.
+        position: the wrong byte of the .log; in a compressed batch, the start of its records.
+        what: Kafka's words for the fault.
     """
 
     batch_position: int
@@ -121,11 +120,11 @@ class BatchFault:
 
 @dataclass(frozen=True, slots=True)
 class ScanChunk:
-    """What one chunk holds, in the order of the log.
+    """The batches and records of one chunk, in the order of the log.
 
     Attributes:
-        batches: a row of CHECKED a batch.
-        records: a row of RECORD a record; None unless include_records is set.
+        batches: an array of CHECKED_BATCH, one row per batch.
+        records: an array of RECORD, one row per record; None unless include_records is set.
     """
 
     batches: np.ndarray
@@ -134,12 +133,14 @@ class ScanChunk:
 
 
 class DeepScan:
-    """The batches from one byte of a log to another, each with its records.
+    """The batches between two positions of a log, each with its records.
 
-    .end is known once all chunks were taken. A bad checksum and a fault in the records are reported
-    and passed over. The scan ends where format.walk.Walk ends, and in front of a batch whose bytes
-    the file has lost since it was measured. Memory is bounded by the chunk or the largest batch,
-    whichever is more, by what that decompresses to, and by its records if they are included.
+    - `.end` is set once all chunks were taken.
+    - A bad checksum or a fault in the records is reported, and the scan continues.
+    - The scan ends where format.walk.Walk ends, or before a batch that the file has lost since it
+      was measured.
+    - Memory is bounded by the chunk or the largest batch, plus its decompressed size, plus its
+      records if they are included.
     """
 
     end: WalkEnd
@@ -155,14 +156,14 @@ class DeepScan:
         limit_bytes: int = LIMIT_BYTES,
         reads_records: bool = True,
     ) -> None:
-        """Sets up the scan; nothing is read yet.
+        """Stores the arguments; reads nothing yet.
 
         Args:
-            read: as for Walk.
-            reads_records: else the checksums alone are checked, and as many records count as read
-                as the headers say.
-            limit_bytes: a batch that is larger, or decompresses to more, is a fault; its checksum
-                is still checked.
+            read: the same function as for Walk.
+            reads_records: whether records are decoded. Otherwise only checksums are checked, and
+                records_read is the header's record count.
+            limit_bytes: the largest size of a batch, before and after decompression. A larger batch
+                is a fault, but its checksum is checked.
         """
         self._read, self._start, self._stop, self._include_records, self._limit_bytes = (
             read,
@@ -177,7 +178,7 @@ class DeepScan:
         self._decompressor = RunDecompressor()
 
     def __iter__(self) -> Iterator[ScanChunk]:
-        """A ScanChunk for each chunk, or for a batch that is larger than a chunk."""
+        """Yields a ScanChunk per chunk, or per batch that is larger than a chunk."""
         headers, positions = (
             np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
             np.empty(MAX_ROWS, np.int64),
@@ -220,9 +221,9 @@ class DeepScan:
         self.end = WalkEnd(position, REASONS[code])
 
     def _fill(self, position: int, needed_bytes: int) -> None:
-        """Fills the buffer from a byte of the log on, as far as the bytes are there.
+        """Fills the buffer with the bytes from a position on, as far as the file has them.
 
-        What is in the buffer already is not read again.
+        Bytes that are already in the buffer are not read again.
         """
         tail = (
             self._buffer[position - self._position : self._length]
@@ -241,9 +242,9 @@ class DeepScan:
         self._position, self._length = position, len(tail) + read_bytes
 
     def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
-        """What the complete batches of the chunk hold."""
+        """Checks and decodes the complete batches of the chunk."""
         chunk = self._buffer[: self._length + SLACK_BYTES]
-        # one type of array, so that one compiled version does for chunks and decompressed data
+        # one type of array: the same compiled version serves chunks and decompressed data
         chunk.flags.writeable = False
         batches = _table(positions, headers)
         if not self._reads_records:
@@ -280,7 +281,7 @@ class DeepScan:
             int(batch["position"]) + (CRC_START if is_magic_2 else _LEGACY_CRC_START),
             int(batch["position"] + batch["size_bytes"]),
         )
-        self._length = 0  # the buffer no longer holds what it did
+        self._length = 0  # the buffer is overwritten below
         while position < end:
             read_bytes = self._read(
                 position, self._buffer[: min(self._chunk_bytes, end - position)]
@@ -299,14 +300,14 @@ class DeepScan:
 
 
 def plain_batches(batches: np.ndarray) -> np.ndarray:
-    """A copy of rows of CHECKED_BATCH as rows of BATCH."""
+    """Copies rows of CHECKED_BATCH into rows of BATCH."""
     plain = np.empty(len(batches), BATCH)
     _row_bytes(plain)[:] = _row_bytes(batches)[:, : BATCH.itemsize]
     return plain
 
 
 def believed_batches(batches: np.ndarray) -> np.ndarray:
-    """Rows of BATCH as rows of CHECKED_BATCH: headers are believed."""
+    """Returns rows of BATCH as CHECKED_BATCH, as if every header were right."""
     believed = _checked_rows(batches)
     believed["crc_valid"] = True
     believed["records_read"] = np.clip(batches["record_count"], 0, None)
@@ -314,12 +315,12 @@ def believed_batches(batches: np.ndarray) -> np.ndarray:
 
 
 def _buffer(size_bytes: int) -> np.ndarray:
-    """Room for some bytes of a log, and for what is read behind them."""
+    """Allocates a buffer with the slack that decoders may read after its end."""
     return np.empty(size_bytes + SLACK_BYTES, np.uint8)
 
 
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    """Rows of CHECKED_BATCH, nothing of which is checked yet."""
+    """Returns rows of CHECKED_BATCH without any check."""
     return _checked_rows(rows(positions, headers))
 
 
@@ -330,7 +331,7 @@ def _checked_rows(batches: np.ndarray) -> np.ndarray:
 
 
 def _row_bytes(batches: np.ndarray) -> np.ndarray:
-    """The bytes of each row, shape (rows, bytes); CHECKED_BATCH begins as BATCH does."""
+    """Returns the bytes of each row, shape (rows, bytes); CHECKED_BATCH begins like BATCH."""
     return batches.view(np.uint8).reshape(len(batches), -1)
 
 
@@ -347,21 +348,20 @@ def _too_large_fault(batch: np.void, limit_bytes: int) -> BatchFault:
 def _describe_fault(
     chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int
 ) -> BatchFault:
-    """The fault of a batch, in the words of the reader that takes one batch at a time."""
+    """Describes the fault of a batch in Kafka's words, by reading the batch alone."""
     position = int(batch["position"])
     fault = batch_records.find_fault(_bytes(chunk, chunk_position, batch).data, limit_bytes)
-    error = cast("CorruptBytes", fault)  # what the compiled pass refused
+    error = cast("CorruptBytes", fault)  # not None: the compiled pass refused this batch
     return BatchFault(position, FAULTS[batch["fault"]], position + error.position, error.what)
 
 
 def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray:
-    """The bytes of a complete batch."""
     start = int(batch["position"]) - chunk_position
     return chunk[start : start + int(batch["size_bytes"])]
 
 
 def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
-    """The records of all pieces, each in the order of the log, in that order."""
+    """Merges pieces of records, each of which is in the order of the log, into that order."""
     non_empty = [piece for piece in pieces if len(piece)]
     if len(non_empty) < 2:
         return non_empty[0] if non_empty else np.empty(0, RECORD)
@@ -372,9 +372,9 @@ def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
 def _allocate_records(
     record_counts: np.ndarray, records_bytes: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """A table for as many records as the bytes of the batches can hold, whatever the headers say.
+    """Allocates a table for as many records as the bytes can hold, whatever the headers claim.
 
-    It is empty if the records are not included.
+    It is empty if records are not included.
     """
     counts = np.clip(np.minimum(record_counts, records_bytes // record.MIN_BYTES + 1), 0, None)
     return np.empty(int(counts.sum()) if include_records else 0, RECORD)
@@ -386,10 +386,10 @@ def _allocate_records(
 def _read_plain(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, *, include_records: bool
 ) -> np.ndarray:
-    """Checks every batch of magic 2, and decodes those that are not compressed.
+    """Checks all batches of magic 2, and decodes the uncompressed ones.
 
     Returns:
-        Their records, if they are included.
+        Their records, if records are included.
     """
     is_plain = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) == 0)
     records = _allocate_records(
@@ -409,12 +409,12 @@ def _read_compressed(
     include_records: bool,
     limit_bytes: int,
 ) -> Iterator[np.ndarray]:
-    """Decompresses and decodes the compressed batches, many at a time.
+    """Decompresses and decodes the compressed batches of magic 2.
 
-    So small batches cost a call neither to decompress nor to decode.
+    Many batches are handled per call, because a call per small batch would be slow.
 
     Yields:
-        Their records, if they are included.
+        Their records, if records are included.
     """
     codec_ids = batches["attributes"] & CODEC_MASK
     is_compressed = (
@@ -423,7 +423,7 @@ def _read_compressed(
         & (batches["fault"] == NONE)
         & (batches["record_count"] > 0)
     )
-    # until they are decompressed; of an unknown codec none are
+    # this stays the fault of batches that are not decompressed, such as those of an unknown codec
     batches["fault"][is_compressed] = DECOMPRESS
     for codec_id in range(1, len(codec.CODECS)):
         places = np.flatnonzero(is_compressed & (codec_ids == codec_id))
@@ -445,7 +445,7 @@ def _read_compressed(
 
 @njit(cache=True, boundscheck=True)
 def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records: np.ndarray) -> int:
-    """Checks each batch of magic 2 in the chunk, and reads its records if they are not compressed.
+    """Checks all batches of magic 2 in the chunk, and reads the records of uncompressed ones.
 
     Returns:
         The number of records stored.
@@ -476,7 +476,11 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
 def _read_decompressed(
     data: np.ndarray, ends: np.ndarray, places: np.ndarray, batches: np.ndarray, records: np.ndarray
 ) -> int:
-    """Reads the decompressed records of the batches at some places of the table, one after another.
+    """Reads the decompressed records of the given batches, one batch after another.
+
+    Args:
+        ends: the position in `data` after each batch's records.
+        places: the row of each batch.
 
     Returns:
         The number of records stored.
@@ -504,7 +508,7 @@ def _read_records(
     """Reads data[start:end] as the records of a batch, and completes the batch's row.
 
     Args:
-        records: the table that takes the records while it has space.
+        records: the table to fill; empty if records are not included.
 
     Returns:
         The number of records stored.
@@ -512,7 +516,7 @@ def _read_records(
     position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
     key_bytes, value_bytes = np.int64(0), np.int64(0)
     newest_delta_ms, is_unordered = np.int64(-(2**63)), False
-    next_offset, lowest_bit = np.uint64(0), np.uint64(1)  # of folded offset deltas
+    next_offset, lowest_bit = np.uint64(0), np.uint64(1)  # of zigzag-encoded offset deltas
     while count < batch.record_count:
         if not keep:
             next_position, key_size, value_size, timestamp, offset = take_sizes(data, position, end)
@@ -520,7 +524,7 @@ def _read_records(
                 key_bytes += key_size
                 value_bytes += value_size
                 newest_delta_ms = max(newest_delta_ms, varint.unfold64(timestamp))
-                # folded numbers from 0 on are even and keep their order
+                # zigzag-encoded numbers from 0 on are even and keep their order
                 is_unordered |= (offset < next_offset) | (offset & lowest_bit != 0)
                 next_offset = offset + np.uint64(2)
                 position, count = next_position, count + 1
@@ -565,7 +569,6 @@ def _read_records(
 
 @njit(cache=True, boundscheck=True)
 def _store_record(target: np.record, batch: np.record, row: np.record, position: int) -> None:
-    """Fills a row of RECORD."""
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0
     target.batch_position, target.position, target.size_bytes = (
         batch.position,
@@ -586,7 +589,7 @@ def _store_record(target: np.record, batch: np.record, row: np.record, position:
 
 
 def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
-    """Checks the checksum of each batch, and no record."""
+    """Checks the checksum of each batch, but no records."""
     _sum_batches(chunk, chunk_position, batches)
     for place in np.flatnonzero(batches["magic"] < MAGIC_2).tolist():
         data = _bytes(chunk, chunk_position, batches[place]).data
@@ -607,7 +610,7 @@ def _sum_batches(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) ->
 
 @njit(cache=True)
 def _sum(buffer: np.ndarray, length: int, previous_crc: int) -> int:
-    """The checksum of a chunk behind others."""
+    """Continues a checksum with the bytes of a chunk."""
     return checksum_range(buffer, 0, length, previous_crc)
 
 
@@ -642,11 +645,11 @@ def _read_messages(
 
 
 def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int:
-    """What is odd about the messages of a wrapper that can be read."""
+    """Returns the oddities of a wrapper's readable messages."""
     oddities = 0 if legacy_messages.are_crcs_valid(messages).all() else MESSAGE_CRC
     offsets = messages.rows["offset"]
     is_misplaced = messages.fault is None and offsets[-1] != batch["last_offset"]
-    # 0: as some clients produced them
+    # some clients produced wrappers with offset 0
     if (np.diff(offsets) <= 0).any() or (is_misplaced and batch["last_offset"] != 0):
         oddities |= OFFSETS
     newest_ms = int(messages.rows["timestamp_ms"].max())
@@ -656,7 +659,7 @@ def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int
 
 
 def _message_rows(batch: np.void, messages: np.ndarray) -> np.ndarray:
-    """Rows of RECORD for the messages of a batch."""
+    """Returns rows of RECORD for the messages of a batch."""
     table = np.zeros(len(messages), RECORD)
     table["batch_position"] = batch["position"]
     for name in (

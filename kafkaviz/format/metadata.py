@@ -1,14 +1,14 @@
 """Records of the cluster metadata log (KRaft): topics, partitions, brokers and settings.
 
-A value is a frame: unsigned varints for the frame's version (1), the record's type and its version,
-then the fields in the flexible form of format/message.py; there are no keys. 4.3.1,
-FeatureLevelRecord 0, and what kafka-dump-log prints of it:
+A record has no key. Its value is a frame: unsigned varints for the frame version (1), the record
+type and the record version, then the fields in the flexible form of format/message.py. A
+FeatureLevelRecord of version 0, and the output of kafka-dump-log 4.3.1:
 
     01 0c 00 | 11 6d6574...6f6e | 001e | 00
                type 12; "metadata.version" (16 bytes); level 30; no tagged fields
     payload: {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version",...}}
 
-Record types and words as MetadataRecordSerde and DumpLogSegments, 4.3.1.
+Record types and texts as in MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
 
 import struct
@@ -23,18 +23,18 @@ from kafkaviz.format import message, notation
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 FRAME_VERSION = 1
-LARGEST = 32_767  # of a frame's version, a type or a version
-# of the types and of the field that say which brokers hold a partition
+LARGEST = 32_767  # limit for a frame version, a record type and a record version
+# the two record types with a partition's replicas, and the tag of the replicas in a change
 PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
 DIRECTORIES_TAG, UUID_BYTES = 8, 16
-LEADER_TAG = 1  # of the field of a change that says which of them leads
+LEADER_TAG = 1  # tag of the leader in a PARTITION_CHANGE_RECORD
 NO_LEADER = -1  # LeaderConstants.NO_LEADER, 4.3.1
-MAX_TAGGED_FIELDS = 1000  # of which a partition's record has up to nine
+MAX_TAGGED_FIELDS = 1000  # a partition's record has up to nine
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
 class FramedType(Protocol):
-    """The attributes that every type of framed records has."""
+    """A type of framed records: its newest known version, and its fields."""
 
     @property
     def newest_version(self) -> int: ...
@@ -49,11 +49,11 @@ FramedTypeT = TypeVar("FramedTypeT", bound=FramedType)
 
 @dataclass(frozen=True)
 class MetadataRecordType:
-    """One type of record.
+    """A type of record.
 
     Attributes:
-        name: as printed.
-        newest_version: the newest that is known.
+        name: the type as kafka-dump-log prints it.
+        newest_version: the newest version that is known here.
         body: the fields of all versions.
     """
 
@@ -65,10 +65,10 @@ class MetadataRecordType:
 
 @dataclass(frozen=True)
 class MetadataRecord:
-    """A record that could be read.
+    """A decoded record.
 
     Attributes:
-        version: may be above the newest that is known.
+        version: may be above the newest known version.
     """
 
     type: MetadataRecordType
@@ -77,17 +77,17 @@ class MetadataRecord:
 
     @property
     def text(self) -> str:
-        """The record as kafka-dump-log prints it behind "payload: "."""
+        """The record as kafka-dump-log prints it after "payload: "."""
         data = message.text(self.type.body, self.values, self.version)
         return f'{{"type":"{self.type.name}","version":{self.version},"data":{data}}}'
 
 
 @dataclass(frozen=True)
 class ReplicaAssignment:
-    """Which brokers a record says hold the replicas of a partition.
+    """The brokers that hold the replicas of a partition, according to one record.
 
     Attributes:
-        replicas: their node ids, the preferred leader's first.
+        replicas: their node ids, the preferred leader first.
     """
 
     topic_id: str
@@ -97,7 +97,7 @@ class ReplicaAssignment:
 
 @dataclass(frozen=True)
 class DirectoryAssignment:
-    """In which log directories a record says the replicas of a partition are.
+    """The log directories that hold the replicas of a partition, according to one record.
 
     Attributes:
         directory_ids: the directory.id of each replica's log directory, in the order of the
@@ -111,12 +111,13 @@ class DirectoryAssignment:
 
 @dataclass(frozen=True)
 class PartitionLeader:
-    """Which broker a record says leads a partition.
+    """The leader of a partition, according to one record.
 
     Attributes:
-        leader: its node id; NO_LEADER while none does.
-        epoch: the leader epoch; None in a change, which is the next one after the one before.
-        candidates: without a leader, the node ids of the ISR, else of those that may lead after it.
+        leader: its node id; NO_LEADER if there is none.
+        epoch: the leader epoch; None in a change record, which raises it by one.
+        candidates: the ISR of a PARTITION_RECORD. If it is empty: the eligible leader replicas,
+            else the last known ones.
     """
 
     topic_id: str
@@ -128,7 +129,7 @@ class PartitionLeader:
 
 @dataclass(frozen=True)
 class FeatureLevel:
-    """A feature and the level it was set to; level 0 removes the feature."""
+    """A feature and its level; level 0 removes the feature."""
 
     name: str
     level: int
@@ -235,24 +236,24 @@ TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (RECORD_TYPES[number].name for numb
 REGISTER_BROKER, UNREGISTER_BROKER, CHANGE_BROKER = (
     RECORD_TYPES[number].name for number in (0, 1, 17)
 )
-TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a CONFIG_RECORD is
+# ConfigResource.Type: the kind of resource that a CONFIG_RECORD is about
+TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 
 
 def decode(value: bytes | None) -> MetadataRecord:
-    """The record in a value.
+    """Decodes a value.
 
     Raises:
-        KafkaParseError: a CorruptBytes, with the words that kafka-dump-log prints of a value it
-            cannot read.
+        KafkaParseError: a CorruptBytes; has the words that kafka-dump-log prints for this value.
     """
     type_, version, values = read_framed_record(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...".
+    """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
 
-    The fault of a record that cannot be read is included.
+    For a record that cannot be read this is the error.
     """
     try:
         return f"payload: {decode(value).text}"
@@ -261,10 +262,10 @@ def dump_text(value: bytes | None, offset: int) -> str:
 
 
 def partition_topic(value: bytes) -> str:
-    """The topic id in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
+    """Returns the topic id in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
     Raises:
-        CorruptBytes: the value ends too soon.
+        CorruptBytes: the value is too short.
     """
     number, _, position = _frame(value)
     try:
@@ -275,16 +276,16 @@ def partition_topic(value: bytes) -> str:
 
 
 def assignment(value: bytes) -> ReplicaAssignment | None:
-    """The replicas in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them.
+    """Returns the replicas in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
-    Of the other fields nothing is read: a metadata log may hold millions of changes, nearly all of
-    them of a leader or an ISR.
+    Skips all other fields: a metadata log may hold millions of changes, and nearly all change only
+    a leader or an ISR.
 
     Returns:
-        The assignment; None for any other record.
+        The assignment; None for a record without replicas.
 
     Raises:
-        CorruptBytes: the value ends too soon.
+        CorruptBytes: the value is too short.
     """
     number, _, position = _frame(value)
     is_change = number == PARTITION_CHANGE_NUMBER
@@ -305,13 +306,13 @@ def assignment(value: bytes) -> ReplicaAssignment | None:
 
 
 def directory_assignment(value: bytes) -> DirectoryAssignment | None:
-    """The log directories in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them.
+    """Returns the log directories in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
     Returns:
-        The assignment; None for any other record, and for version 0, which has none (KIP-858).
+        The assignment; None for a record without directories, such as any of version 0 (KIP-858).
 
     Raises:
-        CorruptBytes: the value ends too soon.
+        CorruptBytes: the value is too short.
     """
     number, version, position = _frame(value)
     if number not in (PARTITION_NUMBER, PARTITION_CHANGE_NUMBER) or version == 0:
@@ -339,7 +340,7 @@ def directory_assignment(value: bytes) -> DirectoryAssignment | None:
 
 
 def _skip_to_directories(value: bytes, position: int) -> int:
-    """The byte after the fields of a PARTITION_RECORD that come before its directories."""
+    """Returns the position of the directories in a PARTITION_RECORD."""
     for _ in ("replicas", "isr", "removingReplicas", "addingReplicas"):
         count, position = read_unsigned(value, position)
         position += 4 * max(0, count - 1)
@@ -347,15 +348,15 @@ def _skip_to_directories(value: bytes, position: int) -> int:
 
 
 def partition_leader(value: bytes) -> PartitionLeader | None:
-    """The leader in a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes it.
+    """Returns the leader in a PARTITION_RECORD or a PARTITION_CHANGE_RECORD.
 
     A change raises the leader epoch by one (PartitionRegistration.merge, 4.3.1).
 
     Returns:
-        The leader; None for any other record.
+        The leader; None for a record without a leader.
 
     Raises:
-        CorruptBytes: the value ends too soon.
+        CorruptBytes: the value is too short.
     """
     number, _, position = _frame(value)
     if number == PARTITION_NUMBER:
@@ -384,10 +385,10 @@ def partition_leader(value: bytes) -> PartitionLeader | None:
 
 
 def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | None:
-    """Where the data of a tagged field begins, of the fields that begin at a position.
+    """Returns the position of a tagged field's data; None if the field is absent.
 
-    Returns:
-        The position; None where the field is not among them.
+    Args:
+        position: the start of the tagged section.
 
     Raises:
         NotRead: there are more than MAX_TAGGED_FIELDS before it.
@@ -401,14 +402,14 @@ def _find_tagged_field(value: bytes, position: int, tag_number: int) -> int | No
         size, position = read_unsigned(value, position)
         if tag == tag_number:
             return position
-        if tag > tag_number:  # they come in order
+        if tag > tag_number:  # tags are in ascending order
             return None
         position += size
     return None
 
 
 def feature_level(value: bytes) -> FeatureLevel | None:
-    """The feature that a metadata record's value sets; None if the value is no such record."""
+    """Returns the feature that a metadata record sets; None for any other value."""
     try:
         record = decode(value)
     except CorruptBytes:
@@ -419,16 +420,16 @@ def feature_level(value: bytes) -> FeatureLevel | None:
 
 
 def build_feature_level(feature: FeatureLevel) -> bytes:
-    """The value of the record that sets a feature, of version 0.
+    """Returns the value of a FEATURE_LEVEL_RECORD of version 0.
 
     Args:
-        feature: its name has up to 126 bytes.
+        feature: its name may have up to 126 bytes.
     """
     number = next(
         number for number, record_type in RECORD_TYPES.items() if record_type.name == FEATURE_LEVEL
     )
     name = feature.name.encode()
-    # no tagged fields
+    # the last byte: no tagged fields
     return (
         bytes([FRAME_VERSION, number, 0, len(name) + 1])
         + name
@@ -440,13 +441,13 @@ def build_feature_level(feature: FeatureLevel) -> bytes:
 def read_framed_record(
     data: bytes, types: Mapping[int, FramedTypeT]
 ) -> tuple[FramedTypeT, int, Values]:
-    """Reads a value in a frame, as AbstractApiMessageSerde does.
+    """Reads a framed value, as AbstractApiMessageSerde does.
 
     Returns:
         The type, the version and the fields.
 
     Raises:
-        KafkaParseError: the value cannot be read; in the words of AbstractApiMessageSerde.
+        KafkaParseError: the value cannot be read; has the words of AbstractApiMessageSerde.
     """
     number, version, position = _frame(data)
     type_ = types.get(number)
@@ -480,7 +481,7 @@ def _frame(data: bytes) -> tuple[int, int, int]:
     """Reads the frame of a value.
 
     Returns:
-        The record's type, its version, and the byte behind them.
+        The record's type, its version, and the position after them.
     """
     frame_version, position = _read_frame_number(data, 0, "frame version")
     if frame_version == 0:
@@ -502,18 +503,14 @@ def _frame(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_frame_number(data: bytes, position: int, field_name: str) -> tuple[int, int]:
-    """Reads a number of the frame.
-
-    Returns:
-        The number, and the byte behind it.
-    """
+    """Reads a number of the frame, and returns it with the position after it."""
     try:
         number, end = read_unsigned(data, position)
     except CorruptBytes:
         raise _parse_error(position, f"Error while reading {field_name}") from None
     if LARGEST < number < 2**31:
         raise _parse_error(position, f"Value for {field_name} was too large.")
-    # Java holds 2^31 and more as negative, and cuts them to a short
+    # Java holds 2^31 and more as negative ints, and casts them to short
     return (number + 2**15) % 2**16 - 2**15, end
 
 

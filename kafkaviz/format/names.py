@@ -1,8 +1,8 @@
-"""File and directory names of a broker directory: what a name says about its content.
+"""File and directory names of a broker directory, and their meaning.
 
-00000000000000002048.timeindex.deleted is the time index of the segment with base offset 2048,
-waiting to be unlinked; orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete is partition 0 of the
-deleted topic orders.
+For example, 00000000000000002048.timeindex.deleted is the time index of the segment with base
+offset 2048, and will soon be removed. orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete is partition
+0 of the deleted topic orders.
 """
 
 import re
@@ -13,9 +13,9 @@ from kafkaviz.format.java_numbers import parse_int, parse_long
 MAX_OFFSET = 2**63 - 1
 MAX_PARTITION = 2**31 - 1
 
-METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
+METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log, loaded before all others
 METADATA_DIRECTORY = f"{METADATA_TOPIC}-0"
-# what lies in a broker directory beside its topic-partitions
+# files of a broker directory outside its topic-partitions
 META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = (
     "meta.properties",
     ".kafka_cleanshutdown",
@@ -31,7 +31,6 @@ RECOVERY_POINT_CHECKPOINT, CLEANER_CHECKPOINT = (
     "cleaner-offset-checkpoint",
 )
 OFFSET_CHECKPOINTS = (LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, RECOVERY_POINT_CHECKPOINT)
-# all of these
 OWN_FILES = (
     META_PROPERTIES,
     CLEAN_SHUTDOWN,
@@ -40,28 +39,27 @@ OWN_FILES = (
     BOOTSTRAP,
     LOCK,
 )
-SIMULATED_COMMENT = (
-    " Simulated by kafkaviz"  # the first line of its server.properties, a comment there
-)
-# not Kafka's to find there: people put it beside the directory that they copied
+# a comment, the first line of a simulated server.properties
+SIMULATED_COMMENT = " Simulated by kafkaviz"
+# not written by Kafka: people add it to the directory that they copied
 SERVER_PROPERTIES = "server.properties"
-CATALOG_FILE = "_catalog.json"  # what makes a folder a catalog of kafkaviz ingest
-# in a topic-partition
+CATALOG_FILE = "_catalog.json"  # marks a folder as a catalog of kafkaviz ingest
+# files of a topic-partition
 LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
     "leader-epoch-checkpoint",
     "partition.metadata",
     "quorum-state",
 )
-# the cache of tiered storage, which LogManager passes over
+# the cache of tiered storage, which LogManager skips
 NO_PARTITIONS = ("remote-log-index-cache",)
 
-# of the files of a partition directory whose names Kafka reads as offsets, whatever else they say
+# Kafka reads an offset from any name in a partition directory with one of these endings
 OFFSET_ENDINGS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".cleaned", ".swap")
-# LogFileUtils and Snapshots in Kafka 4.3; [0-9] because \d would take digits of other scripts
+# LogFileUtils and Snapshots of Kafka 4.3; [0-9] because \d would match digits of other scripts
 _SEGMENT = re.compile(
     r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?"
 )
-# as it is found in the name of a copy: orders-0_00000000000000000335 (1).log
+# a segment's name inside the name of a copy: orders-0_00000000000000000335 (1).log
 _COPY = re.compile(
     r".*?([0-9]{20})[^0-9].*?((?:log|index|timeindex|txnindex|snapshot)(?:\.(?:deleted|cleaned|swap))?)"
 )
@@ -73,14 +71,14 @@ _RENAMED_DIRECTORY = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)")
 
 @dataclass(frozen=True)
 class SegmentName:
-    """What the name of a file in a partition directory says.
+    """The parts of a file name in a partition directory.
 
     Attributes:
-        base_offset: the segment's, for the kinds log, index, timeindex and txnindex; a snapshot
-            (producer state) and a checkpoint (KRaft snapshot) hold what lies below this offset.
+        base_offset: the segment's base offset (log, index, timeindex, txnindex); a snapshot
+            (producer state) and a checkpoint (KRaft snapshot) hold the state below this offset.
         suffix: "" for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot
             that is being written.
-        epoch: of a KRaft snapshot; None for the other kinds.
+        epoch: the epoch of a KRaft snapshot; None for the other kinds.
     """
 
     base_offset: int
@@ -91,13 +89,14 @@ class SegmentName:
 
 @dataclass(frozen=True)
 class PartitionName:
-    """What the name of a directory says: a topic, a partition, and whether it is in use.
+    """The parts of a partition directory's name.
 
-    Kafka cuts the topic of a long "delete" or "stray" name, so that 255 characters are enough.
+    Kafka shortens the topic in a long "delete" or "stray" name, so that it fits into 255
+    characters.
 
     Attributes:
-        state: "current"; "delete" is waiting to be deleted, "future" is being built by a move
-            between log directories, "stray" should not be on this broker.
+        state: "current"; "delete": waits to be deleted; "future": being built by a move between log
+            directories; "stray": should not be on this broker.
     """
 
     topic: str
@@ -106,10 +105,10 @@ class PartitionName:
 
 
 def parse_file(name: str) -> SegmentName | None:
-    """The parts of a file name that begins with an offset, or None for any other file.
+    """Parses a file name that begins with an offset; returns None for any other name.
 
-    Kafka writes 20 digits, which hold every offset; a name with more or fewer, or beyond int64, is
-    no file of Kafka's.
+    Kafka always writes 20 digits. A name with more or fewer digits, or an offset beyond int64, is
+    not Kafka's.
     """
     if match := _SEGMENT.fullmatch(name):
         segment_name = SegmentName(int(match[1]), match[2], match[3] or "")
@@ -125,12 +124,12 @@ def parse_file(name: str) -> SegmentName | None:
 
 
 def parse_offset(name: str) -> int:
-    """The offset that Kafka reads in a file's name: the number before its first dot.
+    """Returns the offset that Kafka reads from a file's name: the number before the first dot.
 
     As LogFileUtils.offsetFromFileName in 4.3.1 and 4.4.0.
 
     Raises:
-        ValueError: there is no dot, or Long.parseLong refuses what is before it.
+        ValueError: the name has no dot, or Long.parseLong refuses the part before it.
     """
     number, dot, _ = name.partition(".")
     if not dot:
@@ -139,9 +138,9 @@ def parse_offset(name: str) -> int:
 
 
 def find_segment_name(name: str) -> str | None:
-    """Kafka's own name of a segment's file, which may be a part of the name of a copy.
+    """Finds Kafka's own name of a segment file, which may be a part of a copy's name.
 
-    None of any other file.
+    Returns None for any other file.
     """
     match = _COPY.fullmatch(name)
     kafka_name = f"{match[1]}.{match[2]}" if match else name
@@ -150,7 +149,7 @@ def find_segment_name(name: str) -> str | None:
 
 
 def natural_sort_key(directory: str) -> tuple[str, int, str]:
-    """A sort key that counts partitions: orders-2 comes before orders-10."""
+    """Returns a key that sorts partitions by number: orders-2 comes before orders-10."""
     partition_name = parse_directory(directory)
     return (
         (partition_name.topic, partition_name.partition, directory)
@@ -160,11 +159,11 @@ def natural_sort_key(directory: str) -> tuple[str, int, str]:
 
 
 def parse_directory(name: str) -> PartitionName | None:
-    """The topic-partition of a directory, or None if Kafka would not take it for one.
+    """Parses a partition directory's name; returns None if Kafka would not load the directory.
 
     As LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or -stray
-    loses everything from its last dot on; the rest is split at its last dash, since a topic may
-    itself hold dashes and dots.
+    is cut at its last dot. The rest is split at its last dash, because a topic may contain dashes
+    and dots.
     """
     state = "current"
     if name.endswith(("-delete", "-future", "-stray")):

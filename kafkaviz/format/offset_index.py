@@ -1,13 +1,13 @@
-"""The offset index (.index): near which byte of the .log an offset lives.
+"""The offset index (.index): the byte of the .log near which an offset is found.
 
-A slot is 8 bytes and there is nothing else in the file. In a segment with base offset 1000 the
-entry (35, 4096) says: the batch that ends with offset 1035 starts at byte 4096 of the .log. A file
-in use is longer than its entries, the rest zeros.
+The file is a sequence of 8-byte slots. In a segment with base offset 1000 the entry (35, 4096)
+means: the batch that ends with offset 1035 starts at byte 4096 of the .log. A file in use is longer
+than its entries; the rest is zeros.
 
-A start finds the end of a log from its last entry on. Of three batches at 0, 500 and 900, the last
-ending with offset 29, and a last entry (19, 500), it goes on from 500, and the log ends at 30. Were
-the log cut at 400, nothing would lie at 500, and it would end at its base offset, though a batch is
-left.
+At a start, Kafka finds the end of a log from the last entry on. Suppose three batches at 0, 500 and
+900, where the last one ends with offset 29, and a last entry (19, 500). Kafka reads from 500, and
+the log ends at 30. If the log is cut at 400, Kafka finds no batch at 500, and the log ends at its
+base offset, although one batch is left.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,29 +18,27 @@ from kafkaviz.binary.layouts import field_names
 
 ENTRY: np.dtype = np.dtype(
     [
-        ("relative_offset", ">i4"),  # the batch's last offset, from the segment's base offset
+        ("relative_offset", ">i4"),  # the batch's last offset minus the segment's base offset
         ("position", ">i4"),  # the byte of the .log where that batch starts
     ]
 )
-MAX_RELATIVE_OFFSET = (
-    2**31 - 1
-)  # the largest relative offset that an entry can hold, of a time index too
+# the largest relative offset in an entry, also of a time index
+MAX_RELATIVE_OFFSET = 2**31 - 1
 
-# last_offsets(position): those of the batches from there on, in arrays of one or of many
+# last_offsets(position) gives the last offset of each batch from there on, in arrays of any length
 LastOffsets = Callable[[int], Iterable[np.ndarray]]
 
 
 def parse(data: bytes | memoryview | np.ndarray) -> np.ndarray:
-    """The entries, one a slot, without a copy; a torn last slot is left out.
+    """Returns the slots as an array of ENTRY, shape (slots,), without copying.
 
-    Returns:
-        An array of ENTRY, shape (slots,).
+    A torn last slot is left out.
     """
     return np.frombuffer(data, ENTRY, count=len(data) // ENTRY.itemsize)
 
 
 def build(entries: np.ndarray) -> bytes:
-    """The bytes Kafka would have written for these entries.
+    """Returns the bytes that Kafka would write for these entries.
 
     Args:
         entries: any array with the fields of ENTRY.
@@ -52,12 +50,11 @@ def build(entries: np.ndarray) -> bytes:
 
 
 def count_entries(entries: np.ndarray) -> int:
-    """How many slots hold entries: all up to the last slot that is not eight zero bytes.
+    """Returns how many slots hold entries: all up to the last one that is not eight zero bytes.
 
-    Kafka never indexes the first append to a segment, so a genuine entry has a position above 0 and
-    a zero slot was never written. Kafka sets a file's length ahead, so such slots end a file in use
-    and one left by a crash. A zero slot with entries behind it is damage: it counts like any slot,
-    as it does in Kafka's own search, which trusts them all.
+    Kafka never indexes the first append to a segment, so an entry has a position above 0. A zero
+    slot was never written: Kafka preallocates the file, so zero slots end a file in use, or one
+    left by a crash. A zero slot before an entry is damage. It counts, as in Kafka's own search.
     """
     is_nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
     return len(is_nonzero) - int(np.argmax(is_nonzero[::-1])) if is_nonzero.any() else 0
@@ -70,17 +67,17 @@ def find_log_end(
     *,
     is_full: bool = True,
 ) -> int | None:
-    """One past the last offset of a segment (LogSegment.readNextOffset, 4.3.1).
+    """Returns the offset after the last one of a segment (LogSegment.readNextOffset, 4.3.1).
 
-    Where the last slot of the index was never written Kafka begins at byte 0; from the last written
-    one on the same batches end the log.
+    If the last slot of the index was never written, Kafka starts at byte 0. Starting at the last
+    entry gives the same end.
 
     Args:
-        last_entry: offset and position of the last written entry; None without one.
-        is_full: whether its slot is the index's last one.
+        last_entry: offset and position of the last written entry; None if there is none.
+        is_full: whether this entry is in the last slot of the index.
 
     Returns:
-        None where no batch is reached: the log ends at its base offset.
+        None if no batch is reached: the log then ends at its base offset.
     """
     offset, position = last_entry or (base_offset, 0)
     if is_full:
@@ -90,7 +87,7 @@ def find_log_end(
 
 
 def _follow(last_offsets: Iterable[np.ndarray], offset: int) -> int | None:
-    """One past the last of the batches, if one of them ends at an offset or behind it."""
+    """Returns the offset after the last batch, if a batch ends at `offset` or above; else None."""
     end = None
     for some in last_offsets:
         if end is not None or (some >= offset).any():

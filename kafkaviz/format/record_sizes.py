@@ -1,8 +1,9 @@
-"""The sizes of a record's key and value and its two deltas: what a check looks at.
+"""Reads the sizes and deltas of a record quickly, for the deep scan.
 
-record.take_record fills a row and names every fault. Of a check's records nearly all are sound and
-small, and only these count; they are read here, several fields in one word. A record that is
-damaged, or larger than three bytes of a size say, is left to take_record.
+record.take_record fills a whole row and names every fault. A check needs only the sizes of key and
+value and two deltas, and nearly all its records are sound and small. They are read here, several
+fields in one word. Damaged records, and records with a size above three bytes, are left to
+take_record.
 """
 
 import numpy as np
@@ -10,31 +11,31 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import load_8, load_32, load_64, trailing_zeros
 
-SLACK_BYTES = 16  # what may be read behind the records
+SLACK_BYTES = 16  # take_sizes may read this many bytes after the records
 NOTHING = np.uint64(0)
-_LAST_BYTES = np.uint64(0x8080808080808080)  # the bit that the last byte of a varint lacks
-_LONGEST_DELTA_BITS = 5 * 8  # of the offset
+_LAST_BYTES = np.uint64(0x8080808080808080)  # the last byte of a varint has this bit clear
+_LONGEST_DELTA_BITS = 5 * 8  # longest varint of an offset delta
 
 
 @njit(cache=True)
 def take_sizes(
     data: np.ndarray, position: int, end: int
 ) -> tuple[int, int, int, np.uint64, np.uint64]:
-    """Reads the record at a byte, for other compiled functions.
+    """Reads the record at a position; also called by compiled functions.
 
     Args:
-        data: with SLACK_BYTES behind end.
-        end: the byte before which the records of the batch lie.
+        data: the bytes, with at least SLACK_BYTES after `end`.
+        end: the position after the last record of the batch.
 
     Returns:
-        The byte behind the record, the sizes of key and value, 0 for null, and the deltas of
-        timestamp and offset, not yet unfolded; zeros where take_record is to read it.
+        The position after the record, the sizes of key and value (0 for null), and the deltas of
+        timestamp and offset, not unfolded. All are 0 if take_record must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
     if size <= 0 or record_end > end:
         return 0, 0, 0, NOTHING, NOTHING
-    # behind the attributes: timestamp delta, offset delta, size of the key
+    # after the attributes: timestamp delta, offset delta, size of the key
     word = load_64(data, body + 1)
     bits = ~word & _LAST_BYTES
     timestamp_end = trailing_zeros(bits) + 1
@@ -68,10 +69,10 @@ def take_sizes(
 
 @njit(cache=True)
 def _join_sevens(word: np.uint64, bits: int) -> np.uint64:
-    """The number in the lowest bytes of a word, seven bits of each, the lowest first.
+    """Joins the low seven bits of each byte in a word, lowest byte first.
 
     Args:
-        bits: of those bytes, 8 to 64.
+        bits: the number of low bits that are used, 8 to 64.
     """
     if bits == 8:
         return word & np.uint64(0x7F)
@@ -91,10 +92,10 @@ def _join_sevens(word: np.uint64, bits: int) -> np.uint64:
 
 @njit(cache=True)
 def _small_size(data: np.ndarray, position: int) -> tuple[int, int]:
-    """Reads a signed number of at most three bytes.
+    """Reads a signed varint of at most three bytes.
 
     Returns:
-        The number and the position behind it; 0 and 0 where it is longer.
+        The number and the position after it, or (0, 0) if it is longer.
     """
     first = load_8(data, position)
     if first < 128:

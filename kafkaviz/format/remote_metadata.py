@@ -1,13 +1,13 @@
-"""Records of __remote_log_metadata: which segments lie in tiered storage.
+"""Records of __remote_log_metadata: the segments in tiered storage and their states.
 
-A value is framed as in format/metadata.py; kafka-dump-log prints not JSON but the toString of
-Kafka's classes. 4.3.1, type 2:
+A value is framed as in format/metadata.py, but kafka-dump-log prints the toString of Kafka's
+classes instead of JSON. An example of type 2 from 4.3.1:
 
     01 02 00 | 07 6f7264657273 <16 bytes> 00000003 00 | 00000001 0000018bcfe57 3b8 00 00
     payload: RemotePartitionDeleteMetadata{topicPartition=AAAAAAAAQACAAAAAAAAAAQ:orders-3,
         state=DELETE_PARTITION_MARKED, ...}
 
-Words as RemoteLogMetadataSerde and its classes, 4.3.1.
+Texts as in RemoteLogMetadataSerde and its classes, 4.3.1.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ NO_VALUE = (
 
 @dataclass(frozen=True)
 class RemoteRecordType:
-    """One type of record: its name, its fields and how they are printed."""
+    """A type of record: its name, its fields, and a function that prints it."""
 
     number: int
     name: str
@@ -44,7 +44,7 @@ class RemoteRecordType:
 
 @dataclass(frozen=True)
 class RemoteRecord:
-    """A record that could be read."""
+    """A decoded record, and its text in kafka-dump-log."""
 
     type: RemoteRecordType
     version: int
@@ -53,11 +53,10 @@ class RemoteRecord:
 
 
 def decode(value: bytes | None) -> RemoteRecord:
-    """The record in a value.
+    """Decodes a value.
 
     Raises:
-        KafkaParseError: a CorruptBytes, with the words that kafka-dump-log prints of a value it
-            cannot read.
+        KafkaParseError: a CorruptBytes; has the words that kafka-dump-log prints for this value.
     """
     if value is None:
         raise message.kafka_error(0, NO_VALUE, "java.lang.NullPointerException")
@@ -66,9 +65,9 @@ def decode(value: bytes | None) -> RemoteRecord:
 
 
 def dump_text(value: bytes | None, offset: int) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...".
+    """Returns what kafka-dump-log prints after the record's metadata: "payload: ...".
 
-    The fault of a record that cannot be read is included.
+    For a record that cannot be read this is the error.
     """
     try:
         return f"payload: {decode(value).text}"
@@ -143,7 +142,7 @@ def _epochs(values: Values) -> str:
 
 
 def _refusal(java_message: str) -> KafkaParseError:
-    """The error of a class of Kafka's for values that it does not take."""
+    """Returns the error that a class of Kafka throws for values that it refuses."""
     return message.kafka_error(0, java_message, ILLEGAL_ARGUMENT)
 
 
@@ -212,7 +211,7 @@ RECORD_TYPES: dict[int, RemoteRecordType] = {
             _delete,
         ),
         (
-            3,
+            3,  # 4.3.1 reads it but writes it into no topic
             "RemoteLogSegmentMetadataSnapshotRecord",  # written into no topic by 4.3.1, but read
             "segmentId uuid, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, "
             "eventTimestampMs i64, segmentLeaderEpochs [{leaderEpoch i32, offset i64}], "

@@ -1,12 +1,12 @@
 """Names of remote log segments, in the two layouts of tiered storage that kafkaviz opens.
 
-LocalTieredStorage of Kafka 3.6 to 4.3 (RemoteTopicPartitionDirectory, RemoteLogSegmentFileset), a
-folder a topic-partition and a file an index:
+LocalTieredStorage of Kafka 3.6 to 4.3 (RemoteTopicPartitionDirectory, RemoteLogSegmentFileset) has
+a folder per topic-partition and a file per index:
 
     orders-0-goH9ontlS-uQ6q8sq1Nrgg/00000000000000000020-1Dpyi-tQSZm9t5RJ6NMiCw.timeindex
     topic, partition, topic id      start offset        , segment id
 
-Aiven's plugin 1.1.1 (ObjectKeyFactory), all indexes in one object, behind any prefix:
+Aiven's plugin 1.1.1 (ObjectKeyFactory) stores all indexes in one object, under any prefix:
 
     kafka/orders-goH9ontlS-uQ6q8sq1Nrgg/0/00000000000000000020-1Dpyi-tQSZm9t5RJ6NMiCw.rsm-manifest
 """
@@ -19,15 +19,14 @@ from kafkaviz.units import excerpt
 
 LOCAL_TIERED_STORAGE = "LocalTieredStorage"
 AIVEN = "Aiven"
-LOCAL_ROOT = (
-    "kafka-tiered-storage"  # the folder that LocalTieredStorage makes in the one it is given
-)
-# the kinds by which a file of a segment is known here: those of a partition directory, and more
+# the folder that LocalTieredStorage creates in its configured directory
+LOCAL_ROOT = "kafka-tiered-storage"
+# kinds of remote files, named like the files of a partition directory where they match
 LEADER_EPOCHS, INDEXES, MANIFEST = "leader_epoch_checkpoint", "indexes", "rsm-manifest"
 LOCAL_KINDS = ("log", "index", "timeindex", "txnindex", "snapshot", LEADER_EPOCHS)
 AIVEN_KINDS = ("log", INDEXES, MANIFEST)
 
-MAX_TOPIC = 249  # characters of a topic's name: Topic.MAX_NAME_LENGTH
+MAX_TOPIC = 249  # Topic.MAX_NAME_LENGTH, in characters
 
 _UUID = "[a-zA-Z0-9_-]{22}"
 _TOPIC_PARTITION_ID = re.compile(rf"([a-zA-Z0-9._-]+)-([0-9]+)-({_UUID})")
@@ -37,7 +36,7 @@ _SEGMENT = re.compile(rf"([0-9]{{20}})-({_UUID})\.([a-z_-]+)")
 
 @dataclass(frozen=True)
 class TopicIdPartition:
-    """A topic-partition of one life of its topic: a topic made again has another id."""
+    """A topic-partition with its topic's id; a topic that is created again has another id."""
 
     topic: str
     partition: int
@@ -45,13 +44,13 @@ class TopicIdPartition:
 
     @property
     def directory(self) -> str:
-        """The name of its partition directory: orders-0."""
+        """The name of the partition directory: orders-0."""
         return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True)
 class RemoteSegmentName:
-    """What the name of a remote file says: of which segment it is, and what it holds."""
+    """The parts of a remote file's name."""
 
     start_offset: int
     segment_id: str
@@ -59,10 +58,12 @@ class RemoteSegmentName:
 
 
 def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartition:
-    """The topic-partition of a manifest or a record, whose name becomes part of a path.
+    """Returns the topic-partition of a manifest or a record after checking its name.
+
+    The check matters because the name becomes part of a path.
 
     Raises:
-        ValueError: no broker gives a topic such a name, or a partition or a topic id is none.
+        ValueError: no broker allows such a topic, partition or topic id.
     """
     name = TopicIdPartition(topic, partition, topic_id)
     if len(topic) > MAX_TOPIC or parse_partition_folder(f"{name.directory}-{topic_id}") != name:
@@ -71,7 +72,7 @@ def name_partition(topic: str, partition: int, topic_id: str) -> TopicIdPartitio
 
 
 def parse_partition_folder(name: str) -> TopicIdPartition | None:
-    """The topic-partition of a folder of LocalTieredStorage, or None for any other name."""
+    """Parses a folder name of LocalTieredStorage; None for any other name."""
     match = _TOPIC_PARTITION_ID.fullmatch(name)
     if not match or len(match[2]) > len(str(MAX_PARTITION)) or int(match[2]) > MAX_PARTITION:
         return None
@@ -79,19 +80,19 @@ def parse_partition_folder(name: str) -> TopicIdPartition | None:
 
 
 def parse_topic_folder(name: str) -> tuple[str, str] | None:
-    """The topic and its id of a folder of Aiven's layout, or None for any other name."""
+    """Returns the topic and topic id of a folder in Aiven's layout; None for any other name."""
     match = _TOPIC_ID.fullmatch(name)
     return (match[1], match[2]) if match else None
 
 
 def parse_partition_number(name: str) -> int | None:
-    """The partition of a folder within a topic's in Aiven's layout, or None for any other name."""
+    """Parses the name of a partition's folder in Aiven's layout; None for any other name."""
     is_number = name.isascii() and name.isdecimal() and len(name) <= len(str(MAX_PARTITION))
     return int(name) if is_number and int(name) <= MAX_PARTITION else None
 
 
 def parse_segment_file(name: str) -> RemoteSegmentName | None:
-    """The parts of the name of a remote file, or None for any other name."""
+    """Parses the name of a remote file; None for any other name."""
     match = _SEGMENT.fullmatch(name)
     if not match or int(match[1]) > MAX_OFFSET or match[3] not in {*LOCAL_KINDS, *AIVEN_KINDS}:
         return None

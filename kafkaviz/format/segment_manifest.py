@@ -1,6 +1,6 @@
-"""The manifest of a remote segment (.rsm-manifest): where its bytes lie in Aiven's layout.
+"""The manifest of a remote segment in Aiven's layout (.rsm-manifest): where its bytes are stored.
 
-A JSON object, as SegmentManifestV1 of Aiven's plugin 1.1.1 for tiered storage writes it:
+SegmentManifestV1 of Aiven's plugin 1.1.1 for tiered storage writes it as JSON:
 
     {"version": "1",
      "chunkIndex": {"type": "variable", "originalChunkSize": 4194304, "originalFileSize": 6291456,
@@ -9,21 +9,21 @@ A JSON object, as SegmentManifestV1 of Aiven's plugin 1.1.1 for tiered storage w
                         "producerSnapshot": {…}, "leaderEpoch": {…}, "transaction": null},
      "compression": true, "remoteLogSegmentMetadata": {…}}
 
-The .log is cut into chunks of originalChunkSize bytes, the last one shorter. Chunk by chunk it is
-compressed (each a zstd frame of its own), then encrypted, as far as that is set up; so chunks have
-other sizes in the object than in the file:
+The .log is cut into chunks of originalChunkSize bytes; the last one may be shorter. Each chunk is
+then compressed (as its own zstd frame) and encrypted, if configured, so its size in the object
+differs from its size in the file:
 
-    type "fixed"      transformedChunkSize each, finalTransformedChunkSize the last one: as they
-                      are, or encrypted without being compressed
+    type "fixed"      each chunk has transformedChunkSize bytes, the last one
+                      finalTransformedChunkSize: the chunks are unchanged, or only encrypted
     type "variable"   transformedChunks: their sizes in binary, zstd, base64
 
-In binary: the number of sizes; the smallest but for the last; bytes a size; each but the last one
-as what it has above the smallest; the last one in full. The sizes 1000, 1010, 1300 and 7:
+The binary form: the number of sizes; the smallest size, ignoring the last one; bytes per size; each
+size except the last, minus the smallest; the last size in full. The sizes 1000, 1010, 1300 and 7:
 
     00000004 000003e8 02 0000 000a 012c 00000007
 
-The indexes lie behind each other in the object .indexes, never compressed. A manifest with
-"encryption" says that .log and .indexes are encrypted with a key that only the broker can open.
+The object .indexes holds the indexes one after another, never compressed. If the manifest has
+"encryption", .log and .indexes are encrypted, and only the broker can open the key.
 """
 
 import base64
@@ -44,9 +44,9 @@ from kafkaviz.messages import message
 from kafkaviz.units import excerpt
 
 VERSION = "1"
-# of a segment that is read; of the plugin's 4 MiB a chunk a segment of 2 GiB has 512
+# a segment of 2 GiB has 512 chunks of the plugin's 4 MiB
 MAX_CHUNKS = 100_000
-# what Python raises on a JSON text of another shape
+# Python raises these for a JSON text of another shape
 MALFORMED = (
     ValueError,
     LookupError,
@@ -57,7 +57,7 @@ MALFORMED = (
     struct.error,
 )
 MAX_BYTES = 2**31 - 1  # sizes and positions are Java's int
-SIZES_HEAD_BYTES = 9  # what the binary form of the sizes begins with
+SIZES_HEAD_BYTES = 9  # count, smallest size and bytes per size
 CHUNK: np.dtype = np.dtype(
     [
         ("position", "i8"),  # in the .log
@@ -66,7 +66,7 @@ CHUNK: np.dtype = np.dtype(
         ("object_size_bytes", "i8"),
     ]
 )
-# the indexes in the order of the object, each with the file of a partition directory it comes from
+# in the order of the object; each with the suffix or name of the broker's file
 INDEX_KINDS = {
     "offset": "index",
     "timestamp": "timeindex",
@@ -78,23 +78,23 @@ INDEX_KINDS = {
 
 @dataclass(frozen=True)
 class ManifestMetadata:
-    """What the broker knew of the segment when it was copied."""
+    """The broker's metadata of the segment when it was copied."""
 
     partition: TopicIdPartition
     start_offset: int
     end_offset: int
     max_timestamp_ms: int
-    leader_epochs: Mapping[int, int]  # the first offset of each in this segment
+    leader_epochs: Mapping[int, int]  # first offset of each epoch in this segment
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SegmentManifest:
-    """A manifest.
+    """The content of a manifest.
 
     Attributes:
-        log_bytes: of the .log as the broker had it.
-        object_bytes: of the .log in the store.
-        chunk_index: the part of the manifest that `chunks` is made of.
+        log_bytes: size of the .log on the broker.
+        object_bytes: size of the .log in the store.
+        chunk_index: the part of the manifest from which `chunks` is computed.
         indexes: position and size in the .indexes object, by the suffix of the index's file.
     """
 
@@ -108,20 +108,19 @@ class SegmentManifest:
 
     @property
     def chunks(self) -> np.ndarray:
-        """The chunks as CHUNK, in order, without gaps.
+        """The chunks as an array of CHUNK, in order and without gaps.
 
-        They are made anew at each call: a few bytes can describe many, and a store has many
-        manifests.
+        They are not cached: a few bytes can describe many chunks, and a store has many manifests.
         """
         return _chunks(self.chunk_index)
 
 
 def parse(data: bytes) -> SegmentManifest:
-    """A manifest.
+    """Parses a manifest.
 
     Raises:
-        CorruptBytes: it is no JSON, of another version, or lacks something.
-        NotRead: a CorruptBytes; it has more than MAX_CHUNKS chunks.
+        CorruptBytes: the bytes are not JSON, have another version, or lack a field.
+        NotRead: a CorruptBytes; the segment has more than MAX_CHUNKS chunks.
     """
     try:
         fields = json.loads(data)
@@ -144,10 +143,10 @@ def parse(data: bytes) -> SegmentManifest:
 
 
 def decode_sizes(data: bytes) -> np.ndarray:
-    """The sizes of chunks, from their binary form.
+    """Decodes the sizes of chunks from their binary form.
 
     Raises:
-        ValueError: the bytes are too few or too many, or a size is negative.
+        ValueError: there are too few or too many bytes, or a size is negative.
     """
     (count,) = struct.unpack_from(">i", data)
     if count <= 1:
@@ -166,14 +165,14 @@ def decode_sizes(data: bytes) -> np.ndarray:
 
 
 def _refuse_negative(sizes: np.ndarray) -> np.ndarray:
-    """The sizes, if each can be one."""
+    """Returns the sizes after checking that none is negative."""
     if (sizes < 0).any():
         raise ValueError(f"a chunk of {sizes.min()} bytes")
     return sizes
 
 
 def encode_sizes(sizes: np.ndarray) -> bytes:
-    """The binary form of the sizes of chunks, in as few bytes a size as hold them."""
+    """Encodes the sizes of chunks, with as few bytes per size as possible."""
     count = struct.pack(">i", len(sizes))
     if len(sizes) <= 1:
         return count + np.asarray(sizes, ">i4").tobytes()
@@ -207,7 +206,7 @@ def _chunks(chunk_index: Mapping[str, Any]) -> np.ndarray:
         raise ValueError(f"chunkIndex of type {chunk_index['type']}")
     if len(object_sizes) != count:
         raise ValueError(f"{len(object_sizes)} chunks of {count}")
-    # the plugin adds Java ints, which may wrap; and no chunk is stored as nothing
+    # the plugin adds Java ints, which may overflow; and it never stores an empty chunk
     for size in (object_sizes.min(initial=1), object_sizes.max(initial=1)):
         if not 1 <= size <= MAX_BYTES:
             raise ValueError(f"a chunk of {size} bytes")
@@ -257,10 +256,10 @@ def _metadata(fields: Mapping[str, Any] | None) -> ManifestMetadata | None:
 
 
 def _long(number: Any) -> int:
-    """A Java long.
+    """Returns a number as a Java long.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a number, or out of range.
     """
     whole_number = int(number)
     if not ~MAX_OFFSET <= whole_number <= MAX_OFFSET:

@@ -1,8 +1,8 @@
-"""The spans of the records of a batch of magic 2, decompressed: each varint, key, value and header.
+"""The spans of the records in a batch of magic 2, decompressed.
 
-A record of 11 bytes without damage: length, attributes, timestampDelta, offsetDelta, keyLength,
-key, valueLength, value, headerCount. What a reader cannot make sense of is a torn span up to the
-end of that record, and the next record is read again.
+A sound record has the spans length, attributes, timestampDelta, offsetDelta, keyLength, key,
+valueLength, value, headerCount and headers. If a part cannot be read, the rest of that record is
+one torn span, and the next record is read again.
 """
 
 from collections.abc import Callable
@@ -16,16 +16,16 @@ from kafkaviz.format import control
 from kafkaviz.format.batch_records import content_range
 from kafkaviz.messages import Message, Text, message, verbatim
 
-SHOWN_HEADERS = 1000  # of a record; what more it has is one span
-NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be long
+SHOWN_HEADERS = 1000  # further headers of a record are one span
+NOTE_CHARACTERS = 400  # a control record may hold a long list of voters
 
 
 @dataclass(frozen=True)
 class RecordBase:
-    """The values of the batch that its records are counted from.
+    """The values of a batch to which its records' deltas are added.
 
     Attributes:
-        append_time_ms: the time of all records where the broker's clock gave it, else None.
+        append_time_ms: the timestamp of all records if the batch has LogAppendTime, else None.
     """
 
     base_offset: int
@@ -43,12 +43,12 @@ def records(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """The spans of the records that have a byte in [start, stop), by default all.
+    """Returns the spans of the records that have a byte in [start, stop), by default all.
 
-    The spans tile data from the first such record to the last; by default all of data.
+    The spans tile the data from the first such record to the last. By default they tile all of it.
 
     Args:
-        position: where data lies.
+        position: the position of `data` in the file.
     """
     data, result, cursor = memoryview(data), [], 0
     lo, hi = start - position, len(data) if stop is None else stop - position
@@ -86,19 +86,19 @@ def records(
 
 @dataclass(kw_only=True)
 class _RecordReader:
-    """Goes through one record, span by span."""
+    """Reads one record span by span."""
 
     data: memoryview
     cursor: int
-    end: int  # of the record
-    position: int  # of the data
+    end: int  # of the record, in data
+    position: int  # of data in the file
     number: int
     batch: RecordBase
     result: list[Span] = field(default_factory=list)
     control_key: bytes | None = None
 
     def record(self, body: int) -> list[Span]:
-        """The spans of the record, up to its end whatever is in it."""
+        """Returns the spans of the record; they always reach its end."""
         size_bytes = self.end - body
         note = message("span.record_length", record=self.number, n=size_bytes)
         self._append_span(
@@ -166,13 +166,13 @@ class _RecordReader:
         note: Callable[[int], Message],
         read: Callable = varint.read_varint,
     ) -> int:
-        """A number of variable length, which must end within the record."""
+        """Reads a varint, which must end within the record."""
         number, end = read(self.data[: self.end], self.cursor)
         self._append_span(end, name, str(number), kind, note(number))
         return number
 
     def _read_sized(self, name: str, *, is_nullable: bool = True) -> None:
-        """A length and as many bytes; a negative length is null, where that is allowed."""
+        """Reads a length and that many bytes; a negative length is null where that is allowed."""
         null_note = (
             message("span.null_part", part=name)
             if is_nullable
@@ -199,9 +199,9 @@ class _RecordReader:
             )
 
     def _control_note(self, name: str, part: memoryview) -> Text:
-        """What the value of a control record says, or the type that its key begins with.
+        """Describes the type in a control record's key, or the content of its value.
 
-        Nothing for any other part.
+        Empty for any other part.
         """
         if not self.batch.is_control or name not in ("key", "value"):
             return ""
@@ -223,7 +223,7 @@ class _RecordReader:
         self.cursor = end
 
     def _append_rest(self, note: Message) -> None:
-        """What is left of the record, unread; without any, its last field ends too early."""
+        """Adds the unread rest of the record as a torn span, or marks its last field as torn."""
         if self.cursor == self.end:
             self.result[-1] = self.result[-1]._replace(kind=TORN, note=note)
             return
@@ -239,7 +239,7 @@ class _RecordReader:
 
 
 def _control_type(key: bytes) -> Text:
-    """The name of the type in the key of a control record, where it has one."""
+    """Returns the name of the type in a control record's key, or "unknown"."""
     number = int.from_bytes(key[2 : control.KEY_BYTES], "big", signed=True)
     return (
         control.ControlType(number).name
