@@ -1,7 +1,7 @@
 """The small text files of a broker directory: checkpoints, properties, topic id, quorum state.
 
-A checkpoint is a version, a count and that many lines; recovery-point-offset-checkpoint may read,
-line by line: 0, 2, "orders 0 38736", "orders 1 4795".
+A checkpoint consists of a version, a count and that many lines. For example, the lines of
+recovery-point-offset-checkpoint may be: 0, 2, "orders 0 38736", "orders 1 4795".
 """
 
 import base64
@@ -20,10 +20,10 @@ from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.units import excerpt
 
 VERSION = 0
-MAX_PARTITIONS = 500_000  # in a checkpoint of offsets that is read
-MAX_EPOCHS = 100_000  # in a leader-epoch-checkpoint that is read
-MAX_ARRAY_LENGTH = 2**31 - 3  # of the array that CheckpointFile makes for the entries it is to read
-_SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
+MAX_PARTITIONS = 500_000  # limit for a checkpoint of offsets
+MAX_EPOCHS = 100_000  # limit for leader-epoch-checkpoint
+MAX_ARRAY_LENGTH = 2**31 - 3  # CheckpointFile allocates an array for this many entries at most
+_SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s; Python's would also match Unicode spaces
 _PLAIN_FIELDS = re.compile("[!-~]+(?: [0-9]+){1,2}")
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
@@ -31,7 +31,7 @@ _KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*")
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_QUORUM_FIELDS = {  # of quorum-state, by data version; fields that are not named are passed over
+_QUORUM_FIELDS = {  # required fields of quorum-state, by data version; others are ignored
     0: {
         "clusterId": str,
         "leaderId": int,
@@ -46,10 +46,10 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """A checkpoint that ends a start: Kafka throws what nobody catches, not an I/O error.
+    """A checkpoint that ends a start of the broker: Kafka throws an exception that it does not catch.
 
     Attributes:
-        exception: the class and the message of what Kafka 4.3 throws.
+        exception: class and message of Kafka's exception (4.3).
     """
 
     def __init__(self, position: int, what: Message, exception: tuple[str, str]) -> None:
@@ -57,16 +57,16 @@ class UncaughtRefusal(CorruptBytes):
         self.exception = exception
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments, so that it can cross processes."""
+        """Pickles the constructor's arguments, so that the error can cross processes."""
         return type(self), (self.position, self.what, self.exception)
 
 
 @dataclass(frozen=True)
 class PartitionMetadata:
-    """partition.metadata (since Kafka 2.8): which topic of that name this directory belongs to.
+    """The content of partition.metadata (since Kafka 2.8): the id of the directory's topic.
 
     Attributes:
-        topic_id: 22 characters of URL-safe base64, 16 bytes.
+        topic_id: 16 bytes as 22 characters of URL-safe base64.
     """
 
     version: int
@@ -75,13 +75,13 @@ class PartitionMetadata:
 
 @dataclass(frozen=True, kw_only=True)
 class QuorumState:
-    """quorum-state: whom this node of the metadata quorum follows or voted for.
+    """The content of quorum-state: the leader that a quorum member follows, and its vote.
 
     Attributes:
-        leader_id: -1 for none.
-        voted_id: -1 for none.
-        voted_directory_id: of data version 1 (KIP-853).
-        voters: the ids, of data version 0.
+        leader_id: -1 if there is none.
+        voted_id: -1 if there is none.
+        voted_directory_id: only in data version 1 (KIP-853).
+        voters: the voters' ids; only in data version 0.
     """
 
     data_version: int
@@ -93,16 +93,16 @@ class QuorumState:
 
 
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
-    """The offset of each (topic, partition), from a file named *-offset-checkpoint.
+    """Parses a file named *-offset-checkpoint into an offset per (topic, partition).
 
-    An empty file has none.
+    An empty file gives an empty dict.
 
     Raises:
-        CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3.1 and 4.4.0
+        CorruptBytes: a version, line or count is wrong; CheckpointFile of Kafka 4.3.1 and 4.4.0
             refuses the file with an IOException.
-        UncaughtRefusal: a field is no number, or the count is no size of a list: they let another
-            exception pass.
-        CannotOpen: it has more than MAX_PARTITIONS lines.
+        UncaughtRefusal: a field is not a number, or the count is not a valid array size; Kafka then
+            throws another exception.
+        CannotOpen: the file has more than MAX_PARTITIONS lines.
     """
     lines = _entries(
         text,
@@ -114,20 +114,20 @@ def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
 
 
 def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
-    """The leader epochs of leader-epoch-checkpoint, in its order; an empty file has none.
+    """Parses leader-epoch-checkpoint; an empty file gives an empty list.
 
     Returns:
-        The (epoch, start offset) of each.
+        The (epoch, start offset) of each line, in the order of the file.
 
     Raises:
-        CorruptBytes: a version, line or count is wrong; CheckpointFile in Kafka 4.3 refuses the
+        CorruptBytes: a version, line or count is wrong; CheckpointFile of Kafka 4.3 refuses the
             file.
-        UncaughtRefusal: a field is no number, or a number is negative; CheckpointFile or
+        UncaughtRefusal: a field is not a number, or a number is negative; CheckpointFile or
             LeaderEpochFileCache then ends the start.
-        CannotOpen: it has more than MAX_EPOCHS lines.
+        CannotOpen: the file has more than MAX_EPOCHS lines.
     """
     epochs = []
-    refusals = []  # LeaderEpochFileCache looks at the numbers once the whole file was parsed
+    refusals = []  # LeaderEpochFileCache checks the numbers after the whole file was parsed
     lines = _entries(
         text, 2, MAX_EPOCHS, lambda epoch, start: (parse_int(epoch), parse_long(start))
     )
@@ -147,10 +147,10 @@ def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
 
 
 def parse_properties(text: str | bytes) -> dict[str, str]:
-    r"""Java properties, such as meta.properties: key=value lines in Latin-1.
+    r"""Parses Java properties such as meta.properties: key=value lines in Latin-1.
 
-    As java.util.Properties.load: = or : or spaces end a key, a backslash escapes, and at a line's
-    end joins the next line. The last value of a repeated key counts.
+    As java.util.Properties.load: "=", ":" or spaces end a key. A backslash escapes; at the end of a
+    line it continues the line. If a key is repeated, its last value counts.
 
     Raises:
         CorruptBytes: a \u is not followed by four hexadecimal digits.
@@ -164,7 +164,7 @@ def parse_properties(text: str | bytes) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]:
-    """The match of a pattern that also matches the empty text."""
+    """Matches a pattern that also matches the empty text, so there is always a match."""
     return cast("re.Match[str]", pattern.match(line, start))
 
 
@@ -191,27 +191,27 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
             lines[1][0],
             verbatim(f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})"),
         )
-    # Kafka decodes it: the last character's lowest four bits say nothing
+    # Kafka decodes the id and ignores the lowest four bits of its last character
     canonical_id = base64.urlsafe_b64encode(uuid_bytes).decode().rstrip("=")
     return PartitionMetadata(VERSION, canonical_id)
 
 
 def parse_clean_shutdown(text: str | bytes) -> dict | None:
-    """The body of .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7.
+    """Parses .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7.
 
     Returns:
-        The JSON object, or None for the empty file of earlier releases.
+        The JSON object; None for the empty file of earlier releases.
 
     Raises:
-        CorruptBytes: it is not a JSON object; a broker then takes its former epoch as unknown, and
-            the stop still as a clean one.
+        CorruptBytes: the body is not a JSON object. The broker then treats its former epoch as
+            unknown, but the stop still as a clean one.
     """
     data = _bytes(text)
     return _json_object(data) if data.strip() else None
 
 
 def parse_quorum_state(text: str | bytes) -> QuorumState:
-    """The state in the first line of quorum-state.
+    """Parses the first line of quorum-state.
 
     Raises:
         CorruptBytes: FileQuorumStateStore of Kafka 4.3 refuses the file.
@@ -222,7 +222,7 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
     body = _json_object(line.encode())
     if "data_version" not in body:
         raise CorruptBytes(0, message("quorum_state.no_version"))
-    # Jackson's shortValue of anything else
+    # Jackson's shortValue gives 0 for any other type
     version = body["data_version"] if type(body["data_version"]) is int else 0
     if version not in _QUORUM_FIELDS:
         raise CorruptBytes(
@@ -255,17 +255,17 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
 
 
 def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
-    """The file that Kafka writes for the offset of each (topic, partition)."""
+    """Returns the bytes of a checkpoint with the offset of each (topic, partition)."""
     lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
     return "".join(f"{line}\n" for line in (VERSION, len(lines), *lines)).encode()
 
 
 def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
-    """Java properties, in this order.
+    """Returns Java properties, in this order.
 
     Args:
-        properties: keys and values in ASCII that start and end with no character that has a
-            meaning.
+        properties: keys and values in ASCII. They need no escapes, and do not start or end with a
+            space.
     """
     return "".join(
         f"{line}\n"
@@ -274,7 +274,7 @@ def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()
 
 
 def build_partition_metadata(topic_id: str) -> bytes:
-    """The bytes of partition.metadata: there is no line end behind the second line."""
+    """Returns the bytes of partition.metadata; its second line has no line end."""
     return f"version: {VERSION}\ntopic_id: {topic_id}".encode()
 
 
@@ -298,14 +298,14 @@ def _entries(
 ) -> Iterator[tuple[int, EntryT]]:
     """Reads the entries of a checkpoint line by line, as CheckpointFile does.
 
-    A file that ends behind its version has none.
+    A file that is empty or ends after its version has no entries.
 
     Yields:
-        The position of each line, and what `entry` builds from its fields.
+        The position of each line, and the result of `entry` for its fields.
 
     Raises:
-        CorruptBytes: a line, the version or the count is wrong, or the bytes are no UTF-8.
-        UncaughtRefusal: a field is no number, or the count is negative.
+        CorruptBytes: a line, the version or the count is wrong, or the bytes are not UTF-8.
+        UncaughtRefusal: a field is not a number, or the count is not a valid array size.
         CannotOpen: there are more lines than the limit. Kafka may read such a file.
     """
     data = _bytes(text)
@@ -330,7 +330,7 @@ def _entries(
     if count > MAX_ARRAY_LENGTH:
         refusal = "Requested array size exceeds VM limit"
         raise UncaughtRefusal(second_line[0], verbatim(refusal), (OUT_OF_MEMORY, refusal))
-    # of a file that is too long the first line is looked at, which damage usually shows
+    # in a file that is too long, read only the first entry: it usually shows damage
     most = limit if data.count(b"\n") <= limit + 2 else 1
     entry_count = 0
     for line in lines:
@@ -347,10 +347,10 @@ def _entries(
 
 
 def _heading(line: tuple[int, str]) -> int:
-    """The number that a line is, with nothing beside it.
+    """Returns the number in a line of the heading.
 
     Raises:
-        CorruptBytes: it is none.
+        CorruptBytes: the line is not just a number.
     """
     position, content = line
     with suppress(ValueError):
@@ -359,14 +359,15 @@ def _heading(line: tuple[int, str]) -> int:
 
 
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
-    """Builds an entry from a line's fields.
+    """Builds an entry from the fields of a line.
 
     Raises:
-        CorruptBytes: there are more or fewer fields.
-        UncaughtRefusal: one is no number.
+        CorruptBytes: the number of fields is wrong.
+        UncaughtRefusal: a field is not a number.
     """
     position, content = line
-    plain = _PLAIN_FIELDS.fullmatch(content)  # what Kafka writes, read in a third of the time
+    # Kafka writes such lines; the test saves two thirds of the time
+    plain = _PLAIN_FIELDS.fullmatch(content)
     parts = content.split(" ") if plain else _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
     if len(parts) != fields:
         raise _malformed(position, content)
@@ -386,7 +387,7 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 
 
 def _parse_named_line(line: tuple[int, str], name: str) -> str:
-    """The value of a "name: value" line."""
+    """Returns the value of a "name: value" line."""
     position, content = line
     parts = _COLON.split(content)
     if len(parts) != 2 or parts[0] != name:
@@ -397,7 +398,7 @@ def _parse_named_line(line: tuple[int, str], name: str) -> str:
 
 
 def _uuid(name: str, position: int) -> bytes:
-    """The 16 bytes behind the characters of an id."""
+    """Decodes an id of 22 characters into its 16 bytes."""
     with suppress(ValueError):
         uuid_bytes = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
         if len(uuid_bytes) == 16:
@@ -406,9 +407,7 @@ def _uuid(name: str, position: int) -> bytes:
 
 
 def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The lines of properties, without comments and blank lines.
-
-    A line that ends in a backslash is joined with its next.
+    """Joins each line that ends in a backslash with the next, and drops comments and blank lines.
 
     Yields:
         The position and content of each property.
@@ -419,7 +418,7 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
         if not is_begun and (not content or content[0] in "#!"):
             continue
         start = start if is_begun else position
-        # a backslash before the line's end; those before it come in pairs
+        # an odd number of backslashes at the end continues the line; pairs are escaped backslashes
         is_continued = (len(content) - len(content.rstrip("\\"))) % 2
         parts.append(content[:-1] if is_continued else content)
         is_begun = is_begun or bool(parts[-1])
@@ -431,9 +430,9 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
 
 
 def _unescape(text: str, position: int) -> str:
-    r"""The text with its escapes replaced.
+    r"""Replaces the escapes in a text.
 
-    A few letters stand for control characters, \u0041 for A, any other character for itself.
+    \t, \n, \r and \f give control characters, \u0041 gives A, any other character gives itself.
     """
 
     def character(match: re.Match) -> str:
@@ -446,7 +445,7 @@ def _unescape(text: str, position: int) -> str:
 
 
 def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """The lines as Java's BufferedReader splits them; broken UTF-8 reads as U+FFFD.
+    """Splits the data into lines as Java's BufferedReader does; broken UTF-8 becomes U+FFFD.
 
     Yields:
         The position and content of each line.

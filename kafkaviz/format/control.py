@@ -1,15 +1,14 @@
-"""Control records: the ends of transactions, and what KRaft writes into its log beside metadata.
+"""Control records: transaction markers, and KRaft's records that are not metadata.
 
-A key is an i16 version (0) and an i16 type; what the value holds depends on the type. 4.3.1, a
-commit and a change of leader:
+A key is an i16 version (0) and an i16 type. The type decides the fields of the value. A commit and
+a change of leader, with the output of kafka-dump-log 4.3.1:
 
     0000 0001 | 0000 00000009
         endTxnMarker: COMMIT coordinatorEpoch: 9
     0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00
         LeaderChange: {"version":0,"leaderId":1,"voters":[...],...}
 
-As ControlRecordType, EndTransactionMarker and ControlRecordUtils read them and DumpLogSegments
-prints them, 4.3.1.
+As ControlRecordType, EndTransactionMarker, ControlRecordUtils and DumpLogSegments, 4.3.1.
 """
 
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from kafkaviz.format.exception_names import INVALID_RECORD
 from kafkaviz.format.message import Structure, Values
 
 KEY_BYTES = 4
-_NO_VALUE = {  # by the form of the value
+_NO_VALUE = {  # Kafka's error for a null value; the key: whether the value is in the flexible form
     False: 'Cannot invoke "java.nio.ByteBuffer.getShort()" because "value" is null',
     True: 'Cannot invoke "java.nio.ByteBuffer.slice()" because "data" is null',
 }
@@ -28,7 +27,7 @@ NULL_POINTER = "java.lang.NullPointerException"
 
 
 class ControlType(IntEnum):
-    """ControlRecordType: what a control record is for."""
+    """The types of control records (Kafka's ControlRecordType)."""
 
     ABORT = 0
     COMMIT = 1
@@ -41,12 +40,12 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """What the value of one type of control record holds.
+    """The fields of one type of control record's value.
 
-    Only the ends of transactions are in the plain form.
+    Only transaction markers are in the plain form.
 
     Attributes:
-        label: the words in front of the printed value.
+        label: the text before the printed value.
     """
 
     label: str
@@ -59,7 +58,7 @@ class ControlRecord:
     """A control record.
 
     Attributes:
-        values: empty for an unknown type, whose value is not read.
+        values: the fields of the value; empty for an unknown type, whose value is not read.
     """
 
     number: int
@@ -68,12 +67,12 @@ class ControlRecord:
 
     @property
     def name(self) -> str:
-        """The type as Kafka calls it: COMMIT, UNKNOWN(99)."""
+        """Kafka's name of the type: COMMIT, UNKNOWN(99)."""
         return self.type.name if self.type is not None else f"UNKNOWN({self.number})"
 
     @property
     def text(self) -> str:
-        """What kafka-dump-log prints behind the record's metadata."""
+        """The text that kafka-dump-log prints after the record's metadata."""
         if self.type is None:
             return f"controlType: {self.name}"
         schema = RECORD_TYPES[self.type]
@@ -116,8 +115,8 @@ RECORD_TYPES: dict[ControlType, ControlRecordSchema] = {
 def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
     """Decodes a control record.
 
-    A value of types 2 to 6 is read as version 0 whatever it says; its version chooses the printed
-    layout alone.
+    Kafka reads a value of types 2 to 6 as version 0, whatever version it states; that version only
+    selects the printed layout.
 
     Raises:
         KafkaParseError: a CorruptBytes; kafka-dump-log ends at this record.
@@ -135,16 +134,16 @@ def decode(key: bytes | None, value: bytes | None) -> ControlRecord:
 
 
 def dump_text(key: bytes | None, value: bytes | None) -> str:
-    """What kafka-dump-log prints of a control record behind its metadata and a space.
+    """Returns what kafka-dump-log prints of a control record after its metadata and a space.
 
     Raises:
-        KafkaParseError: as decode.
+        KafkaParseError: same as `decode`.
     """
     return decode(key, value).text
 
 
 def _type(key: bytes | None) -> int:
-    """The type in a key; a version above 0 is read as 0."""
+    """Returns the type in a key; a version above 0 is read as 0."""
     if key is None:
         raise message.kafka_error(
             0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER
@@ -165,7 +164,7 @@ def _type(key: bytes | None) -> int:
 
 
 def _marker(value: bytes) -> Values:
-    """The end of a transaction; a version above 0 is read as 0, and more bytes are ignored."""
+    """Decodes a marker; a version above 0 is read as 0, and further bytes are ignored."""
     values, _ = message.read(notation.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
         text = (

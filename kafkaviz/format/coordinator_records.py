@@ -1,7 +1,7 @@
 """Keys and values of __consumer_offsets, __transaction_state and __share_group_state.
 
-A key is an i16 record type and its fields, a value an i16 version and its fields; a null value
-deletes. 4.3.1, an offset commit, and what kafka-dump-log prints of it:
+A key is an i16 record type and its fields. A value is an i16 version and its fields, or null for a
+deletion. An offset commit, and the output of kafka-dump-log 4.3.1:
 
     key    0001 | 0002 6731 | 0006 6f7264657273 | 00000003
            type 1: group "g1", topic "orders", partition 3
@@ -10,7 +10,8 @@ deletes. 4.3.1, an offset commit, and what kafka-dump-log prints of it:
 
     key: {"type":"1","data":{"group":"g1",...}} payload: {"version":"3","data":{"offset":42,...}}
 
-Record types and words as CoordinatorRecordSerde and the message parsers of DumpLogSegments, 4.3.1.
+Record types and texts as in CoordinatorRecordSerde and the message parsers of DumpLogSegments,
+4.3.1.
 """
 
 from dataclasses import dataclass
@@ -20,18 +21,18 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import message, notation
 from kafkaviz.format.message import KafkaParseError, Structure, Values
 
-VERSION_BYTES = 2  # in front of every key and value
+VERSION_BYTES = 2  # the i16 at the start of every key and value
 TOMBSTONE = "<DELETE>"
 GROUP_METADATA, CONSUMER_PROTOCOL = 2, "consumer"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatorRecordType:
-    """One type of record: what its key and its value hold.
+    """A type of record, with the fields of its key and value.
 
     Attributes:
-        newest_version: of the value.
-        flexible_from: the first version of the value in the flexible form, None if there is none.
+        newest_version: the newest version of the value.
+        flexible_from: the first version of the value in the flexible form; None if there is none.
     """
 
     number: int
@@ -44,14 +45,14 @@ class CoordinatorRecordType:
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatorRecord:
-    """A record of a coordinator's topic, and what kafka-dump-log prints of it.
+    """A record of a coordinator's topic, and its text in kafka-dump-log.
 
     Attributes:
-        key: the fields by name, None where they could not be read.
-        value: the fields by name, None where they could not be read, or for a tombstone.
-        key_text: what stands behind "key: ".
-        payload_text: what stands behind "payload: "; None where something could not be read.
-        problem: what could not be read, None if nothing.
+        key: the fields by name; None if they could not be read.
+        value: the fields by name; None if they could not be read, or for a tombstone.
+        key_text: the text after "key: ".
+        payload_text: the text after "payload: "; None if a part could not be read.
+        problem: the error; None if all could be read.
     """
 
     type: CoordinatorRecordType | None
@@ -65,7 +66,7 @@ class CoordinatorRecord:
 
     @property
     def text(self) -> str:
-        """The part of the record's line that is printed of its body."""
+        """The part of kafka-dump-log's line that comes from key and value."""
         return (
             f"key: {self.key_text}"
             if self.payload_text is None
@@ -74,10 +75,11 @@ class CoordinatorRecord:
 
 
 def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRecordType]:
-    """The rows of the table by number.
+    """Builds the record types by number.
 
     Args:
-        rows: each (number, name, key, value, newest version, flexible from).
+        rows: tuples of (number, name, key, value, newest version, flexible from).
+        parts: types that the schemas refer to by name.
     """
     part_items = tuple(parts.items())
     return {
@@ -218,7 +220,7 @@ OFFSETS = _types(
             "StreamsGroupMetadata",
             GROUP,
             "epoch i32, metadataHash i64, #0 validatedTopologyEpoch i32 =-1, #1 lastAssignmentConfigs [KeyValue]? =empty, "
-            # the last two: 4.4.0
+            # the last two since 4.4.0
             "#2 storedDescriptionTopologyEpoch i32 =-1, #3 failedDescriptionTopologyEpoch i32 =-1",
             0,
             0,
@@ -324,8 +326,8 @@ DECODER_OF_TOPIC = {
     "__transaction_state": "transactions",
     "__share_group_state": "share",
 }
-EMBEDDED_VERSION = 3  # the newest of what a consumer puts into a group's metadata
-EMBEDDED = {  # always in the plain form, behind an i16 version (ConsumerProtocol)
+EMBEDDED_VERSION = 3  # the newest version of the messages in a consumer group's metadata
+EMBEDDED = {  # always in the plain form, after an i16 version (ConsumerProtocol)
     "subscription": notation.schema(
         "topics [str], userData bytes?, ownedPartitions [{topic str, partitions [i32]}] v1+, generationId i32 v2+, rackId str? v3+"
     ),
@@ -336,13 +338,13 @@ EMBEDDED = {  # always in the plain form, behind an i16 version (ConsumerProtoco
 
 
 def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> CoordinatorRecord:
-    """Decodes a record's key and value, in Python and as printed.
+    """Decodes the key and value of a record, as values and as text.
 
     Args:
         decoder: "offsets", "transactions" or "share".
 
     Raises:
-        KafkaParseError: a CorruptBytes; the record has no key, and kafka-dump-log ends there.
+        KafkaParseError: a CorruptBytes; the record has no key, at which kafka-dump-log ends.
     """
     if key is None:
         problem = f"Failed to decode message at offset {offset} using the specified decoder (message had a missing key)"
@@ -382,10 +384,10 @@ def decode(key: bytes | None, value: bytes | None, offset: int, decoder: str) ->
 
 
 def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str) -> str:
-    """What kafka-dump-log prints of the body behind the record's metadata: "key: ... payload: ...".
+    """Returns what kafka-dump-log prints after the record's metadata: "key: ... payload: ...".
 
     Raises:
-        KafkaParseError: as decode.
+        KafkaParseError: same as `decode`.
     """
     return decode(key, value, offset, decoder).text
 
@@ -393,7 +395,7 @@ def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str)
 def _decode_value(
     type_: CoordinatorRecordType, key: Values, key_text: str, value: bytes, offset: int
 ) -> CoordinatorRecord:
-    """Decodes the value of a record that is no tombstone."""
+    """Decodes the value of a record that is not a tombstone."""
     if len(value) < VERSION_BYTES:
         return _skip(offset, "Could not read version from value's buffer.", type_, key)
     version = _i16(value)
@@ -421,9 +423,9 @@ def _decode_value(
 
 
 def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> str:
-    """The JSON of a value.
+    """Returns the JSON of a value.
 
-    The members of a consumer group have their subscription and assignment decoded.
+    For a consumer group, the members' subscription and assignment are decoded too.
     """
     if type_ is not OFFSETS[GROUP_METADATA] or values["protocolType"] != CONSUMER_PROTOCOL:
         return message.text(type_.value, values, version)
@@ -431,7 +433,7 @@ def _value_text(type_: CoordinatorRecordType, values: Values, version: int) -> s
 
 
 class _EmbeddedMessage(message.SizedValue):
-    """Bytes that hold a message of their own, printed decoded if that works.
+    """A bytes field that holds a message, printed as that message if it can be decoded.
 
     Attributes:
         name: a key of EMBEDDED.
@@ -444,7 +446,7 @@ class _EmbeddedMessage(message.SizedValue):
         object.__setattr__(self, "name", name)
 
     def text(self, value: Any, version: int) -> str:
-        """The JSON of what the bytes hold, or base64."""
+        """Returns the message's JSON, or base64 if the bytes cannot be decoded."""
         try:
             values, embedded_version = decode_embedded(value, self.name)
         except CorruptBytes:
@@ -453,13 +455,13 @@ class _EmbeddedMessage(message.SizedValue):
 
 
 def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
-    """Decodes a member's "subscription" or "assignment".
+    """Decodes a group member's "subscription" or "assignment".
 
     Returns:
         The values, and their version.
 
     Raises:
-        KafkaParseError: the bytes are no such message.
+        KafkaParseError: the bytes cannot be read as such a message.
     """
     version, position = message.read(notation.schema("version i16"), data, flexible=False)
     values, _ = message.read(
@@ -474,7 +476,7 @@ def decode_embedded(data: bytes, name: str) -> tuple[Values, int]:
 
 
 def _replace_embedded(structure: Structure) -> Structure:
-    """The same structure, with the fields that EMBEDDED names printed decoded."""
+    """Returns the structure with decoded printing for the fields that EMBEDDED names."""
     fields = []
     for field in structure.fields:
         type_ = field.type
@@ -501,7 +503,7 @@ _GROUP_METADATA_VALUE = _replace_embedded(OFFSETS[GROUP_METADATA].value)
 def _skip(
     offset: int, problem: str, type_: CoordinatorRecordType | None = None, key: Values | None = None
 ) -> CoordinatorRecord:
-    """A record that could not be read: its key's text says so, and it has no payload."""
+    """Returns a record that could not be read: the key's text is the error, the payload is None."""
     return CoordinatorRecord(
         type=type_,
         version=None,

@@ -1,15 +1,18 @@
-"""Messages (.log) of magic 0 and 1, from before Kafka 0.11: single ones, and compressed wrappers.
+"""Messages of magic 0 and 1 (.log), from before Kafka 0.11: single ones, and compressed wrappers.
 
-Kafka's LegacyRecord and AbstractLegacyRecordBatch, 4.3.1. The message (k1, v1) of magic 1 at offset
-7, time 5; magic 0 has no timestamp:
+As LegacyRecord and AbstractLegacyRecordBatch of Kafka 4.3.1. The message (k1, v1) of magic 1 at
+offset 7 with timestamp 5:
 
     offset           | size     | CRC-32   | magic | attributes | timestamp        | key, value
     0000000000000007 | 0000001a | 2472569a | 01    | 00         | 0000000000000005 |
                                                           00000002 6b31 | 00000002 7631
 
-A size of -1 is a key or value that is null. A wrapper is a message that names a codec; its value is
-complete messages, compressed, its offset that of the last of them. Inside, magic 0 has offsets as
-they are, magic 1 relative ones: 0, 1, 2 in a wrapper at offset 12 are 10, 11, 12.
+- Magic 0 has no timestamp.
+- A size of -1 means that the key or value is null.
+- A wrapper is a message that names a codec. Its value is a compressed sequence of messages, and its
+  offset is that of the last one.
+- Messages inside a wrapper have their real offsets in magic 0 and relative ones in magic 1: in a
+  wrapper at offset 12, the offsets 0, 1, 2 mean 10, 11, 12.
 """
 
 import struct
@@ -32,20 +35,18 @@ from kafkaviz.format.batch import (
 from kafkaviz.format.record import byte_array
 from kafkaviz.messages import message, verbatim
 
-# one message, in the machine's own byte order; positions are bytes of Messages.data
+# one message, in the machine's byte order; positions are bytes of Messages.data
 ROW: np.dtype = np.dtype(
     [
         ("position", "i4"),
-        ("size_bytes", "i4"),  # with the offset and the size in front
+        ("size_bytes", "i4"),  # including the offset and size fields
         ("offset", "i8"),
         ("crc", "u4"),
-        (
-            "magic",
-            "i1",
-        ),  # what a message inside says is its own: old writers mixed them (KAFKA-4298)
+        # an inner message may differ from its wrapper: old writers mixed magics (KAFKA-4298)
+        ("magic", "i1"),
         ("attributes", "i1"),
-        ("timestamp_type", "i1"),  # the place in TIMESTAMP_TYPES
-        ("timestamp_ms", "i8"),  # -1 for none
+        ("timestamp_type", "i1"),  # index into TIMESTAMP_TYPES
+        ("timestamp_ms", "i8"),  # -1 if there is none
         ("key_position", "i4"),
         ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
         ("value_position", "i4"),
@@ -61,18 +62,19 @@ _CRC_AT = field_start(LEGACY_HEADER, "crc")
 _MAGIC_AT = field_start(LEGACY_HEADER, "magic")
 _ATTRIBUTES_AT = field_start(LEGACY_HEADER, "attributes")
 _TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
-_KEY_SIZE_AT = _TIMESTAMP_AT, LEGACY_HEADER.itemsize  # of magic 0, of any other
+_KEY_SIZE_AT = _TIMESTAMP_AT, LEGACY_HEADER.itemsize  # in magic 0, in any other magic
 _OFFSET_AND_SIZE, _INT = struct.Struct(">qi"), struct.Struct(">i")
 
 
 @dataclass(frozen=True)
 class Messages:
-    """What a batch of magic 0 or 1 holds: a single message, or those of the wrapper.
+    """The content of a batch of magic 0 or 1: a single message, or the messages of a wrapper.
 
     Attributes:
-        data: the bytes they lie in, the batch itself or the content of the wrapper, decompressed.
-        rows: one ROW a message that can be read, with its real offset and time.
-        fault: None, or what Kafka raises after those messages; its position is a byte of the batch.
+        data: the bytes of the messages: the batch itself, or the decompressed value of the wrapper.
+        rows: an array of ROW, one per readable message, with real offsets and timestamps.
+        fault: the error that Kafka raises after these messages, or None; its position is a byte of
+            the batch.
     """
 
     data: bytes | memoryview
@@ -83,15 +85,14 @@ class Messages:
 def read(
     batch: bytes | memoryview, limit_bytes: int = LIMIT_BYTES, *, reads_parts: bool = True
 ) -> Messages:
-    """The messages of a complete batch; what is wrong is in Messages.fault, and never raised.
+    """Reads the messages of a complete batch; never raises, but sets Messages.fault.
 
-    A wrapper is decompressed completely before its first message is given, so most faults in it
-    leave no message.
+    A wrapper is decompressed completely before its first message is given. So most faults in a
+    wrapper leave no messages.
 
     Args:
-        limit_bytes: of the decompressed messages.
-        reads_parts: False reads no key and value of a message, as Kafka's iterator, so that none of
-            them can be wrong.
+        limit_bytes: the most bytes that the messages may decompress to.
+        reads_parts: whether keys and values are checked. Kafka's iterator does not check them.
     """
     buffer, rows = byte_array(batch), np.zeros(1, ROW)
     if not _count(buffer)[0]:
@@ -114,7 +115,7 @@ def read(
 
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
-    """Whether the CRC-32 of each message is that of its bytes from magic on."""
+    """Returns whether the CRC-32 of each message matches its bytes from magic on."""
     data, rows = memoryview(messages.data), messages.rows
     starts, ends = rows["position"] + _MAGIC_AT, rows["position"] + rows["size_bytes"]
     crcs = [
@@ -133,9 +134,9 @@ def build(
     timestamp_ms: int = -1,
     attributes: int = 0,
 ) -> bytes:
-    """The bytes of a message.
+    """Returns the bytes of a message.
 
-    A wrapper is a message too: its value is the compressed messages, its key null.
+    For a wrapper, the value is the compressed messages and the key is null.
     """
     timestamp = b"" if magic == 0 else struct.pack(">q", timestamp_ms)
     body = bytes([magic, attributes]) + timestamp + _prefix_size(key) + _prefix_size(value)
@@ -147,7 +148,7 @@ def build(
 
 
 def _prefix_size(part: bytes | None) -> bytes:
-    """A key or value behind its size."""
+    """Returns a key or value with its size in front."""
     return _INT.pack(-1) if part is None else _INT.pack(len(part)) + part
 
 
@@ -162,9 +163,9 @@ def _unwrap(
     *,
     reads_parts: bool,
 ) -> Messages:
-    """The messages inside a wrapper.
+    """Reads the messages inside a wrapper.
 
-    Where its value cannot be read, that is the fault, and the wrapper still has its row.
+    If the wrapper's value cannot be read, the result has the fault and no rows.
     """
     position = int(wrapper["value_position"])
     try:
@@ -181,7 +182,7 @@ def _unwrap(
 def _decompress(
     batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
 ) -> bytes:
-    """The messages as bytes, with the refusals of DeepRecordsIterator in its order."""
+    """Decompresses a wrapper's value; checks the same things as DeepRecordsIterator, in its order."""
     magic, name = (
         int(wrapper["magic"]),
         _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT),
@@ -199,7 +200,7 @@ def _decompress(
             ),
         )
     position, size_bytes = int(wrapper["value_position"]), int(wrapper["value_size_bytes"])
-    if fault:  # behind a key that is too long there is no value; the key itself is never looked at
+    if fault:  # a key that is too long leaves no value, but the key itself is never read
         raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
     if size_bytes < 0:
         raise CorruptBytes(
@@ -225,7 +226,7 @@ def _codec_name(codec_id: int, position: int) -> str:
 
 
 def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
-    """A fault of the decompressed bytes, reported for the wrapper's value."""
+    """Turns a fault in the decompressed bytes into one at the wrapper's value."""
     return CorruptBytes(
         position,
         message("corrupt.in_decompressed_messages", position=fault.position, problem=fault.what),
@@ -235,10 +236,10 @@ def _wrap_fault(fault: CorruptBytes, position: int) -> CorruptBytes:
 def _read_inner(
     data: bytes, wrapper: np.void, *, reads_parts: bool
 ) -> tuple[np.ndarray, CorruptBytes | None]:
-    """Reads the messages inside a wrapper.
+    """Reads the decompressed messages of a wrapper.
 
     Returns:
-        The messages that can be read one by one, and what Kafka raises in place of the next.
+        The readable messages, and the error that Kafka raises instead of the next one.
 
     Raises:
         CorruptBytes: no message can be read.
@@ -258,7 +259,7 @@ def _read_inner(
         readable_count, fault = count, 0
     _resolve(rows, wrapper)
     nested_rows = np.flatnonzero(rows["attributes"][: readable_count + 1] & CODEC_MASK)
-    if len(nested_rows):  # what Kafka sees before it looks for the message's key
+    if len(nested_rows):  # Kafka checks the codec of an inner message before its key
         return rows[: nested_rows[0]], _nested_error(rows[nested_rows[0]])
     return rows[:readable_count], _corrupt(fault, position, found_size, available_size)
 
@@ -273,8 +274,8 @@ def _nested_error(row: np.void) -> CorruptBytes:
 
 
 def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
-    """Resolves offsets and times of the messages inside, in place; 64 bits wrap, as Java's."""
-    # 0: what some versions of librdkafka produced, the offsets are real
+    """Resolves offsets and timestamps of inner messages in place; 64 bits wrap as in Java."""
+    # some versions of librdkafka wrote wrapper offset 0 and real inner offsets
     if wrapper["magic"] == 1 and wrapper["offset"] != 0:
         last = rows["offset"][-1]
         if wrapper["offset"] < last:
@@ -301,7 +302,7 @@ _OUT_OF_BOUNDS, _TOO_LONG = 1, 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """The error of Java for reading the key or the value, which Kafka's iterator does not do."""
+    """Returns Java's error for reading the key or value, or None; Kafka's iterator reads neither."""
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 
@@ -318,11 +319,10 @@ def _java_fault(fault: int, position: int, found_size: int, available_size: int)
 
 @njit(cache=True, boundscheck=True)
 def _count(data: np.ndarray) -> tuple[int, int]:
-    """Counts the complete messages; a last one that is cut is left out.
+    """Counts the complete messages; a cut last one is left out.
 
     Returns:
-        The number of messages and -1, or the position of a message that says it is shorter than
-        any.
+        The count, and -1 or the position of a message with a size below the minimum.
     """
     position, end, count = 0, len(data), 0
     while end - position >= LENGTH_END:
@@ -338,11 +338,11 @@ def _count(data: np.ndarray) -> tuple[int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]:
-    """Fills a row for each message whose bytes are all there, up to the first fault.
+    """Fills a row per complete message, and finds the first fault.
 
     Returns:
-        The number of messages without fault; the fault or 0; the byte it is at; the size read
-        there; the size that was available.
+        The number of messages before the fault; the fault or 0; its position; the size read there;
+        the size that was available.
     """
     position = 0
     for place in range(len(table)):
@@ -373,12 +373,12 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
 
 @njit(cache=True, boundscheck=True)
 def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
-    """Reads time, key and value of a message whose fixed fields are read.
+    """Reads timestamp, key and value of a message whose fixed fields were read.
 
-    Any magic but 0 has the layout of magic 1, as in LegacyRecord.
+    Any magic except 0 has the layout of magic 1, as in LegacyRecord.
 
     Returns:
-        As _fill, without the number of messages.
+        The same as `_fill`, without the number of messages.
     """
     end = row.position + row.size_bytes
     row.timestamp_type, row.timestamp_ms, position = (
@@ -409,7 +409,7 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _int32(data: np.ndarray, position: int) -> int:
-    """A signed big-endian integer of four bytes."""
+    """Reads a signed big-endian integer of four bytes."""
     high = np.int64(np.int8(data[position]))
     return (
         (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int

@@ -1,7 +1,7 @@
-"""The spans of a batch: its header field by field, then its records or its compressed bytes.
+"""The spans of a batch of any magic: its header fields, then its records or compressed bytes.
 
-A batch of any magic. What a compressed batch holds is a second range of bytes with spans of its
-own, which decompress() gives. A batch that is cut has spans for what is there of it.
+`decompress` gives a second range of bytes for a compressed batch, with its own spans. A batch that
+is cut has spans for the bytes that exist.
 """
 
 import zlib
@@ -50,16 +50,12 @@ LEGACY_MAGIC_0: np.dtype = np.dtype(
 INT: np.dtype = np.dtype(">i4")
 COMPRESSED_RECORDS = message("span.compressed_records")
 COMPRESSED_VALUE = message("span.compressed_value")
-COMPRESSED_NAMES = (COMPRESSED_RECORDS, COMPRESSED_VALUE)  # of the spans that decompress() opens
+# names of the spans that `decompress` opens
+COMPRESSED_NAMES = (COMPRESSED_RECORDS, COMPRESSED_VALUE)
 
 
 class DecompressedRecords(NamedTuple):
-    """The records of a compressed batch.
-
-    Attributes:
-        data: their bytes, decompressed.
-        spans: the spans that tile them.
-    """
+    """The decompressed bytes of a batch's records, and the spans that tile them."""
 
     data: bytes
     spans: list[Span]
@@ -72,11 +68,11 @@ def batch(
     start: int = 0,
     stop: int | None = None,
 ) -> list[Span]:
-    """The spans of one batch that have a byte in [start, stop), by default all.
+    """Returns the spans of a batch that have a byte in [start, stop), by default all.
 
     Args:
-        position: where the batch lies in the file.
-        size_bytes: what the batch takes in the file, where data is only its beginning; its rest is
+        position: the position of the batch in the file.
+        size_bytes: the size of the batch in the file, if `data` is only its beginning. The rest is
             then a single span.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
@@ -107,13 +103,13 @@ def decompress(
     start: int = 0,
     stop: int | None = None,
 ) -> DecompressedRecords | None:
-    """What a compressed batch holds, with the spans that have a byte in [start, stop) of it.
+    """Decompresses a batch, and returns the spans with a byte in [start, stop) of the result.
 
     Returns:
-        None where the batch is not compressed.
+        None if the batch is not compressed.
 
     Raises:
-        CorruptBytes: it cannot be decompressed; the position is a byte of the batch.
+        CorruptBytes: the batch cannot be decompressed; the position is a byte of the batch.
     """
     if not is_compressed(data):
         return None
@@ -135,7 +131,7 @@ def decompress(
 
 
 def is_compressed(data: bytes | memoryview) -> bool:
-    """Whether the header of a batch names a codec; a header that is cut does not."""
+    """Returns whether the header of a batch names a codec; False if the header is cut."""
     position, header_bytes = (
         (CRC_START + 1, HEADER_BYTES)
         if _is_magic_2(data)
@@ -145,7 +141,7 @@ def is_compressed(data: bytes | memoryview) -> bool:
 
 
 def _is_magic_2(data: bytes | memoryview) -> bool:
-    """As Kafka's file reader takes it: any magic from 2 to 127 has the header of magic 2."""
+    """Returns whether Kafka's file reader sees the header of magic 2: any magic from 2 to 127."""
     return len(data) <= MAGIC_AT or MAGIC_2 <= data[MAGIC_AT] < 128
 
 
@@ -189,7 +185,7 @@ def _length(header: np.void) -> int:
 
 
 def _record_base(header: np.void) -> spans_record.RecordBase:
-    """The values that the records of a batch are counted from."""
+    """Returns the values to which the deltas of a batch's records are added."""
     attributes = int(header["attributes"])
     append_time_ms = int(header["max_timestamp_ms"]) if attributes & LOG_APPEND_TIME else None
     return spans_record.RecordBase(
@@ -201,7 +197,7 @@ def _record_base(header: np.void) -> spans_record.RecordBase:
 
 
 def _check_crc(crc: Span, data: memoryview, size_bytes: int) -> Span:
-    """The span of the checksum, with the result of checking it against the bytes."""
+    """Returns the checksum's span with a note whether the checksum is right."""
     if len(data) < size_bytes:
         return crc
     computed_crc = crc32c(data[CRC_START:])
@@ -266,7 +262,7 @@ def _last_offset(header: np.void) -> Message:
 
 
 def _optional_note(field: str, absent_note: Message, present_note: Message):
-    """A note for a field that is −1 where there is nothing."""
+    """Returns the note of a header field that is -1 if unset."""
     return lambda header: absent_note if header[field] == -1 else present_note
 
 
@@ -346,7 +342,7 @@ FIELDS = {
 
 
 def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
-    """A message: header, key and value; the value of a wrapper is one compressed span."""
+    """Returns the spans of a message: header, key and value; a wrapper's value is one span."""
     layout = LEGACY_MAGIC_0 if data[MAGIC_AT] == 0 else LEGACY_HEADER
     result = spans.field_spans(layout, LEGACY_FIELDS, data, position)
     if (
@@ -384,10 +380,9 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
 def _sized_spans(
     data: memoryview, cursor: int, position: int, name: str, codec: int
 ) -> tuple[list[Span], int]:
-    """The spans of a key or value behind its length; none where the data ends before.
+    """Returns the spans of a length and its key or value, and the position after them.
 
-    Returns:
-        The spans, and where they end.
+    The list is empty if the data ends before the length.
     """
     if cursor >= len(data):
         return [], cursor
@@ -433,7 +428,7 @@ def _sized_spans(
 
 
 def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedRecords:
-    """The messages of a wrapper, each with all its fields.
+    """Returns the messages of a wrapper, each with the spans of its fields.
 
     Raises:
         CorruptBytes: the wrapper cannot be decompressed.
@@ -466,10 +461,12 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
 
 
 def _real_offset(messages: np.ndarray, position: int) -> Message:
-    """What the offset of a message inside a wrapper stands for, where Kafka reads that message.
+    """Returns the real offset of a message inside a wrapper, as a note.
+
+    The note says so if Kafka does not read that far.
 
     Args:
-        position: of the message.
+        position: the position of the message.
     """
     offsets = messages["offset"][messages["position"] == position]
     if not len(offsets):
