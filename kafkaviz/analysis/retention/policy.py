@@ -62,7 +62,7 @@ class RetentionLimits:
 
     @property
     def is_known(self) -> bool:
-        """Whether all of these settings are known; else no rule but the log start is."""
+        """Whether all of these settings are known; otherwise only the log start applies."""
         return None not in (self.deletes, self.retention_ms, self.retention_bytes)
 
     @property

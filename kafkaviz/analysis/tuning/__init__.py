@@ -1,15 +1,13 @@
-"""Another index.interval.bytes for a log, or the one that it has.
+"""A recommendation for a log's index.interval.bytes: keep it, or change it.
 
-By budgets that somebody states, and with the error of every number.
+The rule is the smallest index whose lookups stay within their budgets: of all intervals that meet
+every budget, the largest. Every number has its error. A change is proposed only if its gain is
+surely worth it. For most logs the answer is to keep the interval. For example, at interval 4096:
 
-The rule is the smallest index with which a lookup keeps within its budget: of all intervals that
-meet every budget, the largest. A change is proposed only where its gain is surely worth it;
-otherwise the answer is keep, and for most logs that is the honest one.
-
-    batches of 16 KB, interval 4096     every batch is indexed already: keep, and nothing below the
-    smallest batch would change anything
-    batches of 97 B, interval 4096      p99 of 44 headers, over 50 µs at the high end of its range:
-    2048 would halve it, by less than 50 µs
+- Batches of 16 KB: every batch is indexed already. Keep, because no interval below the smallest
+  batch would change anything.
+- Batches of 97 B: the p99 lookup reads 44 headers, which may exceed 50 µs. Keep, because 2048 would
+  halve that, but save less than 50 µs.
 """
 
 from kafkaviz.analysis.tuning.assumptions import Assumption, tornado

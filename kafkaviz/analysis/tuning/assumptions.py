@@ -1,7 +1,4 @@
-"""What would have to be true for another answer.
-
-Each assumption of the model moved to either end.
-"""
+"""The sensitivity of a recommendation: each assumption of the model is moved to both ends."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +15,7 @@ from kafkaviz.messages import Message, message
 class Assumption:
     """One assumption moved to either end while the others stay.
 
-    The p99 of a warm lookup today, and the answer then.
+    It has the p99 of a warm lookup today, and the recommended verdict and value, at both ends.
     """
 
     name: Message
@@ -35,13 +32,13 @@ class Assumption:
 def tornado(
     measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
 ) -> tuple[Assumption, ...]:
-    """Each assumption of the model, the one that moves the result most first.
+    """Returns each assumption of the model, the one with the largest effect first.
 
-    Empty of a log without a batch.
+    The result is empty for a log without a batch.
     """
     if not measurement.parts.batches:
         return ()
-    # of what a header is priced with
+    # factors of header_us for one read and for two reads per header
     one_read, two_reads = (1.0, 2.0) if costs.reads_once else (0.5, 1.0)
     reads = Range(1, 1 if costs.reads_once else 2, 2)
     moves = [

@@ -1,20 +1,19 @@
-"""The intervals that may be proposed for a log.
-
-And what bounds them, whatever a warm lookup allows.
-"""
+"""The intervals that may be proposed for a log, and their upper bounds."""
 
 from typing import Literal
 
 from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 
-TIERED_SHARE = 0.05  # of a fetch that a remote read may carry for nothing
+TIERED_SHARE = 0.05  # the greatest share of a remote fetch that may be skipped bytes
 
 
 def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
-    """The intervals that may be proposed.
+    """Returns the intervals that may be proposed: powers of two, and today's interval.
 
-    Round ones, none below which nothing changes, none too long for the storage; and today's.
+    Intervals that are too long for the storage are left out, and so are those below the smallest
+    batch,
+    because they change nothing.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
@@ -23,7 +22,7 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
         interval for interval in swept_intervals if interval and interval & (interval - 1) == 0
     ]
     longer_intervals = [interval for interval in powers if interval >= least]
-    # every batch is indexed, and a longer one would not do that
+    # the largest interval at which every batch is indexed
     plateau = [interval for interval in powers if interval < least][-1:]
     allowed_intervals = (
         [interval for interval in (*plateau, *longer_intervals) if interval <= most]
@@ -38,7 +37,7 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
 def upper_bounds(
     measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
 ) -> dict[Literal["tiered", "hdd"], float]:
-    """What an interval should not exceed, whatever a warm lookup allows: by the cause."""
+    """Returns the upper bounds of an interval by cause, apart from warm lookups."""
     bounds: dict[Literal["tiered", "hdd"], float] = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
         bounds["tiered"] = TIERED_SHARE * today.fetch_bytes

@@ -1,7 +1,4 @@
-"""Many logs under one setting.
-
-The answer for the broker's default, of the answers for its topics.
-"""
+"""A recommendation for the broker's default, from the recommendations for its topics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,14 +14,14 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdic
 def recommend_broker(
     by_topic: Mapping[str, Recommendation], total: Recommendation
 ) -> Recommendation:
-    """The answer for the broker's default, of its topics' answers.
+    """Returns the recommendation for the broker's default.
 
-    What one topic needs is set for that topic, the rest keeps.
+    If topics need different intervals, each gets its own setting and the broker keeps its default.
 
     Args:
-        by_topic: by topic, of those with a batch.
-        total: of all their batches together. Only where every topic wants the same is it the
-            broker's.
+        by_topic: the recommendations of all topics with a batch.
+        total: the recommendation for all batches together; it applies only if every topic has the
+            same.
     """
     choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
     if len(choices) <= 1 and (total.verdict, total.value) in choices:
@@ -61,17 +58,17 @@ class TunableLog(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the topic, or of what was given."""
+        """The name of the topic, or of the given source."""
         ...
 
     @property
     def today(self) -> CurrentConfig:
-        """How it is run."""
+        """The present settings."""
         ...
 
     @property
     def measurement(self) -> LogMeasurement:
-        """What is exact of it."""
+        """The exact measurements."""
         ...
 
 
@@ -81,10 +78,10 @@ def recommend_all(
     """Recommends for each case, and for all of them together.
 
     Returns:
-        Each case's answer by its name, and the answer for all of them.
+        Each case's recommendation by its name, and the one for all.
     """
     by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
-    # else the topic has one of its own
+    # a topic with its own interval is not representative of the broker
     if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:
         return by_name, by_name[cases[0].name]
     total_answer = recommend(total.measurement, total.today, budgets, costs)

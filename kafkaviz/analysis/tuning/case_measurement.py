@@ -1,4 +1,4 @@
-"""The measurement of topics: each of their .log files read once, swept at the intervals of all."""
+"""The measurement of topics: each .log is read once and swept at the intervals of all topics."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,11 +27,11 @@ from kafkaviz.simulate.config import (
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
-# called with the .log that is measured, and which share of it is done
+# called with the name of the .log that is measured, and the share of it that is done
 MeasureProgress = Callable[[str, float], None]
-# called with the bytes of each .log that is to be measured
+# called with the size in bytes of each .log, by its name
 MeasureSizes = Callable[[Mapping[str, int]], None]
-READ_SHARE = 0.75  # of the time that a .log takes
+READ_SHARE = 0.75  # share of the time for a .log that reading takes
 
 
 def measure_cases(
@@ -45,11 +45,12 @@ def measure_cases(
 ) -> tuple[list[TuningCase], list[CannotOpen]]:
     """Measures every topic.
 
-    Each is swept at the interval of every one, which is known for sure once all was read: where the
-    first look was wrong, all is read again.
+    Each is swept at the intervals of all topics. An interval is known for sure only when its topic
+    was
+    read. If an estimate was wrong, everything is read again.
 
     Returns:
-        A case of each topic that can be read, and why others cannot.
+        A case per readable topic, and the faults of the others.
     """
     sizes = {
         _log_name(partition, segment): segment.log.size_bytes
@@ -98,10 +99,11 @@ def _measure_case(
     estimated_interval: int,
     all_intervals: Collection[int],
 ) -> TuningCase:
-    """A topic, or the segments given of one.
+    """Measures a topic, or some segments of one.
 
     Args:
-        estimated_interval: the interval that its own are measured with, one of every that is swept.
+        estimated_interval: the interval for comparing the existing indexes; it is one of
+            all_intervals.
     """
     topic, behaviour = logs[0][0].topic, release_behaviour(versions.parse(version))
     topic_settings = {
@@ -184,7 +186,7 @@ def _measure_case(
 def _read_chunks(
     segment: LogSegment, report_share: Callable[[float], None]
 ) -> Iterator[np.ndarray]:
-    """The batches of the .log, array by array, and which share of the work that is."""
+    """Yields the batches of the .log in chunks, and reports progress."""
     for batches in segment.full_scan():
         yield batches
         report_share(
@@ -195,10 +197,10 @@ def _read_chunks(
 
 
 def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str) -> None:
-    """Refuses settings that no log can be made with.
+    """Checks that Kafka can create a log with these settings.
 
     Raises:
-        KafkavizError: the settings, which somebody typed, make Kafka throw; it has Kafka's
+        KafkavizError: Kafka throws because of a setting that the user gave; it has Kafka's
             exception.
     """
     try:
@@ -210,11 +212,7 @@ def _check_config(config: LogConfig, behaviour: ReleaseBehaviour, directory: str
 
 
 def _count_entries(logs: Sequence[current_config.TunedSegments]) -> tuple[int, int] | None:
-    """How many both indexes hold.
-
-    Returns:
-        None where a segment lacks one.
-    """
+    """Returns the number of offset entries and of time entries, or None if an index is missing."""
     segments = [segment for _, log_segments in logs for segment in log_segments]
     if not all(segment.index and segment.timeindex for segment in segments):
         return None
@@ -224,7 +222,7 @@ def _count_entries(logs: Sequence[current_config.TunedSegments]) -> tuple[int, i
 
 
 def _index_file_bytes(logs: Sequence[current_config.TunedSegments]) -> tuple[int, int]:
-    """The size of every .index and .timeindex together.
+    """Returns the total size of all .index and .timeindex files.
 
     Returns:
         The apparent bytes and the allocated bytes.

@@ -1,7 +1,4 @@
-"""What else depends on the interval.
-
-When segments end, how large an index is safe, files and memory, remote storage.
-"""
+"""The other effects of an interval: rolls, safe index size, files and memory, remote storage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,20 +10,22 @@ from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasureme
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 
-REMOTE_INDEX_CACHE_BYTES = 1 << 30  # remote.log.index.file.cache.total.size.bytes
+REMOTE_INDEX_CACHE_BYTES = 1 << 30  # default of remote.log.index.file.cache.total.size.bytes
 SAFE_INDEX_MARGIN = 1.25
 
 
 @dataclass(frozen=True)
 class SegmentLimits:
-    """When this log's segments end, and what an index needs.
+    """The limits that end this log's segments, and the index size that it needs.
 
     Attributes:
-        ends_bytes: of each of limits.ENDS the .log at which it ends a segment, infinite where it
-            never does; by time at the speed that the largest timestamps show.
-        least_index_bytes: the least segment.index.bytes with which no index is full before
-            segment.bytes are, however fast or slow the log is.
-        safe_index_bytes: a quarter more, for batches that become smaller.
+        ends_bytes: for each of limits.ENDS, the size of the .log at which it ends a segment;
+            infinite
+            if it never does. The time limit uses the speed shown by the largest timestamps.
+        least_index_bytes: the least segment.index.bytes at which no index is full before the
+            segment
+            reaches segment.bytes, at any speed.
+        safe_index_bytes: a quarter more, in case batches become smaller.
     """
 
     ends_bytes: Mapping[RollCause, float]
@@ -35,15 +34,12 @@ class SegmentLimits:
 
     @property
     def binding(self) -> RollCause:
-        """The first of them."""
+        """The limit that ends segments first."""
         return min(self.ends_bytes, key=self.ends_bytes.__getitem__)
 
 
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
-    """When segments end with a swept interval, and how large an index is safe.
-
-    Also which limit is the first.
-    """
+    """Returns the limits of segments at a swept interval, and the index size that is safe."""
     index = measurement.parts.index_of(interval_bytes)
     entries, times = (
         int(measurement.parts.entries[index]),
@@ -73,9 +69,10 @@ def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: in
 def tiered_cost(
     current: IntervalCost, other: IntervalCost, today: CurrentConfig
 ) -> dict[str, float]:
-    """Of a topic with remote storage.
+    """Returns the costs of remote storage at both intervals.
 
-    Segments whose indexes fit the remote index cache, and what a remote read carries for nothing.
+    These are the number of segments whose indexes fit in the remote index cache, and the share of a
+    remote read that is skipped.
     """
     values = {}
     for name, cost in (("now", current), ("other", other)):
@@ -92,9 +89,9 @@ def footprint_at(
     today: CurrentConfig,
     interval_bytes: int,
 ) -> dict[str, int]:
-    """Files, maps, memory and what is preallocated, with the indexes of a swept interval.
+    """Returns files, maps, memory and preallocated bytes at a swept interval.
 
-    Of today's with those that are there.
+    At today's interval the existing indexes count.
     """
     is_today = interval_bytes == today.interval_bytes
     parts = (

@@ -1,7 +1,4 @@
-"""How a log is run.
-
-Its interval and its limits, as settings give them, or as its entries and rolls do.
-"""
+"""The present interval and limits of a log, from its settings or from its entries and rolls."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -28,16 +25,16 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.log.settings import Settings, SettingValue
 from kafkaviz.messages import Message, message
 
-TunedSegments = tuple[Partition, Sequence[LogSegment]]  # and those of its segments that are tuned
-# what a tuning depends on
+TunedSegments = tuple[Partition, Sequence[LogSegment]]  # a partition and its tuned segments
+# the settings that a recommendation depends on
 SETTINGS = (SETTING, "segment.bytes", "segment.index.bytes", "segment.ms")
-SAMPLE_SEGMENTS = 4  # segments from which an interval is inferred that no setting tells
+SAMPLE_SEGMENTS = 4  # number of segments from which an unknown interval is inferred
 
 
 class IntervalEstimator:
-    """What the largest segments with an index say of its interval.
+    """An estimate of the interval from the largest segments with an index.
 
-    It is gathered from batches that are read for other ends too.
+    It observes batches that are read for other purposes too.
     """
 
     def __init__(self, logs: Sequence[TunedSegments]) -> None:
@@ -54,15 +51,12 @@ class IntervalEstimator:
         ]
 
     def observers(self, segment: LogSegment) -> tuple["_SegmentEvidence", ...]:
-        """Whoever is to be shown the batches of this segment.
-
-        Nobody, if it is not among the largest.
-        """
+        """Returns the observer of this segment's batches; none if it is not among the largest."""
         evidence = self._evidence_by_path.get(segment.log.path)
         return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:
-        """What all of them say."""
+        """Returns the bounds that all observed segments give."""
         return reduce(
             IntervalEvidence.merge,
             (evidence.result() for evidence in self._evidence_by_path.values()),
@@ -71,9 +65,9 @@ class IntervalEstimator:
 
 
 def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
-    """index.interval.bytes as a setting says it.
+    """Returns index.interval.bytes from the settings.
 
-    Where none does, as the first batches of the largest segments look.
+    If no setting gives it, it is inferred from the first batches of the largest segments.
     """
     setting = settings.find(logs[0][0].topic, SETTING)
     if setting.is_given:
@@ -82,7 +76,7 @@ def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
     for segment in estimator.segments:
         try:
             observe_scan(islice(segment.full_scan(), 1), *estimator.observers(segment))
-        except KafkavizError:  # the pass over all of it says so
+        except KafkavizError:  # the full pass reports the fault
             continue
     return current_interval(setting, estimator.bounds())[0]
 
@@ -90,18 +84,19 @@ def estimate_interval(logs: Sequence[TunedSegments], settings: Settings) -> int:
 def current_interval(
     setting: SettingValue, bounds: IntervalBounds
 ) -> tuple[int, str | Message, bool]:
-    """The interval that the log is run with today.
+    """Returns the interval that the log has today.
 
-    A default that the entries contradict is none: then the log came without its settings, and the
-    interval is inferred, as it is where the setting is unknown. Kafka's default is assumed where
-    nothing is indexed.
+    A default that the entries contradict is not used: the log was probably copied without its
+    settings.
+    The interval is then inferred. It is also inferred if the setting is unknown. If nothing is
+    indexed,
+    Kafka's default is assumed.
 
     Args:
-        bounds: what the entries say.
+        bounds: the bounds that the entries give.
 
     Returns:
-        index.interval.bytes, where it is from, and whether entries stand for appends of several
-        batches.
+        index.interval.bytes, its source, and whether an entry covers an append of several batches.
     """
     low, high = bounds.low_bytes, bounds.high_bytes
     if high is None:
@@ -118,10 +113,11 @@ def current_interval(
 
 
 def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
-    """What rolls say of segment.bytes, segment.ms and segment.index.bytes.
+    """Returns segment.bytes, segment.ms and segment.index.bytes as far as the rolls show them.
 
-    Of the first partition whose rolls say something; and what the length of an active segment's
-    index says, as long as a crash left it untrimmed.
+    They come from the first partition whose rolls bound them. An active segment's index that a
+    crash
+    left untrimmed gives segment.index.bytes by its length.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:
@@ -143,7 +139,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 
 def _untrimmed_bytes(segment: Segment) -> int | None:
-    """The length of an index that was made as long as it may grow, None of one that was trimmed."""
+    """Returns the length of an index that still has its preallocated length, or None."""
     return (
         max(segment.index.size_bytes, segment.timeindex.size_bytes)
         if segment.index
@@ -155,9 +151,9 @@ def _untrimmed_bytes(segment: Segment) -> int | None:
 
 
 class _SegmentEvidence(BatchObserver[IntervalEvidence]):
-    """What one segment says.
+    """The evidence of one segment.
 
-    Of one whose index is empty all but its first batch came without an entry.
+    If its index is empty, all batches but the first came without an entry.
     """
 
     def __init__(self, entries: np.ndarray) -> None:
@@ -165,7 +161,7 @@ class _SegmentEvidence(BatchObserver[IntervalEvidence]):
         self._is_empty, self._last_position = not len(entries), ()
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches."""
+        """Adds the next batches."""
         self._gaps.observe(batches)
         self._last_position = (
             (int(batches["position"][-1]),) if len(batches) else self._last_position
@@ -187,9 +183,9 @@ def _segment_evidence(segment: Segment) -> _SegmentEvidence | None:
 
 
 def _roundest(low: int, high: int) -> int:
-    """A power of two between both, else the high end.
+    """Returns a power of two between both bounds, or else the high one.
 
-    An entry says how long an interval can have been, and a gap how short.
+    The entries give the high bound, and the gaps the low one.
     """
     power = 1 << (max(high, 1).bit_length() - 1)
     return power if power >= low else high

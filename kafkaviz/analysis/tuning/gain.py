@@ -1,6 +1,6 @@
-"""What another interval would bring, as a range.
+"""The gain of another interval as a range.
 
-By a block bootstrap over stretches of the log, and the ranges of the costs.
+The range comes from a block bootstrap over stretches of the log, and from the ranges of the costs.
 """
 
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 
-MIN_BLOCKS = 8  # with fewer the range is that of the costs alone
+MIN_BLOCKS = 8  # with fewer blocks only the costs give a range
 RESAMPLES, SEED = 400, 1
 BLOCKS, MIN_BLOCK_BATCHES = 40, 16
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a change would bring.
+    """The gain of a change; negative if it costs.
 
-    The ends of each range hold for the costs and for 90 of 100 logs like this one. Below 0 it would
-    cost.
+    The ends of each range hold for the costs and for 90 of 100 logs like this one.
 
     Attributes:
-        p99_us, mean_us: of a warm lookup.
-        index_share: of the log.
+        p99_us, mean_us: time saved per warm lookup.
+        index_share: index bytes saved, as a share of the log.
         cores: None without fetches_per_s.
-        blocks: how many stretches of the log were drawn from; with fewer than 8 the range is that
-            of the costs alone.
+        blocks: number of stretches of the log in the bootstrap; with fewer than 8 only the costs
+            give a
+            range.
     """
 
     p99_us: Range
@@ -42,10 +42,9 @@ class Gain:
 
 @dataclass(frozen=True)
 class LogBlock:
-    """A stretch of the log for the ranges.
+    """A stretch of the log for the bootstrap.
 
-    Its bytes, and of each interval in LogMeasurement.block_intervals entries and headers of
-    lookups.
+    Its entries and its lookups by headers read are given for the present and the other interval.
     """
 
     log_bytes: int
@@ -60,10 +59,7 @@ def estimate_gain(
     other: IntervalCost,
     budgets: Budgets,
 ) -> Gain:
-    """What the other interval brings.
-
-    By a block bootstrap over stretches of the log, and the ranges of the costs.
-    """
+    """Returns the gain of the other interval."""
     blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
     means = (current.row["headers_mean"] - other.row["headers_mean"],) * 2
@@ -93,14 +89,17 @@ def estimate_gain(
 
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
-    """A difference of headers in µs; the widest that costs and draws allow."""
+    """Returns the µs for a difference in headers, as the widest range of costs and draws."""
     low, high = min(headers[0], typical), max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
     return Range(min(ends), typical * header_us.typical, max(ends))
 
 
 def _blocks(measurement: LogMeasurement, intervals: tuple[int, int]) -> list[LogBlock]:
-    """Stretches of the log of as many batches each; the counter runs on from one to the next."""
+    """Returns stretches of the log with equal numbers of batches.
+
+    The writer's counter continues from one stretch to the next.
+    """
     batches = sum(len(sizes) for sizes in measurement.sizes)
     length = max(MIN_BLOCK_BATCHES, -(-batches // BLOCKS))
     blocks = []
@@ -109,7 +108,7 @@ def _blocks(measurement: LogMeasurement, intervals: tuple[int, int]) -> list[Log
         for start in range(0, len(segment), length):
             block_rows = slice(start, start + length)
             if start and len(segment) - start < length // 2:
-                continue  # what is left over is too short to weigh as much as the others
+                continue  # the remaining batches are too few to weigh as much as a full block
             counts = tuple(np.bincount(headers[block_rows]) for headers, _ in sweeps)
             entries = tuple(int(indexed[block_rows].sum()) for _, indexed in sweeps)
             blocks.append(LogBlock(int(segment["size_bytes"][block_rows].sum()), entries, counts))
@@ -117,10 +116,10 @@ def _blocks(measurement: LogMeasurement, intervals: tuple[int, int]) -> list[Log
 
 
 def _draw_ranges(blocks: Sequence[LogBlock]) -> tuple[tuple[float, float], ...]:
-    """Bounds the difference by drawing blocks 100 times.
+    """Draws the blocks RESAMPLES times, to bound the difference between both intervals.
 
     Returns:
-        The 5th and the 95th draw of mean headers, p99 of headers, and entries a byte of log.
+        The 5th and 95th percentile of mean headers, p99 of headers, and entries per byte of log.
     """
     rng = np.random.default_rng(SEED)
     draw_counts = rng.multinomial(len(blocks), np.full(len(blocks), 1 / len(blocks)), RESAMPLES)
@@ -145,13 +144,11 @@ def _draw_ranges(blocks: Sequence[LogBlock]) -> tuple[tuple[float, float], ...]:
 def _draw_statistics(
     draw_counts: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The statistics of each draw.
+    """Returns the mean and the p99 of each draw.
 
     Args:
-        draw_counts: (draws, blocks), how often each block was drawn.
-
-    Returns:
-        The mean and the p99 of each draw.
+        draw_counts: how often each block was drawn, shape (draws, blocks).
+        counts: the lookups of each block by headers read.
     """
     most = max(len(count) for count in counts)
     table = np.zeros((len(counts), most), np.float64)

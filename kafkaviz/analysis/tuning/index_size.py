@@ -1,16 +1,17 @@
-"""What another segment.index.bytes would do to a log: when segments roll, what a search reads.
+"""The effect of another segment.index.bytes on a log: when segments roll, and what a search reads.
 
-The log's own batches are appended in rounds (segment_rounds). Batches of 1000 B and a millisecond
-each, index.interval.bytes 4096, segment.index.bytes 100 KiB:
+The log's own batches are appended in rounds (segment_rounds). For example, with batches of 1000 B
+and one per millisecond, index.interval.bytes 4096 and segment.index.bytes 100 KiB:
 
     offset index   102 400 // 8      = 12 800 entries
-    time index     102 400 // 12 - 1 =  8 532 entries, and it is the one that is full first
-    segment        8 532 * 5000 B    = 42.7 MB, where segment.bytes allows 1 GiB: 25 rolls a GiB
-    search         14.4 slots of such an index on average, instead of 19.7 at the default size
+    time index     102 400 // 12 - 1 =  8 532 entries, so it is full first
+    segment        8 532 * 5000 B    = 42.7 MB, though segment.bytes allows 1 GiB: 25 rolls per GiB
+    search         reads 14.4 slots on average, instead of 19.7 at the default size
 
-Sizes as AbstractIndex, OffsetIndex and TimeIndex of Kafka 4.3.1 round them: complete entries alone,
-and the last slot of a time index is kept for the entry of the roll. Rolls, entries, headers, probes
-and pages are counted; device reads and microseconds are those of the model that prices intervals.
+Sizes are rounded as in AbstractIndex, OffsetIndex and TimeIndex of Kafka 4.3.1: only complete
+entries count, and the last slot of a time index is kept for the entry of the roll. Rolls, entries,
+headers, probes and pages are counted. Device reads and microseconds come from the model that also
+prices intervals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,16 +37,16 @@ INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 
-# ---- what a search reads in such an index
+# ---- the cost of a search in an index
 
 
 @dataclass(frozen=True)
 class IndexSearchCost:
-    """What a search reads in an offset index of so many entries.
+    """The cost of a search in an offset index of a given size.
 
     Attributes:
-        tail_probes, tail_pages: slots read and pages touched for a target behind the last key.
-        mean_probes, mean_pages: of all targets.
+        tail_probes, tail_pages: slots read and pages touched for a target above the last key.
+        mean_probes, mean_pages: means over all targets.
     """
 
     tail_probes: int
@@ -56,10 +57,11 @@ class IndexSearchCost:
 
 @lru_cache(maxsize=1024)
 def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
-    """A search in an offset index, played through.
+    """Returns the cost of a search in an offset index, by running searches.
 
-    The tail is exact at any size. Means are exact up to 2^18 entries; beyond, each doubling of the
-    index adds a probe and a page, as a bisection does.
+    The tail is exact at any size. Means are exact up to 2^18 entries. Each doubling beyond that
+    adds a
+    probe and a page, as in a bisection.
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)
@@ -79,15 +81,15 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSizeOutcome:
-    """A log that is written with one segment.index.bytes, and one index.interval.bytes.
+    """A log written with one segment.index.bytes and one index.interval.bytes.
 
     Attributes:
-        offset_slots, usable_time_slots: the entries with which either index is full.
-        segments: how many were closed; the other numbers are means of them.
-        rolls: of these by cause, in words of the writer.
-        open_ms: by the broker's clock, 0 where that stood still.
-        headers, log_reads: of a lookup of a batch's base offset, and device reads of the .log where
-            nothing of it is in memory.
+        offset_slots, usable_time_slots: the numbers of entries at which the indexes are full.
+        segments: number of closed segments; the numbers below rolls are means over them.
+        rolls: number of closed segments by cause.
+        open_ms: time by the broker's clock, 0 if it stood still.
+        headers: headers read by a lookup of a batch's base offset.
+        log_reads: device reads of the .log in such a lookup, if no part of it is in memory.
     """
 
     interval_bytes: int
@@ -105,41 +107,41 @@ class IndexSizeOutcome:
 
     @property
     def cause(self) -> RollCause:
-        """What ends most segments."""
+        """The cause that ends most segments."""
         return RollCause(max(self.rolls, key=self.rolls.__getitem__))
 
     @property
     def is_index_full(self) -> bool:
-        """Whether an index is what ends them."""
+        """Whether most segments end because an index is full."""
         return self.cause in INDEX_CAUSES
 
     @property
     def rolls_a_gib(self) -> float:
-        """Segments for each GiB of log."""
+        """Rolls per GiB of log."""
         return GIB / self.log_bytes
 
     @property
     def rolls_a_day(self) -> float:
-        """Of one topic-partition; infinite where the clock stood still."""
+        """Rolls per day of one topic-partition; infinite if the clock stood still."""
         return DAY_MS / self.open_ms if self.open_ms else float("inf")
 
     @property
     def entries(self) -> int:
-        """Of the offset index of a closed segment, which a search goes through."""
+        """Entries in the offset index of a closed segment, on average."""
         return round(self.offset_entries)
 
     def search(self, *, warm: bool = True) -> IndexSearchCost:
-        """A search in the index of a closed segment; plain as up to Kafka 2.0."""
+        """Returns the cost of a search in a closed segment; `warm=False` for Kafka up to 2.0."""
         return search_cost(self.entries, warm=warm)
 
     def cold_index_reads(self, costs: LookupCosts) -> float:
-        """Device reads of a search that finds nothing of the index in memory, modelled."""
+        """Returns the modelled device reads of a search with no part of the index in memory."""
         return mean_touched_pages(
             self.entries, ENTRY_BYTES, max(PAGE_BYTES, costs.read_ahead_bytes)
         )
 
     def cold_us(self, costs: LookupCosts) -> Range:
-        """A mean lookup that finds nothing in memory."""
+        """Returns the time of a mean lookup that finds nothing in memory."""
         pages = mean_touched_pages(self.entries, ENTRY_BYTES)
         return costs.cold_us(self.headers, self.log_reads, self.cold_index_reads(costs), pages)
 
@@ -151,10 +153,10 @@ def write_with(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> IndexSizeOutcome | None:
-    """The logs as they are written with the sizes of a config.
+    """Writes the logs with the sizes in a config, and returns the outcome.
 
     Returns:
-        None where there is no log, or Kafka ends an append with an exception.
+        None if there is no log, or if Kafka ends an append with an exception.
     """
     closed = [
         close_segments(each_round, config, per_append=per_append, by_base_offset=by_base_offset)
@@ -190,10 +192,11 @@ def sweep_index_sizes(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> tuple[IndexSizeOutcome, ...]:
-    """Each size with what it does, smallest first; config's own among them.
+    """Returns the outcome of each size and of config's own, the smallest size first.
 
-    Sizes with which Kafka cannot write this log are left out. With the least size that no index
-    of any segment fills, all larger ones write the same log: it is written once.
+    Sizes with which Kafka cannot write this log are left out. Above the first size at which no
+    index
+    fills, all sizes give the same log, so it is written only once.
     """
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):
@@ -219,7 +222,7 @@ def _fills_an_index(outcome: IndexSizeOutcome) -> bool:
 
 
 def sweep_source(source: TuningSource) -> tuple[IndexSizeOutcome, ...]:
-    """Each size of what is tuned, at today's interval; nothing where there is no log to append."""
+    """Returns the outcome of each size at today's interval; empty without a log to append."""
     case = source.total
     return sweep_index_sizes(
         log_rounds(case.logs or ()),

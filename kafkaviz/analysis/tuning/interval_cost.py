@@ -1,4 +1,4 @@
-"""One interval with its costs, and what of the budgets it takes."""
+"""The cost of one interval, and its use of the budgets."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,17 +13,18 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
 
-REPLAYED_BITS = 18  # of a number of entries: a 2 MiB .index
+REPLAYED_BITS = 18  # up to 2^18 entries, a 2 MiB .index, every search is run
 
 
 @dataclass(frozen=True)
 class Probes:
-    """Of each slot that a search can end at, (n,): the slots read and the pages touched.
+    """The slots read and pages touched for each slot that a search can end at, shape (n,).
 
-    Without the read of the result.
+    The read of the result itself is not counted.
 
     Attributes:
-        tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
+        tail_probes, tail_pages: the same for a reader at the end, whose target is above the last
+            key.
     """
 
     probes: np.ndarray
@@ -41,7 +42,7 @@ def probes(
     warm_bytes: int = WARM_BYTES,
     page_bytes: int = PAGE_BYTES,
 ) -> Probes:
-    """Of an index of so many entries; none is met exactly, as of a target between two keys."""
+    """Returns the cost of all searches in an index of this size, for targets between two keys."""
     keys = 2 * np.arange(entries, dtype=np.int64)
     floors = slots.floors(
         keys, keys + 1, entry_bytes, warm=warm, warm_bytes=warm_bytes, page_bytes=page_bytes
@@ -53,11 +54,11 @@ def probes(
 
 @lru_cache(maxsize=512)
 def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE_BYTES) -> float:
-    """How many stretches of so many bytes a search touches on average.
+    """Returns the mean number of stretches of `stretch_bytes` that a search touches.
 
-    Pages, or what the kernel reads around a page that is missing.
-
-    Beyond as many entries as are worth playing through, each time that they double adds one.
+    A stretch is a page, or the bytes that the kernel reads around a missing page. Beyond 2^18
+    entries
+    each doubling adds one.
     """
     doublings = max(0, (entries - 1).bit_length() - REPLAYED_BITS)
     pages = probes.__wrapped__(entries >> doublings, entry_bytes, page_bytes=stretch_bytes).pages
@@ -66,14 +67,14 @@ def mean_touched_pages(entries: int, entry_bytes: int, stretch_bytes: int = PAGE
 
 @dataclass(frozen=True)
 class Budgets:
-    """What somebody allows; None: no matter.
+    """The limits that the user allows; None for no limit.
+
+    A budget is met if the high end of a range meets it.
 
     Attributes:
-        p99_us, cold_p99_us: for the lookup that one in a hundred exceeds, with the log in the page
-            cache and without.
-        cores: for all lookups of fetches_per_s.
-        index_share: of the log, for both indexes. A budget is met where the high end of a range
-            meets it.
+        p99_us, cold_p99_us: time of the p99 lookup, with and without the log in the page cache.
+        cores: processor cores for all lookups, at fetches_per_s.
+        index_share: size of both indexes as a share of the log.
     """
 
     p99_us: float | None = 50.0
@@ -85,13 +86,13 @@ class Budgets:
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalCost:
-    """One interval with its costs.
+    """The cost of one interval.
 
     Attributes:
-        row: of lookups of each batch's base offset, which costs are of.
-        every_row, time_row: of every offset, and of timestamps.
+        row: lookups of each batch's base offset; the times below are for these.
+        every_row, time_row: lookups of every offset, and of timestamps.
         cold_reads_mean, cold_reads_p99: device reads of the .log.
-        index_reads: of the offset index.
+        index_reads: device reads of the offset index.
     """
 
     interval_bytes: int
@@ -107,11 +108,11 @@ class IntervalCost:
     index_reads: float
     index_share: float
     cores: Range | None
-    price_us: float  # of a mean lookup that a MB of index a GiB buys at this interval
+    price_us: float  # saved per mean lookup by one more MB of index per GiB of log
 
     @property
     def time_entries(self) -> int:
-        """Of the time index; the row has those of the offset index, and the bytes of both."""
+        """Number of time entries, from the size of both indexes in `row`."""
         offset_bytes = int(self.row["entries"]) * offset_index.ENTRY.itemsize
         return (int(self.row["index_bytes"]) - offset_bytes) // time_index.ENTRY.itemsize
 
@@ -122,10 +123,10 @@ def compute_cost(
     interval_bytes: int,
     budgets: Budgets = Budgets(),
 ) -> IntervalCost:
-    """A swept interval with its costs, as the replay has it.
+    """Returns the cost of a swept interval by the replay.
 
     Raises:
-        KeyError: for one that was not swept.
+        KeyError: the interval was not swept.
     """
     return _compute(measurement, costs, measurement.replay_cost(interval_bytes), budgets)
 
@@ -136,14 +137,14 @@ def compute_current_cost(
     interval_bytes: int,
     budgets: Budgets = Budgets(),
 ) -> IntervalCost:
-    """Today's interval with the costs of lookups in the indexes that are there."""
+    """Returns the cost of lookups in the existing indexes, which have today's interval."""
     return _compute(measurement, costs, measurement.current_cost(interval_bytes), budgets)
 
 
 def compute_costs(
     measurement: LogMeasurement, costs: LookupCosts, budgets: Budgets = Budgets()
 ) -> tuple[IntervalCost, ...]:
-    """Every swept interval with its costs, as the replay has it, for curves."""
+    """Returns the cost of every swept interval by the replay, for curves."""
     return tuple(
         compute_cost(measurement, costs, int(interval), budgets)
         for interval in measurement.parts.intervals
@@ -195,9 +196,9 @@ def _compute(
 
 
 def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
-    """What a search in a cold offset index of so many entries reads on average.
+    """Returns the mean reads of a search in a cold offset index.
 
-    A device read brings its neighbours along.
+    A device read also loads the pages around the one requested.
 
     Returns:
         The device reads and the pages.
@@ -209,14 +210,14 @@ def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
 
 
 def by_target(cost: IntervalCost) -> dict[str, np.void]:
-    """The lookups by what they look for: sweep.SWEEP rows."""
+    """Returns the SWEEP row of each kind of target."""
     return {"base_offset": cost.row, "every_offset": cost.every_row, "timestamp": cost.time_row}
 
 
 def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
-    """The budgets that an interval does not meet at the high end of its ranges.
+    """Returns the names of the budgets that the high end of a range exceeds.
 
-    "p99", "cold-p99", "cores", "index".
+    The names are "p99", "cold-p99", "cores" and "index".
     """
     return tuple(
         name for name, (value, budget) in budget_usage(cost, budgets).items() if value > budget
@@ -224,9 +225,9 @@ def exceeded_budgets(cost: IntervalCost, budgets: Budgets) -> tuple[str, ...]:
 
 
 def budget_usage(cost: IntervalCost, budgets: Budgets) -> dict[str, tuple[float, float]]:
-    """What an interval takes of each budget that is set, and what is allowed.
+    """Returns the cost of an interval and the allowed value, for each budget that is set.
 
-    Taken at the high end of its range.
+    The cost is the high end of its range.
     """
     use_by_name = {
         "p99": (cost.p99_us.high, budgets.p99_us),

@@ -1,7 +1,4 @@
-"""A tuning as one plain object, for JSON.
-
-What kafkaviz tune prints, and what pages and reports can take over.
-"""
+"""A tuning result as one plain object, as `kafkaviz tune --json` prints it."""
 
 import math
 from collections.abc import Mapping
@@ -34,11 +31,11 @@ def tuning_object(
     budgets: Budgets,
     costs: LookupCosts,
 ) -> dict:
-    """Everything that was worked out.
+    """Returns the complete result.
 
     Args:
-        answers: by the name of a case.
-        total: of all of them.
+        answers: the recommendations by the name of a case.
+        total: the recommendation for all of them.
     """
     case = source.total
     result = {
@@ -86,7 +83,7 @@ def tuning_object(
 
 
 def json_value(value: Any) -> Any:
-    """The same as JSON has it: no NaN and no infinity, no number of numpy's."""
+    """Returns a value without NaN, infinity and NumPy numbers, which JSON does not have."""
     if isinstance(value, Mapping):
         return {str(name): json_value(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -97,7 +94,7 @@ def json_value(value: Any) -> Any:
 
 
 def what_if_object(replay: WhatIf) -> dict:
-    """A replay: what the log would have become."""
+    """Returns the outcome of a replay with other settings."""
     return {
         "segments": replay.segments,
         "rolls": dict(replay.rolls),
@@ -168,7 +165,7 @@ def _row_object(row: np.void) -> dict:
 
 
 def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] | None:
-    """Each segment.index.bytes at today's interval; None where no log can be appended again."""
+    """Returns each segment.index.bytes at today's interval; None without a log to append again."""
     case = source.total
     if case.logs is None:
         return None
@@ -202,7 +199,7 @@ def _index_size_object(outcome: IndexSizeOutcome, costs: LookupCosts) -> dict:
 
 
 def _header_object(row: np.void) -> dict:
-    """What lookups of a kind of target read."""
+    """Returns the headers read and the bytes skipped by lookups of one kind of target."""
     return {
         name: row[name].item()
         for name in field_names(row.dtype)
@@ -255,7 +252,7 @@ def _recommendation_object(
 
 
 def _reason_object(reason: Reason) -> dict:
-    """The values that are numbers and names; what stands elsewhere in the object is left out."""
+    """Returns the reason's numbers and names; values that the object has elsewhere are left out."""
     return {
         "code": reason.code,
         **{

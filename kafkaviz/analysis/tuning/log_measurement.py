@@ -1,4 +1,4 @@
-"""What is exact of a log, and how it is run: all that a recommendation is based on."""
+"""The input of a recommendation: the exact measurements of a log, and its present settings."""
 
 from dataclasses import dataclass, field
 
@@ -12,22 +12,28 @@ from kafkaviz.messages import Message
 from kafkaviz.simulate.config import LogConfig
 
 SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
-FETCH_BYTES = 1 << 20  # max.partition.fetch.bytes
+FETCH_BYTES = 1 << 20  # default of max.partition.fetch.bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogMeasurement:
-    """What is exact of a log: the sweep, and what the model needs of its batches.
+    """The exact measurements of a log: the sweep, and the numbers that the cost model needs.
 
-    parts: lookups at each batch's base offset. cold: the device reads of the same. every_offset,
-    timestamps: lookups of other targets. sizes: for each segment its batch sizes and whether a
-    batch is of one offset, from which ranges are drawn. batch_bytes: the mean; spread: the standard
-    deviation over it. bytes_per_s: by the largest timestamps; None where they do not say.
-    followers: the same batches on a follower that appends a complete fetch at once, of today's
-    interval and releases that index an append once. index_cost: the indexes that are there; None of
-    a workload, whose replay is all there is. one_read_share: of the batches, those of magic 0 and
-    1. empty_segments: those without a batch, which parts do not count: they cost no lookup
-    anything, but have files and maps.
+    Attributes:
+        parts: lookups of each batch's base offset.
+        cold: device reads of these lookups.
+        every_offset, timestamps: lookups of other targets.
+        sizes: SIZES rows of each segment, for the bootstrap of ranges.
+        batch_bytes: the mean batch size.
+        spread: the standard deviation of the batch sizes divided by their mean.
+        bytes_per_s: by the largest timestamps; None if they do not show it.
+        followers: the same batches on a follower that appends a whole fetch at once, at today's
+            interval; only for releases that write one entry per append.
+        index_cost: the existing indexes; None for a workload, which has only its replay.
+        one_read_share: the share of batches of magic 0 and 1.
+        empty_segments: the segments without a batch, which `parts` does not count. They cost no
+            lookup,
+            but have files and maps.
     """
 
     parts: SweepParts
@@ -46,44 +52,41 @@ class LogMeasurement:
 
     @property
     def segments(self) -> int:
-        """All of them, the empty ones too."""
+        """Number of segments, including empty ones."""
         return self.parts.segments + self.empty_segments
 
     @property
     def log_bytes(self) -> int:
-        """Of all segments."""
         return self.parts.log_bytes
 
     def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """What the replay says of a swept interval."""
+        """Returns the replay's cost of a swept interval."""
         return existing_index.cost_from_replay(
             self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes
         )
 
     def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """What lookups find now.
-
-        The indexes that are there, else those that the replay of today's interval has.
-        """
+        """Returns the cost of lookups in the existing indexes, or else in those of the replay."""
         return self.index_cost or self.replay_cost(interval_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentConfig:
-    """The log as it is run.
+    """The present settings of a log.
 
     Attributes:
-        interval_source: where the interval is from.
+        interval_source: the source of the interval.
         is_tiered: remote.storage.enable.
-        is_coarse: its entries stand for complete appends (KAFKA-806).
-        partitions: how many logs.
-        topic: its name, None of an entire broker.
-        inferred_settings: settings of config that no file has, and that the log's rolls do.
-        unknown_settings: settings that only the metadata log tells, which is in another log
-            directory; the interval and config hold what is inferred, or Kafka's defaults, instead.
-        index_rooms: segment.index.bytes of each partition of a broker, whose topics differ; empty
-            where that of config is all of theirs.
-        leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390).
+        is_coarse: whether an entry covers a whole append (KAFKA-806).
+        partitions: number of logs.
+        topic: the topic's name; None for a whole broker.
+        inferred_settings: settings that no file has, inferred from the log's rolls.
+        unknown_settings: settings that only the metadata log has, which is in another log
+            directory;
+            the interval and config have inferred values or Kafka's defaults instead.
+        index_rooms: segment.index.bytes of each partition of a broker whose topics differ; empty if
+            config applies to all.
+        leaves_maps: whether a roll leaves unused maps (KAFKA-19390).
     """
 
     interval_bytes: int
@@ -101,12 +104,12 @@ class CurrentConfig:
 
     @property
     def is_interval_known(self) -> bool:
-        """Whether a file, a person or Kafka's default tells the interval."""
+        """Whether the interval comes from a file, the user or a known default of Kafka."""
         return SETTING not in self.unknown_settings
 
     @property
     def assumed_settings(self) -> tuple[str, ...]:
-        """The unknown settings, the interval left out, that have Kafka's defaults here."""
+        """The unknown settings, without the interval, that have Kafka's defaults here."""
         return tuple(
             name
             for name in self.unknown_settings

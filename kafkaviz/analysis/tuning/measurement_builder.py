@@ -1,7 +1,4 @@
-"""What is exact of a log, gathered a segment at a time.
-
-The sweep, the device reads, and what the model needs of its batches.
-"""
+"""The exact measurements of a log, collected segment by segment."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,20 +15,20 @@ from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 from kafkaviz.analysis.tuning.segment_measurement import SegmentMeasurementBuilder
 from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 
-KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
-FOLDED = 16  # segments, after which their counts are added up
-SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # of LogMeasurement
+KEPT_BATCHES = 8_000_000  # batches of a case whose sizes are kept, 5 bytes each
+FOLDED = 16  # number of segments after which their counts are added up
+SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # fields of LogMeasurement
 
 
 @dataclass(kw_only=True)
 class MeasurementBuilder:
-    """Sums up segments, one after the other, into what the rule needs.
+    """Adds up segments, one after another.
 
     Attributes:
-        extra_intervals: intervals beside sweep.INTERVALS, today's among them.
-        per_append: whether a follower's append has one entry at most.
-        by_append: whether each append here has, of a workload whose batches have theirs.
-        current_interval_bytes: today's, of logs that have indexes; None of a workload.
+        extra_intervals: intervals in addition to sweep.INTERVALS, including today's.
+        per_append: whether a follower's append gets at most one entry.
+        by_append: whether each append here does; for a workload whose batches name their append.
+        current_interval_bytes: today's interval, for logs with indexes; None for a workload.
     """
 
     extra_intervals: Collection[int]
@@ -52,13 +49,15 @@ class MeasurementBuilder:
         report_share: Callable[[float], None] = lambda _share: None,
         *observers: BatchObserver[Any],
     ) -> None:
-        """One segment's batches, array by array; others observe the same pass.
+        """Adds one segment's batches, chunk by chunk; other observers see the same pass.
 
         Args:
-            chunks: format.batch.BATCH, or append_batches.INCOMING of a workload.
-            indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None
-                where one is missing.
-            report_share: called with the share of the work that is done once all batches were read.
+            chunks: rows of format.batch.BATCH, or append_batches.INCOMING for a workload.
+            indexes: the segment's entries on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None if
+                an
+                index is missing.
+            report_share: called with the share of the work that is done, after all batches were
+                read.
         """
         index_sweeper = None
         if indexes and self.current_interval_bytes is not None:
@@ -87,9 +86,9 @@ class MeasurementBuilder:
             self._measurements = [merge_measurements(self._measurements)]
 
     def _has_room(self, batches: int) -> bool:
-        """Whether the sizes of one more segment are kept.
+        """Returns whether the sizes of one more segment are kept.
 
-        There are none after the first that was not, until all are folded.
+        After the first that is not kept, no more are kept until the segments are added up.
         """
         batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
         return not batch_counts or (
@@ -97,7 +96,7 @@ class MeasurementBuilder:
         )
 
     def result(self) -> LogMeasurement:
-        """All segments so far."""
+        """Returns the measurement of all segments so far."""
         empty_parts = sweep.no_parts(self._intervals)
         measurement = (
             merge_measurements(self._measurements)
@@ -117,10 +116,11 @@ def _no_reads(intervals: np.ndarray) -> ColdReads:
 
 
 def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    """Several as one.
+    """Returns several measurements as one.
 
-    Sums of what is exact, the moments of all batch sizes together, and the speed of all logs side
-    by side.
+    Exact numbers are added, the moments of batch sizes are combined, and the speed is the mean over
+    all
+    logs.
     """
     return replace(
         _merge_with_batches(measurements),
@@ -129,7 +129,7 @@ def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement
 
 
 def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
-    # means of no batch are no number
+    # the means of a measurement without batches are NaN
     measurements = [
         measurement for measurement in measurements if measurement.parts.batches
     ] or measurements[:1]
@@ -195,7 +195,7 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
 
 
 def _kept_sizes(measurements: Sequence[LogMeasurement]) -> tuple[np.ndarray, ...]:
-    """The batch sizes of as many segments as are kept."""
+    """Returns the batch sizes of segments, up to KEPT_BATCHES."""
     sizes, count = [], 0
     for segment in (segment for measurement in measurements for segment in measurement.sizes):
         if count and count + len(segment) > KEPT_BATCHES:

@@ -1,4 +1,4 @@
-"""Why, as values: what holds of a log whatever is decided, and what no interval changes."""
+"""The reasons of a recommendation as values, and the costs that no interval changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasureme
 from kafkaviz.simulate.config import LogConfig
 
 TINY_BATCH_BYTES = 300
-MOSTLY_INDEXED = 0.8  # of the batches that can have an entry
+MOSTLY_INDEXED = 0.8  # share of the batches that can have an entry
 
 ReasonCode = Literal[
     "every-batch-indexed",
@@ -45,16 +45,16 @@ ReasonCode = Literal[
 
 @dataclass(frozen=True)
 class Reason:
-    """Why, as values; tuning_text.py has the words."""
+    """A reason as values; tuning_text.py has the words."""
 
     code: ReasonCode
     values: Mapping[str, object]
 
 
 def index_differs(measurement: LogMeasurement) -> bool:
-    """Whether the indexes on disk are others than a replay would have written.
+    """Returns whether the existing indexes differ from a replay at today's interval.
 
-    The replay is that of today's interval and some restarts.
+    Differences that a few restarts explain do not count.
     """
     return measurement.index_cost is not None and (
         measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense
@@ -70,7 +70,7 @@ def standing_reasons(
     budgets: Budgets,
     costs: LookupCosts,
 ) -> tuple[Reason, ...]:
-    """What holds of the log whatever is decided."""
+    """Returns the facts about the log that hold for any verdict."""
     reasons = []
     least_batch_bytes, all_indexed = (
         measurement.parts.least_batch_bytes,
@@ -128,7 +128,7 @@ def standing_reasons(
 def _on_disk(
     current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
 ) -> Reason:
-    """How the indexes that are there differ from the replay of today's interval."""
+    """Returns how the existing indexes differ from the replay at today's interval."""
     is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
     values = {
         "interval": current.interval_bytes,
@@ -147,7 +147,7 @@ def _on_disk(
 def not_fixed(
     cost: IntervalCost, measurement: LogMeasurement, costs: LookupCosts
 ) -> tuple[Reason, ...]:
-    """What no interval changes, as far as it weighs for this log."""
+    """Returns the costs that no interval changes, if they matter for this log."""
     reasons = []
     if measurement.batch_bytes < TINY_BATCH_BYTES:
         reasons.append(

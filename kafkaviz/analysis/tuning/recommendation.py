@@ -1,6 +1,6 @@
-"""The rule: of all intervals that meet every budget the largest.
+"""The rule for a recommendation: the largest interval that meets every budget.
 
-It is proposed only where its gain is surely worth a change.
+It is proposed only if its gain is surely worth a change.
 """
 
 from collections.abc import Sequence
@@ -23,28 +23,27 @@ from kafkaviz.analysis.tuning.interval_cost import (
 from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
 from kafkaviz.analysis.tuning.reasons import Reason, index_differs, not_fixed, standing_reasons
 
-MIN_GAIN = 0.10  # of what it is today
-MIN_INDEX_GAIN = 0.01  # of the log
-MIN_GAIN_US = 50.0  # of the p99 lookup; where less is allowed for all of it, that
+MIN_GAIN = 0.10  # share of today's cost
+MIN_INDEX_GAIN = 0.01  # share of the log
+MIN_GAIN_US = 50.0  # gain of the p99 lookup; a p99 budget below this replaces it
 MIN_CORES_GAIN = 0.05
 
 
 class TuningVerdict(StrEnum):
-    """What to do with the interval."""
-
     KEEP = "keep"
     CHANGE = "change"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
-    """The answer.
+    """A recommendation with its reasons.
 
     Attributes:
-        value: the interval to have, today's where the verdict is keep.
-        is_today_known: whether today's interval is known; else it is inferred or assumed.
-        considered_bytes: what the budgets alone would choose, or where none meets them all what
-            comes nearest.
+        value: the recommended interval; today's if the verdict is keep.
+        is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
+        considered_bytes: the interval that the budgets alone would choose, or if none meets them
+            all,
+            the nearest one.
     """
 
     verdict: TuningVerdict
@@ -62,10 +61,10 @@ class Recommendation:
 def recommend(
     measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
 ) -> Recommendation | None:
-    """The interval to have, and why.
+    """Recommends an interval.
 
     Returns:
-        None of a log without a batch.
+        None for a log without a batch.
     """
     if not measurement.parts.batches:
         return None
@@ -74,7 +73,7 @@ def recommend(
         compute_current_cost(measurement, costs, today.interval_bytes, budgets),
         by_interval[today.interval_bytes],
     )
-    # else what writes this index is not what is replayed
+    # if the existing index differs from the replay, a replay of other intervals predicts nothing
     is_known = not (today.is_coarse or index_differs(measurement))
     choices = (
         [by_interval[interval] for interval in candidates(measurement, today, costs)]
@@ -110,15 +109,13 @@ def recommend(
 def _best(
     choices: Sequence[IntervalCost], current: IntervalCost, budgets: Budgets, *, is_bound: bool
 ) -> IntervalCost:
-    """Of the intervals that meet every budget the largest.
+    """Returns the largest interval that meets every budget, or else the nearest one.
 
-    Where none does, the one that comes nearest.
-
-    Where only the index is bounded it is the smallest that meets that, and where nothing is the one
-    that there is: an interval without a reason is none to change to.
+    If only the index is limited, it is the smallest interval that meets the budget. If nothing is
+    limited, it is today's interval, because there is no reason for a change.
 
     Args:
-        is_bound: whether the storage bounds it.
+        is_bound: whether the storage limits the interval.
     """
     choices = [cost for cost in choices if cost.row["entries"] or cost is current] or [current]
     within_budgets = [cost for cost in choices if not exceeded_budgets(cost, budgets)]
@@ -138,7 +135,7 @@ def _best(
 
 
 def _overrun(cost: IntervalCost, budgets: Budgets) -> float:
-    """How many times what is allowed an interval takes, of the budget that it misses most."""
+    """Returns the largest ratio of an interval's use to its budget."""
     return max(value / max(budget, 1e-9) for value, budget in budget_usage(cost, budgets).values())
 
 
@@ -163,11 +160,7 @@ def _worth(
     today: CurrentConfig,
     budgets: Budgets,
 ) -> tuple[bool, tuple[Reason, ...]]:
-    """Whether a proposal is worth a change.
-
-    Returns:
-        Whether the gain is surely worth it, and why or why not.
-    """
+    """Returns whether the gain of a proposal is surely worth a change, and the reasons."""
     if best.interval_bytes == current.interval_bytes:
         return False, ()
     values = {"from": current.interval_bytes, "to": best.interval_bytes, "gain": gain}

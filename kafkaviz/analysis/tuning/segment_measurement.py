@@ -1,6 +1,6 @@
-"""What is exact of one segment, while its batches come chunk by chunk.
+"""The exact measurements of one segment, while its batches come chunk by chunk.
 
-Sums, and 21 bytes of each batch until the last one is there.
+It keeps sums, and 21 bytes per batch until the end of the segment.
 """
 
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ from kafkaviz.format.batch_observer import BatchObserver
 
 
 class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
-    """The sweeps of one segment, each shown every chunk."""
+    """All sweeps of one segment, which observe the same chunks."""
 
     def __init__(
         self,
@@ -35,13 +35,16 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         """Starts with no batch read.
 
         Args:
-            follower_intervals: of a follower that appends a complete fetch at once; none where that
-                does not matter.
-            by_append: batches say in a column "append" which of them came together.
-            current_interval_bytes: the interval of today, whose replay stands for an index that
-                does not exist; None of a workload.
-            index_sweeper: of the existing indexes, None where there are none.
-            report_share: called with the share of the work that is done once all batches were read.
+            follower_intervals: intervals for a follower that appends a whole fetch at once; empty
+                if that
+                makes no difference.
+            by_append: whether a column "append" of the batches says which were appended together.
+            current_interval_bytes: today's interval, whose replay replaces a missing index; None
+                for a
+                workload.
+            index_sweeper: the sweeper of the existing indexes, or None.
+            report_share: called with the share of the work that is done, after all batches were
+                read.
         """
 
         def sweeper(
@@ -51,7 +54,7 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
         self._base_offsets = sweeper(by_append=by_append)
         self._every_offset = sweeper(targets=sweep.EVERY)
-        # lookups by timestamp learn of entries batch by batch
+        # lookups by timestamp need a sweep in which each batch may get an entry
         self._by_batch = sweeper() if by_append else None
         self._followers = (
             sweeper(follower_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
@@ -75,16 +78,12 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         self._observers = [observer for observer in observers if observer is not None]
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: format.batch.BATCH, or append_batches.INCOMING of a workload."""
+        """Adds the next batches, rows of format.batch.BATCH or append_batches.INCOMING."""
         for observer in self._observers if len(batches) else ():
             observer.observe(batches)
 
     def result(self) -> LogMeasurement | None:
-        """All of it.
-
-        Returns:
-            None of a segment without a batch.
-        """
+        """Returns the measurement, or None for a segment without a batch."""
         statistics = self._statistics.result()
         if not statistics.batches:
             return None
@@ -129,12 +128,12 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
 
 class _Statistics(NamedTuple):
-    """Of a segment's batches.
+    """Statistics of a segment's batches.
 
     Attributes:
-        single_share: how many of those with data are of one offset.
-        legacy_share: how many of all are of magic 0 and 1.
-        bytes_per_s: by the largest timestamps, None where they do not say.
+        single_share: the share of the data batches that have a single offset.
+        legacy_share: the share of all batches that are of magic 0 and 1.
+        bytes_per_s: by the largest timestamps; None if they do not show it.
     """
 
     batches: int
@@ -144,15 +143,13 @@ class _Statistics(NamedTuple):
 
 
 class _StatisticsBuilder(BatchObserver[_Statistics]):
-    """Counts a segment's batches, their bytes, and their times."""
-
     def __init__(self) -> None:
         self._batches = self._data_batches = self._single_batches = self._legacy_batches = 0
         self._log_bytes = 0
         self._least_ms, self._most_ms = np.iinfo(np.int64).max, 0
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches."""
+        """Adds the next batches."""
         data, times_ms = batches[~is_control(batches)], batches["max_timestamp_ms"]
         self._batches, self._data_batches = (
             self._batches + len(batches),
@@ -167,7 +164,7 @@ class _StatisticsBuilder(BatchObserver[_Statistics]):
         self._most_ms = max(self._most_ms, int(times_ms.max()))
 
     def result(self) -> _Statistics:
-        """The counts as shares."""
+        """Returns the counts as shares."""
         waited_ms = self._most_ms - self._least_ms
         return _Statistics(
             self._batches,

@@ -1,11 +1,11 @@
-"""A log's own batches appended in rounds, and the segments that are closed meanwhile.
+"""The segments that are closed while a log's own batches are appended in rounds.
 
-Again and again with later offsets and times, until all of them were and a segment has ended, by the
-rules that the writer rolls by. Of each segment: why it ended, its bytes and entries, and what a
-lookup of each of its batches costs.
+The batches are appended again and again, with later offsets and times in each round, by the rules
+that the writer rolls by. This ends when all batches were appended and a segment has ended. Each
+segment has its cause, its bytes and entries, and the cost of a lookup of each of its batches.
 
-Why in rounds: a log shorter than a segment would say nothing of a full one, and a closed form
-nothing of batches that differ.
+Rounds are needed because a log shorter than a segment never fills one, and a closed form cannot
+take batches that differ.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,50 +27,50 @@ from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
 
-MAX_BATCHES = 200_000  # of a round, over all logs
-MAX_SEGMENTS = 4096  # of a log and a size
-# rows of LogRound.batches
+MAX_BATCHES = 200_000  # batches of a round, over all logs
+MAX_SEGMENTS = 4096  # segments per log and size
+# row numbers of LogRound.batches
 SIZE_BYTES, BASE_OFFSET, LAST_OFFSET, MAX_TIMESTAMP_MS, NOW_MS = range(5)
 COLUMNS = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "now_ms")
 SEGMENT: np.dtype = np.dtype(
-    [  # one that was closed
-        ("cause", "i8"),  # a number of roll_reason.CAUSES
+    [  # a closed segment
+        ("cause", "i8"),  # index into roll_reason.CAUSES
         ("batches", "i8"),
         ("log_bytes", "i8"),
         ("offset_entries", "i8"),
-        ("time_entries", "i8"),  # with that of the roll
+        ("time_entries", "i8"),  # including the one that the roll adds
         ("open_ms", "i8"),  # by the broker's clock
-        # of lookups of each batch's base offset, summed: headers, and cold reads of the .log
+        # sums over the lookups of each batch's base offset: headers, and cold reads of the .log
         ("headers", "i8"),
         ("log_reads", "i8"),
     ]
 )
 SETTINGS: np.dtype = np.dtype(
-    [  # what the loop must know of the log
+    [  # the parameters of the compiled loop
         ("segment_bytes", "i8"),
         ("most_ms", "i8"),
         ("index_interval_bytes", "i8"),
         ("offset_slots", "i8"),
         ("time_slots", "i8"),
         ("per_append", "i8"),
-        ("next_offset", "i8"),  # what a round adds to offsets and to times
-        ("next_ms", "i8"),
-        ("most_shift_ms", "i8"),  # more would leave 64 bits
-        ("header_bytes", "i8"),  # that a scan reads of each batch
-        ("window_pages", "i8"),  # that the kernel reads ahead at most
+        ("next_offset", "i8"),  # added to offsets after each round
+        ("next_ms", "i8"),  # added to times after each round
+        ("most_shift_ms", "i8"),  # a larger shift would overflow 64 bits
+        ("header_bytes", "i8"),  # bytes that a scan reads of each batch
+        ("window_pages", "i8"),  # most pages that the kernel reads ahead
     ]
 )
 
 
 @dataclass(frozen=True)
 class LogRound:
-    """A log's batches, and how the next round of them differs.
+    """A log's batches, and the changes from one round to the next.
 
     Attributes:
-        batches: (5, n) int64, a row for each of COLUMNS.
-        append_ends: of each append the place behind its last batch.
-        next_offset, next_ms: what a round adds to offsets and to times.
-        most_shift_ms: what may be added to times at most.
+        batches: int64, shape (5, n), one row for each of COLUMNS.
+        append_ends: the end of each append, as the place after its last batch.
+        next_offset, next_ms: the amounts that a round adds to offsets and to times.
+        most_shift_ms: the greatest amount that may be added to times.
     """
 
     batches: np.ndarray
@@ -81,7 +81,7 @@ class LogRound:
 
 
 def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) -> LogRound | None:
-    """A log's first batches, as many as a round takes; None of a log without a batch."""
+    """Returns a log's first batches, as many as a round takes; None for a log without a batch."""
     pieces, count = [], 0
     for chunk in chunks:
         pieces.append(chunk.rows[["append", *COLUMNS]].copy())
@@ -106,10 +106,10 @@ def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) ->
 def log_rounds(
     logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
 ) -> tuple[LogRound, ...]:
-    """Of each log its round.
+    """Returns the round of each log that has a batch.
 
     Args:
-        logs: as of TuningCase, the chunks of each and its first offset.
+        logs: the chunks and the first offset of each log, as in TuningCase.
     """
     most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
     rounds = (log_round(chunks(), most_batches) for chunks, _ in logs)
@@ -123,15 +123,15 @@ def close_segments(
     per_append: bool = False,
     by_base_offset: bool = True,
 ) -> np.ndarray | None:
-    """The segments that a log closes while it is appended in rounds: SEGMENT.
+    """Returns the segments that a log closes while it is appended in rounds, as SEGMENT.
 
     Args:
-        per_append: an append gets one entry at most (KAFKA-806).
-        by_base_offset: the scan of 4.1 and later, which takes 17 bytes of a header and not 61.
+        per_append: whether an append gets at most one entry (KAFKA-806).
+        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
 
     Returns:
-        None where Kafka ends an append with an exception: it is larger than a segment, or has more
-        entries than the index has room for, or there is no room at all.
+        None if Kafka ends an append with an exception: it is larger than a segment, or needs more
+        entries than the index has room for, or the index has no room at all.
     """
     if not config.usable_time_slots:
         return None
@@ -166,10 +166,11 @@ def _close_segments(
     scans: np.ndarray,
     segments: np.ndarray,
 ) -> int:
-    """Fills the segments; their number, or -1 where Kafka takes an append with an exception.
+    """Fills `segments`, and returns their number, or -1 if Kafka throws at an append.
 
     Args:
-        scans: space for one, which goes on from lookup to lookup as long as they start at one
+        scans: the state of one scan, which continues from lookup to lookup while they start at the
+            same
             entry.
     """
     limit, scan = settings[0], scans[0]
@@ -179,8 +180,8 @@ def _close_segments(
     log_bytes, rows_in, since_entry, offset_entries, time_entries = 0, 0, 0, 0, 0
     reference_ms, newest_ms, last_time_ms = -1, -1, -1
     is_new, is_round_done = True, False
-    # where lookups start: the batch's number in its segment, its position, its row in the round;
-    # and the next header of the scan that is going on
+    # start of lookups: the batch's number in its segment, its position, its row in the round; and
+    # the same for the next header of the current scan
     start_number, start_position, start_row = 0, 0, 0
     next_number, next_position, next_row = 0, 0, 0
     headers, log_reads = 0, 0

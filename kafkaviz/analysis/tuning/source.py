@@ -1,8 +1,7 @@
-"""What a path or a name given to be tuned stands for, opened and measured.
+"""Opening and measuring a source: a partition, a topic, a broker directory, a .log, or a workload.
 
-A partition, a topic, a broker directory, a .log, or a workload that is made up. A broker directory
-is divided by topic, because settings are: each topic is a case of its own, and their sum is the
-broker.
+A broker directory is divided by topic, because settings are. Each topic is a case, and their sum is
+the broker.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,17 +50,18 @@ def open_source(
     on_progress: MeasureProgress = lambda _name, _share: None,
     on_sizes: MeasureSizes = lambda _sizes: None,
 ) -> TuningSource:
-    """A path, or the name of a workload that comes along.
+    """Opens and measures a path, or a workload given by name or file.
 
     Args:
-        version: of Kafka, instead of what the directory's traces or the workload say.
-        overrides: settings by a topic's or a broker's name, over those that the source has.
-        on_progress: called with each .log before it is read, and again with how far it is.
-        on_sizes: called once before, with the bytes of each .log by its name in `on_progress`.
+        version: the Kafka release, instead of the one that the directory or the workload suggests.
+        overrides: settings by topic or broker name, which replace those of the source.
+        on_progress: called with each .log before it is read, and again with the share that is done.
+        on_sizes: called once at the start with the bytes of each .log, by its name in
+            `on_progress`.
 
     Raises:
         CannotOpen: the path leads to nothing that can be tuned.
-        RefusedSetting: an override has a value that Kafka refuses.
+        RefusedSetting: Kafka refuses the value of an override.
         KafkavizError: the workload's file has a fault.
     """
     overrides = dict(overrides or {})
@@ -91,7 +91,7 @@ def open_broker_source(
     overrides: Mapping[str, str] | None = None,
     on_sizes: MeasureSizes = lambda _sizes: None,
 ) -> TuningSource:
-    """The same of an open broker, or of one topic in all its log directories."""
+    """Measures an open broker, or one topic in all its log directories."""
     return _open_broker(
         broker,
         topic,
@@ -103,10 +103,11 @@ def open_broker_source(
 
 
 def _split_topic(path: Path) -> tuple[Path, str | None]:
-    """Splits BROKER/TOPIC, which is no directory itself.
+    """Splits BROKER/TOPIC, which is not a directory itself.
 
     Returns:
-        The broker directory and the topic; of any other path the path, unpacked if it lies in an
+        The broker directory and the topic. For any other path, the path itself, unpacked if it is
+        in an
         archive, and None.
     """
     path = file.absolute_path(path)
@@ -132,7 +133,7 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
 
 def _is_partition(path: Path) -> bool:
-    """Whether a directory holds one partition's files, or an archive one partition and no more."""
+    """Returns whether a directory has a .log, or an archive holds exactly one partition."""
     if not path.exists():
         return False
     root = archive.unpack_if_archive(path) if archive.is_archive(path) else path
@@ -240,16 +241,16 @@ def _open_broker(
 def _inactive_segments(
     partitions: Sequence[Partition], topic: str | None
 ) -> tuple[InactiveSegment, ...]:
-    """Of a topic's, or of all."""
+    """Returns the segments that are not in use, of one topic or of all."""
     return tuple(
         inactive_segments(partition for partition in partitions if topic in (None, partition.topic))
     )
 
 
 def _open_settings(partition: Partition, release: Release, overrides: dict[str, str]) -> Settings:
-    """Those of the broker directory around the partition, if it lies in one.
+    """Returns the settings of the broker directory that contains the partition.
 
-    Else what was typed, and Kafka's defaults.
+    Without one they are the overrides and Kafka's defaults.
     """
     if not names.parse_directory(partition.directory):
         for name, text in overrides.items():

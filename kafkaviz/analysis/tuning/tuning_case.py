@@ -1,4 +1,4 @@
-"""What is tuned, measured: a topic as a case, and all cases of a directory or a workload."""
+"""The measured source of a tuning, with one case per topic or one for a workload."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from kafkaviz.log.settings import SettingValue
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behaviour
 
-# that end a segment
+# the settings that limit a segment
 BROKER_SETTINGS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
@@ -23,15 +23,14 @@ ChunkFactory = Callable[[], Iterable[AppendChunk]]
 
 @dataclass(frozen=True, kw_only=True)
 class TuningCase:
-    """One topic, or what was given of it, or a workload.
+    """A topic, a part of one, or a workload.
 
     Attributes:
-        disk_entries: the entries that both indexes hold on disk, None where there are none to hold
-            a replay against.
-        index_files: the bytes that the index files look long, and that the disk gave them; None of
-            a workload.
-        logs: for a what-if replay, each log's appends without payload and its first offset; None
-            where a .log was given alone.
+        disk_entries: the entries of both indexes on disk; None if an index is missing.
+        index_files: the apparent and the allocated bytes of the index files; None for a workload.
+        logs: the appends without payload and the first offset of each log, for replays; None if a
+            .log
+            was given alone.
     """
 
     name: str
@@ -44,7 +43,7 @@ class TuningCase:
 
     @property
     def replayed_entries(self) -> tuple[int, int]:
-        """The entries of both indexes that the sweep has at today's interval."""
+        """The entries of both indexes in the sweep at today's interval."""
         index = self.measurement.parts.index_of(self.today.interval_bytes)
         return int(self.measurement.parts.entries[index]), int(
             self.measurement.parts.time_entries[index]
@@ -52,7 +51,7 @@ class TuningCase:
 
     @property
     def index_share(self) -> float:
-        """Of the log, as both indexes are today."""
+        """Size of both indexes today, as a share of the log."""
         current_cost = self.measurement.current_cost(self.today.interval_bytes)
         return (
             int(current_cost.parts.index_bytes[0]) / self.measurement.log_bytes
@@ -61,9 +60,9 @@ class TuningCase:
         )
 
     def measurement_at(self, interval_bytes: int) -> LogMeasurement:
-        """Its measures beside others of that interval.
+        """Returns the measurement for adding to others of that interval.
 
-        Its indexes as they are if they have it, else as the replay has them.
+        It has the case's own indexes if they have that interval, and otherwise those of the replay.
         """
         is_own = self.today.interval_bytes == interval_bytes
         return (
@@ -75,13 +74,12 @@ class TuningCase:
 
 @dataclass(frozen=True)
 class EntryCounts:
-    """Of both indexes: replayed at today's interval, and of the directory.
-
-    None where an index is missing.
+    """The entries of both indexes: replayed at today's interval, and in the directory.
 
     Attributes:
-        is_workload: a workload has no directory.
-        topics: how many, each replayed at its own interval.
+        directory_counts: None if an index is missing.
+        is_workload: whether the source is a workload, which has no directory.
+        topics: number of topics, each replayed at its own interval.
     """
 
     replay_counts: tuple[int, int]
@@ -92,16 +90,17 @@ class EntryCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class TuningSource:
-    """Everything that a path or a workload's name stands for.
+    """All cases of a path or a workload.
 
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
-        cases: a topic each, by name.
-        metadata_left_out: whether KRaft's own log was there and is no case: its small batches need
+        cases: one case per topic, by name.
+        metadata_left_out: whether KRaft's own log was there and was left out. Its small batches
+            need
             their index.
-        inactive_segments: the segments that are not in use, which are in no case either.
-        default_interval: of a broker, the interval of topics that have none of their own; own:
-            other settings of the broker's that its files give, by the fields of LogConfig.
+        inactive_segments: the segments that are not in use, which were left out too.
+        default_interval: a broker's interval for topics that have none of their own.
+        own_settings: other settings in a broker's files, by the fields of LogConfig.
     """
 
     name: str
@@ -117,22 +116,21 @@ class TuningSource:
 
     @property
     def behaviour(self) -> ReleaseBehaviour:
-        """How the release writes."""
+        """The writer's behaviour in this release."""
         return release_behaviour(versions.parse(self.version))
 
     @property
     def by_base_offset(self) -> bool:
-        """Whether its scan reads one stretch of a header, as from 4.1 on."""
+        """Whether scans take one read per header, as since Kafka 4.1."""
         return versions.search_profile(self.version).by_base_offset
 
     @property
     def total(self) -> TuningCase:
-        """All cases together.
+        """The only case, or the sum over a broker's topics as if all had the broker's interval.
 
-        The one there is, or the sum over a broker's topics, as if all had the broker's interval.
-
-        Of its other settings the largest of any topic's counts where no file of the broker's says
-        so: an index must be safe for all.
+        If no file of the broker has one of its other settings, the largest of all topics counts,
+        because an
+        index must be safe for all.
         """
         if self.default_interval is None:
             return self.cases[0]
@@ -185,9 +183,9 @@ class TuningSource:
         )
 
     def _largest(self, name: str) -> int:
-        """Of a setting over all topics.
+        """Returns the largest value of a setting over all topics.
 
-        What rolls alone say of one topic counts where nothing else is known of any.
+        Inferred values count only if every topic's value is inferred.
         """
         configs = [
             case.today for case in self.cases if name not in case.today.inferred_settings
@@ -201,5 +199,5 @@ def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def field_name(name: str) -> str:
-    """A setting as LogConfig names it."""
+    """Returns the name of a setting's field in LogConfig."""
     return name.replace(".", "_")

@@ -1,7 +1,4 @@
-"""Reasons of a recommendation in words.
-
-Also the line that changes a setting, and what such a change reaches.
-"""
+"""The messages of a recommendation, and the command that changes a setting."""
 
 from collections.abc import Callable, Mapping
 
@@ -17,11 +14,11 @@ from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
 from kafkaviz.roll_cause import RollCause
 
-# LogSegment takes them when it is made
+# LogSegment reads these settings when it is created
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")
-# UnifiedLog asks for them at each append
+# UnifiedLog reads these settings at each append
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")
-BOOTSTRAP = "<broker>:9092"  # whoever runs it puts a name there
+BOOTSTRAP = "<broker>:9092"  # a placeholder that the user replaces
 BUDGET_NAMES = {
     "p99": message("tuning_reason.budget_p99"),
     "cold-p99": message("tuning_reason.budget_cold_p99"),
@@ -36,7 +33,7 @@ OLD_SEGMENTS = message("tuning_reason.old_segments")
 
 
 def format_us(value: float) -> str:
-    """A time: 0.8 µs, 42 µs, 1.4 ms."""
+    """Formats a time: "0.8 µs", "42 µs", "1.4 ms"."""
     if 0 < abs(value) < 0.05:
         return "< 0.1 µs"
     if abs(value) < 9.95:
@@ -51,7 +48,7 @@ def format_us(value: float) -> str:
 
 
 def format_us_range(value: Range) -> Message:
-    """42 µs (34 to 92 µs)."""
+    """Returns a range such as "42 µs (34 to 92 µs)"."""
     low, high = format_us(value.low), format_us(value.high)
     if low.split()[1] == high.split()[1]:
         low = low.split()[0]
@@ -59,15 +56,15 @@ def format_us_range(value: Range) -> Message:
 
 
 def format_share(part: float) -> str:
-    """A share of the log, which may be below 0."""
+    """Formats a share of the log, which may be negative."""
     return ("−" if part < 0 else "") + units.share(abs(part), 1.0)
 
 
 def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
-    """The answer in a line.
+    """Returns the recommendation in one line.
 
     Args:
-        name: that of the setting, a topic's or the broker's.
+        name: the topic's or the broker's name for the setting.
     """
     is_known = recommendation.is_today_known
     if recommendation.verdict == TuningVerdict.KEEP:
@@ -82,12 +79,12 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def describe_reason(reason: Reason) -> Message:
-    """One reason as a part of a sentence."""
+    """Returns one reason as a part of a sentence."""
     return _DESCRIPTIONS[reason.code](reason.values)
 
 
 def describe_gain(gain: Gain) -> Message:
-    """What a change brings, each number with its range."""
+    """Returns the gain of a change, each number with its range."""
     low, high = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
     shrinks = gain.index_share.typical >= 0
     text = message(
@@ -108,7 +105,10 @@ def describe_gain(gain: Gain) -> Message:
 
 
 def _describe_saving(saving: Range) -> Message:
-    """18.9 µs (15.8 to 42 µs) less; of a range around 0 both ends with their sign."""
+    """Returns a saving such as "18.9 µs (15.8 to 42 µs) less".
+
+    A range around 0 has both ends with their sign.
+    """
     if saving.low >= 0:
         return message("tuning_reason.less", us=format_us_range(saving))
     if saving.high <= 0:
@@ -208,7 +208,7 @@ def _describe_unmeetable(values: Mapping) -> Message:
 
 
 def _format_cores(value: float) -> str:
-    """0.50; of less than a hundredth the first digit that is none: 0.0001."""
+    """Formats a number of cores: "0.50", or below 0.01 with one significant digit, "0.0001"."""
     return (
         f"{value:.2f}"
         if value >= 0.01 or value <= 0
@@ -219,7 +219,7 @@ def _format_cores(value: float) -> str:
 
 
 def format_amount(name: str, value: float) -> str:
-    """What a budget allows, in its unit.
+    """Formats an amount in the unit of a budget.
 
     Args:
         name: "p99", "cold-p99", "cores" or "index".
@@ -359,7 +359,7 @@ _LIMIT_KEYS = {
 
 
 def describe_limits(limits: SegmentLimits) -> Message:
-    """Which limit ends a segment first, and what an index needs."""
+    """Returns which limit ends a segment first, and the index size that it needs."""
     full_bytes = limits.ends_bytes[limits.binding]
     key = _LIMIT_KEYS[limits.binding] if full_bytes else "limit_every_append"
     return message(f"tuning_answer.{key}", full=full_bytes, safe=limits.safe_index_bytes)
@@ -368,10 +368,10 @@ def describe_limits(limits: SegmentLimits) -> Message:
 def describe_footprint(
     footprint: Mapping[str, int], index_files: tuple[int, int] | None
 ) -> Message:
-    """Files, maps and what is preallocated.
+    """Returns the number of files and maps, and the bytes that are preallocated.
 
     Args:
-        footprint: consequences.footprint_at.
+        footprint: the result of consequences.footprint_at.
     """
     files = message(
         "tuning_answer.files_with_stale" if footprint["stale_maps"] else "tuning_answer.files",
@@ -392,7 +392,7 @@ def describe_footprint(
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """What the interval says that index bytes are worth."""
+    """Returns the worth of index bytes that the interval implies."""
     return message(
         "tuning_answer.price",
         name=SETTING,
@@ -402,9 +402,9 @@ def describe_price(cost: IntervalCost) -> Message:
 
 
 def alter_line(name: str, value: object, topic: str | None) -> str:
-    """Kafka's command that sets it, of a topic or, without one, of all brokers.
+    """Returns Kafka's command that sets a value for a topic, or for all brokers if topic is None.
 
-    Of brokers by the broker's name for the setting.
+    For brokers it uses the broker's name for the setting.
     """
     entity = f"topics --entity-name {topic}" if topic is not None else "brokers --entity-default"
     setting_name = name if topic is not None else TOPIC_SETTINGS[name].broker_names[0][0]
@@ -415,7 +415,7 @@ def alter_line(name: str, value: object, topic: str | None) -> str:
 
 
 def describe_reach(name: str) -> Message:
-    """What a changed setting reaches."""
+    """Returns which segments or appends a changed setting applies to."""
     if name in NEW_SEGMENTS:
         return message("tuning_answer.reaches_new_segments", name=name)
     key = "reaches_next_append" if name in AT_ONCE else "reaches_at_once"

@@ -1,4 +1,4 @@
-"""A workload as what is tuned: the log that its batches become with its settings."""
+"""A workload as a source of tuning: the log that its batches become with its settings."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -21,10 +21,7 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 
 def open_workload(target: str, version: str | None, overrides: dict[str, str]) -> TuningSource:
-    """The log that the workload's batches become with its settings.
-
-    The sweep holds its segments.
-    """
+    """Returns the simulated log of a workload, measured segment by segment."""
     workload = simulation.open_workload(target, version, overrides)
     plan = simulation.plan_workload(workload, overrides, None, version)
     text = version or workload.kafka_version
@@ -75,18 +72,17 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
 
 
 def _chunks_without_payload(plan: SimulationPlan) -> ChunkFactory:
-    # nothing is written: the bytes are made, and dropped
+    # nothing is written to disk: the payload is produced and dropped
     return lambda: (AppendChunk(chunk.rows) for chunk in plan.chunks())
 
 
 def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
-    """The batches of each segment that a plan makes, to be read before the next segment's.
+    """Yields the batches of each segment of a plan in chunks (append_batches.INCOMING).
 
-    Yields:
-        Of each segment its batches, array by array (append_batches.INCOMING).
+    The chunks of a segment must be read before the next segment.
 
     Raises:
-        KafkavizError: Kafka answers an append with an exception, which it has.
+        KafkavizError: Kafka answers an append with an exception, which is in the message.
     """
     yield from (
         (rows for _, rows in pieces)
@@ -95,11 +91,7 @@ def simulate_segments(plan: SimulationPlan) -> Iterator[Iterable[np.ndarray]]:
 
 
 def _segment_rows(plan: SimulationPlan) -> Iterator[tuple[int, np.ndarray]]:
-    """The batches of a plan with their segments.
-
-    Yields:
-        The number of the segment, and some of its batches.
-    """
+    """Yields the batches of a plan in pieces, each with the number of its segment."""
     try:
         log = UnifiedLog(
             plan.config,
