@@ -46,7 +46,7 @@ EntryT = TypeVar("EntryT")
 
 
 class UncaughtRefusal(CorruptBytes):
-    """A checkpoint that ends a start of the broker: Kafka throws an exception that it does not catch.
+    """The error for a checkpoint at which a start ends: Kafka throws an uncaught exception.
 
     Attributes:
         exception: class and message of Kafka's exception (4.3).

@@ -9,8 +9,8 @@ offset 7 with timestamp 5:
 
 - Magic 0 has no timestamp.
 - A size of -1 means that the key or value is null.
-- A wrapper is a message that names a codec. Its value is a compressed sequence of messages, and its
-  offset is that of the last one.
+- A wrapper is a message that names a codec. Its value is a compressed sequence of messages. Its
+  offset is the last one in the sequence.
 - Messages inside a wrapper have their real offsets in magic 0 and relative ones in magic 1: in a
   wrapper at offset 12, the offsets 0, 1, 2 mean 10, 11, 12.
 """
@@ -182,7 +182,7 @@ def _unwrap(
 def _decompress(
     batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
 ) -> bytes:
-    """Decompresses a wrapper's value; checks the same things as DeepRecordsIterator, in its order."""
+    """Decompresses a wrapper's value after the checks of DeepRecordsIterator, in their order."""
     magic, name = (
         int(wrapper["magic"]),
         _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT),
@@ -302,7 +302,7 @@ _OUT_OF_BOUNDS, _TOO_LONG = 1, 2
 def _corrupt(
     fault: int, position: int, found_size: int, available_size: int
 ) -> CorruptBytes | None:
-    """Returns Java's error for reading the key or value, or None; Kafka's iterator reads neither."""
+    """Returns Java's error for reading key or value, or None; Kafka's iterator reads neither."""
     return _java_fault(fault, position, found_size, available_size) if fault else None
 
 
