@@ -32,18 +32,18 @@ def open_view(path: Path) -> Path | None:
         return None
     links = {name: path}
     segment = names.parse_file(name)
-    later_snapshots: dict[int, Path] = {}
+    snapshots: dict[int, Path] = {}
     for info in file.list_files(path.parent):
         other = names.parse_file(info.name)
         if segment and other and _identity(other) == _identity(segment):
             links.setdefault(info.name, info.path)
         elif info.name == names.PARTITION_METADATA and names.parse_directory(path.parent.name):
             links[info.name] = info.path
-        elif segment and other and other.kind == "snapshot" and not other.suffix:
-            if other.base_offset > segment.base_offset:
-                later_snapshots[other.base_offset] = info.path
-    if later_snapshots and names.parse_directory(path.parent.name):
-        at_end = later_snapshots[min(later_snapshots)]
+        elif segment and other and (other.kind, other.suffix) == ("snapshot", ""):
+            snapshots[other.base_offset] = info.path
+    ends = [offset for offset in snapshots if segment and offset > segment.base_offset]
+    if ends and names.parse_directory(path.parent.name):
+        at_end = snapshots[min(ends)]
         links[at_end.name] = at_end
     home = cache_folder() / "lone" / hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     folder = home / (path.parent.name if names.parse_directory(path.parent.name) else UNNAMED)

@@ -11,8 +11,11 @@ from streamlit.testing.v1 import AppTest
 import kafkaviz as kv
 from kafkaviz import units
 from kafkaviz.__main__ import main
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.pages.compare import page as compare_page
+from kafkaviz.app.pages.health import page as health_page
 from kafkaviz.app.state import access, page_location, page_state
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map
@@ -236,3 +239,32 @@ def test_retention_is_unknown_away_from_the_metadata_log(disks):
     assert reasons == {
         "Unknown whether it is kept: retention.ms, retention.bytes or cleanup.policy is unknown",
     }
+
+
+@pytest.mark.usefixtures("starts")
+def test_compare_takes_several_directories_a_side(disks, monkeypatch):
+    """The address, the field and the command name them all; links lead to all of a side."""
+    monkeypatch.setattr(compare_page, "QUICK_S", 60)
+    paths = [str(disks / name) for name in NAMES]
+    at = opened("compare", disks, **{"with": paths, "tp": "audit-1"})
+    assert at.query_params[page_state.COMPARED_DIRECTORY] == paths
+    html = page_html(at)
+    assert "The second directory cannot be opened" not in html
+    joined = ",".join(paths)
+    assert [code.value for code in at.code] == [f"kafkaviz compare {joined} {joined}"]
+    field = next(box for box in at.text_input if box.label.startswith("A second"))
+    assert field.value == ", ".join(paths)
+
+
+@pytest.mark.usefixtures("starts")
+def test_a_copied_command_names_all_directories(disks, monkeypatch):
+    """On Health: the comparison with another replica, and a check that is too large for a page."""
+    monkeypatch.setattr(health_page, "QUICK_S", 60)
+    monkeypatch.setattr(Finding, "needs_replica", True)
+    paths = [str(disks / name) for name in NAMES]
+    at = opened("health", disks)
+    assert f"kafkaviz compare {','.join(paths)}" in at.code[-1].value
+    broker = kv.open_broker(*paths)
+    assert page_location.shell_paths(broker) == " ".join(paths)
+    odd = kv.open_broker(disks / "disk-a")
+    assert page_location.shell_paths(odd) == paths[0]

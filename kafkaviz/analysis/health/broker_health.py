@@ -95,7 +95,7 @@ class Health:
     def is_partial(self) -> bool:
         """Whether some log directories of the broker were not read; they may prevent the start."""
         return self.broker.lacks_metadata_log or any(
-            found.code == "log-directory-missing" for found in self.findings
+            finding.code == "log-directory-missing" for finding in self.findings
         )
 
     @property

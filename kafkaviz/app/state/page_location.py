@@ -1,5 +1,6 @@
 """The location in the address: a broker directory, and in it a topic-partition and a segment."""
 
+import shlex
 from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -194,6 +195,22 @@ def default_directory() -> str:
     """Returns the default directory: the server's own, else the first sample, else "" if none."""
     configured = page_state.join_directories(access.configured_directories())
     return configured or next((str(path) for path in access.samples()), "")
+
+
+def compared_directory() -> str:
+    """Returns the second directory of the Compare page's address, "" if it has none."""
+    directories = st.query_params.get_all(page_state.COMPARED_DIRECTORY)
+    return page_state.join_directories(filter(None, directories))
+
+
+def shell_paths(broker: Broker, between: str = " ") -> str:
+    """Returns the paths by which the broker was opened as a shell takes them.
+
+    Args:
+        between: " " for one argument per path, "," for all of them in one.
+    """
+    paths = [escape_controls(address.display(source)) for source in broker.sources]
+    return " ".join(map(shlex.quote, paths)) if between == " " else shlex.quote(between.join(paths))
 
 
 def directory_text(directory: str) -> str:

@@ -185,8 +185,13 @@ def address(
         for name, value in parts.items()
         if value not in ("", None)
     }
-    directories = split_directories(texts.get(DIRECTORY, ""))
-    return texts | ({DIRECTORY: directories} if len(directories) > 1 else {})
+    return texts | ({DIRECTORY: parameter(texts[DIRECTORY])} if DIRECTORY in texts else {})
+
+
+def parameter(directory: str) -> str | list[str]:
+    """Returns the value of an address parameter: a list of several log directories."""
+    directories = split_directories(directory)
+    return directories if len(directories) > 1 else directory
 
 
 def number(text: str | None) -> int | None:

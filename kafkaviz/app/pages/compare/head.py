@@ -1,7 +1,6 @@
 """The head of the Compare page: the second directory, counts of each relation, and downloads."""
 
 import json
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -19,7 +18,6 @@ from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.comparison_text import outcome_text
 from kafkaviz.figures.text.sentence_text import to_sentence
-from kafkaviz.log.remote import address
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ DIRECTORY_CHARACTERS = 60
 
 def second_snapshot() -> BrokerSnapshot | None:
     """Returns the second directory of the address, None if it is missing or cannot be opened."""
-    directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    directory = page_location.compared_directory()
     if not directory:
         return None
     try:
@@ -82,10 +80,7 @@ def render_head(
 def render_command(pair: SnapshotPair) -> None:
     elements.heading(say("compare.command"))
     st.space(8)
-    sources = (
-        shlex.quote(units.escape_controls(address.display(snapshot.broker.source)))
-        for snapshot in pair
-    )
+    sources = (page_location.shell_paths(snapshot.broker, ",") for snapshot in pair)
     st.code(f"kafkaviz compare {' '.join(sources)}", language="bash", wrap_lines=True)
 
 
@@ -118,15 +113,14 @@ def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
 
 
 def _render_path_form(location: Location) -> None:
-    second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    second = page_location.compared_directory()
     with st.container(horizontal=True, key="kv_path", vertical_alignment="bottom"):
         count = st.session_state.get(page_state.COMPARED_COUNT, 0)
         # a new field for each directory, as on the Broker page
-        key = f"kv_compared {count} {units.escape_controls(second)}"
+        second_text = units.escape_controls(page_location.directory_text(second))
+        key = f"kv_compared {count} {second_text}"
         request: dict[str, Any] = {"on_change": _request, "args": (key,)}
-        st.text_input(
-            say("compare.field"), units.escape_controls(second), key=key, width=520, **request
-        )
+        st.text_input(say("compare.field"), second_text, key=key, width=520, **request)
         st.button(
             say("compare.compare"),
             type="primary",
@@ -137,10 +131,13 @@ def _render_path_form(location: Location) -> None:
         known = [directory for directory in go_to.directories(location) if directory != second]
         chosen = known and st.menu_button(
             say("compare.known"),
-            [units.escape_controls(directory) for directory in known],
+            known,
             key="kv_compare_known",
             format_func=lambda directory: elements.escape_markdown(
-                elements.cut_middle(directory, DIRECTORY_CHARACTERS)
+                elements.cut_middle(
+                    units.escape_controls(page_location.short_directory_text(directory)),
+                    DIRECTORY_CHARACTERS,
+                )
             ),
         )
         if second:
@@ -161,7 +158,8 @@ def _render_path_form(location: Location) -> None:
         address_of_first = page_state.address(first or location.directory)
         st.switch_page(
             pages()["Compare"].script,
-            query_params=address_of_first | {page_state.COMPARED_DIRECTORY: other},
+            query_params=address_of_first
+            | {page_state.COMPARED_DIRECTORY: page_state.parameter(str(other))},
         )
 
 
@@ -174,7 +172,7 @@ def _request_address(first: str, second: str) -> None:
 
 
 def _render_no_second() -> None:
-    directory = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+    directory = page_location.compared_directory()
     if not directory:
         with elements.empty("compare", say("compare.no_second"), say("compare.no_second_why")):
             pass

@@ -8,7 +8,7 @@ from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.frame import pages
 from kafkaviz.app.pages.compare.batches import render_batches, render_indexes
-from kafkaviz.app.state import choice, page_state
+from kafkaviz.app.state import choice, page_location, page_state
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, replica_logs
@@ -71,7 +71,7 @@ def _render_relation(location: Location, comparison: "PartitionComparison") -> N
         to_sentence(render(describe_relation(comparison))),
         list_facts if facts else None,
     ):
-        second = st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+        second = page_location.compared_directory()
         offset = replica_axis.parting_offset(comparison)
         for side, replica, directory in zip(
             SIDES, comparison.replicas, (location.directory, second), strict=True

@@ -7,7 +7,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.frame import pages
-from kafkaviz.app.state import page_state
+from kafkaviz.app.state import page_location, page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.comparison import partition_map
@@ -117,7 +117,7 @@ def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
 
 def _open(location: Location, partition: str) -> None:
     parameters = page_state.address(location.directory, partition) | {
-        page_state.COMPARED_DIRECTORY: st.query_params.get(page_state.COMPARED_DIRECTORY, "")
+        page_state.COMPARED_DIRECTORY: page_state.parameter(page_location.compared_directory())
     }
     st.switch_page(pages()["Compare"].script, query_params=parameters)
 

@@ -1,7 +1,6 @@
 """The head of the Health page: how the broker was stopped, the assumed release, downloads."""
 
 import json
-import shlex
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,12 +10,11 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import page_state
+from kafkaviz.app.state import page_location, page_state
 from kafkaviz.app.state.checkups import LARGE_BYTES, check_again, is_large
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import report_name
 from kafkaviz.errors import KafkavizError
-from kafkaviz.log.remote import address
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
@@ -60,8 +58,8 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
     """Draws a notice if the directory is too large to be checked as this release."""
     if not (release and is_large(snapshot)):
         return
-    source = units.escape_controls(address.display(snapshot.broker.source))
-    command = f"kafkaviz check {shlex.quote(source)} --kafka-version {release}"
+    paths = page_location.shell_paths(snapshot.broker)
+    command = f"kafkaviz check {paths} --kafka-version {release}"
     size = units.size(LARGE_BYTES)
     with elements.state(
         "by_traces",

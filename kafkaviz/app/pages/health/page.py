@@ -1,6 +1,5 @@
 """The Health page: the problems of a broker directory, and what its next start will do."""
 
-import shlex
 from typing import TYPE_CHECKING, cast
 
 import streamlit as st
@@ -95,17 +94,18 @@ def _render_findings(snapshot: BrokerSnapshot, health: "Health", release: str) -
 
 
 def _render_compare_link(snapshot: BrokerSnapshot) -> None:
-    directory = address.display(snapshot.broker.source)
     st.space(16)
     elements.heading(say("health.other_replica"), say("health.other_replica_below"))
     st.space(8)
-    command = f"kafkaviz compare {shlex.quote(units.escape_controls(directory))}"
+    command = f"kafkaviz compare {page_location.shell_paths(snapshot.broker, ',')}"
     st.code(f"{command} {say('health.other_directory')}", language="bash", wrap_lines=True)
     st.page_link(
         pages()["Compare"].script,
         label=say("health.compare"),
         icon=":material/compare_arrows:",
-        query_params=page_state.address(directory),
+        query_params=page_state.address(
+            page_state.join_directories(map(address.display, snapshot.broker.sources))
+        ),
     )
 
 
