@@ -88,8 +88,9 @@ class MetadataImage:
         log_directories: the ids of the log directories that a broker registered, by node id.
         leaders: who leads a partition, or led it last, with the leader epoch that holds now; by
             topic id, then by the partition's number. Only read_leaders fills it.
-        voters: the ids of the controllers, as the newest record of them says, or quorum-state;
-            empty where neither does.
+        voters: the ids of the controllers, as quorum-state says, which has them where they are
+            given in the settings, or the newest record of them, or controller.quorum.voters of a
+            server.properties; empty where none does.
         snapshot: the name of the file it started from.
         has_footer: it ends as a snapshot does; else its last records may be missing.
         refusal: what the broker throws at the first record that changes something which the lost
@@ -202,7 +203,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
         except KafkavizError as fault:
             state.problems.append(Problem.from_fault(segment.log.path, fault))
             break
-    state.voters = state.voters or quorum_voters
+    state.voters = quorum_voters or state.voters
     return state
 
 
@@ -315,7 +316,10 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Takes over the voters of a KRaftVotersRecord (KIP-853), and that a snapshot ends."""
+    """Takes over that a snapshot ends, and the voters.
+
+    They are in a KRaftVotersRecord (KIP-853), and in the LeaderChangeMessage of each election.
+    """
     few_records = batch_records.few_keyed_records(data)
     try:
         records = few_records or [
@@ -324,7 +328,7 @@ def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage)
         ]
         for _, key, value in records:
             decoded = control.decode(key, value)
-            if decoded.type is ControlType.KRAFT_VOTERS:
+            if decoded.type in (ControlType.KRAFT_VOTERS, ControlType.LEADER_CHANGE):
                 state.voters = tuple(voter["voterId"] for voter in decoded.values["voters"])
             state.has_footer |= decoded.type is ControlType.SNAPSHOT_FOOTER
     except CorruptBytes as fault:

@@ -258,6 +258,7 @@ def open_settings(
     problems = list(image.problems)
     path = _find_server_properties(broker, problems)
     properties = _properties(path) if path else {}
+    image.voters = image.voters or _configured_voters(properties)
     return Settings(
         release=release,
         image=image,
@@ -271,6 +272,13 @@ def open_settings(
         is_file_put_there=path is not None
         and any(path.parent == directory.path for directory in broker.log_directories),
     )
+
+
+def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
+    """The ids in controller.quorum.voters, such as 1@host:9093; none where one is not a number."""
+    texts = [text for text in properties.get("controller.quorum.voters", "").split(",") if text]
+    ids = [int_or_none(text.strip().partition("@")[0]) for text in texts]
+    return () if None in ids else tuple(number for number in ids if number is not None)
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:

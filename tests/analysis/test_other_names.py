@@ -46,3 +46,43 @@ def test_a_file_of_another_name_is_told_with_what_a_start_does(name, consequence
     errors = {error.code for error in health.findings if error.severity == "error"}
     if not starts:
         assert errors == {"recovery-will-fail"}
+
+
+FIRST = "00000000000000000000"
+
+
+@pytest.mark.parametrize(
+    ("name", "consequence"),
+    [
+        ("notes", "folder"),
+        ("x.log", "folder"),
+        (f"{5:020}.log", "folder_as_log"),
+        (f"{5:020}.index", "folder"),
+        (f"{FIRST}.log.deleted", "folder"),
+        (f"{FIRST}.snapshot", "folder"),
+    ],
+)
+def test_a_folder_is_told_with_what_a_start_does(name, consequence, lab):
+    """LogLoader of 4.3.1 and 4.4.0 passes over these (tests.simulate.test_load_faults)."""
+    path = lab.path / PLAIN / name
+    path.mkdir()
+    health = check(lab.path, "4.3.1")
+    path.rmdir()
+    (found,) = [found for found in health.findings if found.code == "unknown-file"]
+    assert found.file == f"{PLAIN}/{name}" and found.message.key == "finding.folder"
+    assert found.consequence.key == f"consequence.{consequence}"
+    assert health.restart.starts
+
+
+def test_an_index_beside_a_folder_of_the_name_of_its_log_stays(lab):
+    """LogLoader asks whether something of that name exists: recorded of 4.3.1 and 4.4.0."""
+    folder = lab.path / PLAIN / f"{5:020}.log"
+    index = folder.with_suffix(".index")
+    folder.mkdir()
+    index.write_bytes(b"")
+    found = {found.code: found for found in check(lab.path, "4.3.1").findings}
+    folder.rmdir()
+    alone = {found.code: found for found in check(lab.path, "4.3.1").findings}
+    index.unlink()
+    assert found["orphan-index"].consequence.key == "consequence.kept_beside_folder"
+    assert alone["orphan-index"].consequence.key == "consequence.deleted_at_start"

@@ -27,6 +27,7 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionBegin
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate.startup.restart import is_stray_for_sure
 from kafkaviz.simulate.steps import CAUSES
 
 # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
@@ -256,9 +257,7 @@ def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
                 consequence=OFFLINE if restart.starts else None,
             )
         elif step.cause == "becomes-stray":
-            yield _step_finding(
-                "becomes-stray", step, release, found_text=step.why, message=step.why
-            )
+            yield _stray_finding(step, release)
         elif step.action == "truncate":
             text = message(
                 "finding.will_be_cut", n=step.size_bytes, byte=step.from_position, why=step.why
@@ -311,6 +310,21 @@ def _step_finding(
         consequence=consequence,
         log_directory=step.log_directory,
     )
+
+
+def _stray_finding(step: StartupStep, release: Release) -> Finding:
+    """A warning alone where it depends on a log directory that was not opened."""
+    is_sure = is_stray_for_sure(step)
+    next_step = None if is_sure else message("next_step.restore_cluster_metadata")
+    stray = _step_finding(
+        "becomes-stray",
+        step,
+        release,
+        found_text=step.why,
+        message=step.why,
+        next_step=next_step,
+    )
+    return stray if is_sure else replace(stray, severity=WARNING)
 
 
 def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:

@@ -556,7 +556,7 @@ _TABLE = (
         severity=ERROR,
         title=message("finding_title.partition_in_two_directories"),
         consequence=message("consequence.partition_in_two_directories"),
-        next_step=message("next_step.keep_one_replica"),
+        next_step=message("way_out.move_one_replica_away"),
     ),
     Code(
         name="future-replica",

@@ -371,7 +371,8 @@ def stray_reason(
         image: what the metadata log in the same directory says. Where it is not there, or not
             whole, nothing is known, unless the node is the cluster's only controller: then what is
             left of its log is all that the cluster knows. Any other node may learn of later changes
-            from the controllers before it loads its logs.
+            from the controllers before it loads its logs. Where nothing is left that could say who
+            the controllers are, the worst is assumed (may_have_lost_metadata).
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -379,12 +380,16 @@ def stray_reason(
         or partition.directory == DIRECTORY
     ):
         return None
-    if not is_sole_voter(broker, image) and (not image.topic_ids or image.problems):
+    is_sole = is_sole_voter(broker, image) and not broker.lacks_metadata_log
+    is_lost = may_have_lost_metadata(broker, image)
+    if not is_sole and not is_lost and (not image.topic_ids or image.problems):
         return None
     if not any(extra_file.name == names.PARTITION_METADATA for extra_file in partition.other_files):
         return message("stray.no_topic_id", file=names.PARTITION_METADATA)
     if not partition.topic_id:
         return None
+    if is_lost:
+        return message("stray.no_cluster_metadata")
     replicas = image.replicas.get(partition.topic_id, {}).get(partition.partition)
     if replicas is None:
         return _unknown_partition_reason(partition, image)
@@ -392,6 +397,29 @@ def stray_reason(
     if node_id is not None and node_id not in replicas:
         return message("stray.of_other_brokers", replicas=tuple(replicas), node=str(node_id))
     return None
+
+
+def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
+    """Whether the metadata log of a cluster's only controller may have been removed.
+
+    Nothing in its directory says so. A KRaft node without a metadata log has it in a log directory
+    that was not opened, or has lost it. The first is assumed where a topic lacks a partition below
+    its highest one, as topics do that are spread over several directories or brokers.
+    """
+    if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
+        return False
+    if broker.main_directory.has_metadata_log:
+        return not image.voters
+    return broker.lacks_metadata_log and not _lacks_partitions(broker)
+
+
+def _lacks_partitions(broker: Broker) -> bool:
+    """Whether the numbers of a topic's partitions have gaps."""
+    numbers: dict[str, set[int]] = {}
+    for partition in broker.partitions:
+        if partition.state in ("current", "future"):
+            numbers.setdefault(partition.topic, set()).add(partition.partition)
+    return any(len(found) <= max(found) for found in numbers.values())
 
 
 def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:

@@ -7,7 +7,7 @@ forecast(restart, logs=30)      RestartForecast(logs=30, cut_logs=3, cut_bytes=1
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafkaviz.simulate.startup.restart import Restart, StartupStep
+from kafkaviz.simulate.startup.restart import Restart, StartupStep, is_stray_for_sure
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 
 
@@ -23,6 +23,8 @@ class RestartForecast:
         read_logs: read again from their recovery points, since the broker was not stopped cleanly.
         rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
         stray_directories: that it takes for stray, and does not serve.
+        possible_strays: that it takes for stray if the broker has no other log directory with the
+            metadata log.
         is_unchanged: whether all that is read again ends in the same bytes as before.
         waiting_files: that were to be deleted anyway.
         snapshots: of producers, that it writes or removes, as any start may.
@@ -42,6 +44,7 @@ class RestartForecast:
     snapshots: int = 0
     epochs: int = 0
     stray_directories: int = 0
+    possible_strays: int = 0
     is_unchanged: bool = False
 
 
@@ -79,7 +82,10 @@ def forecast(restart: Restart, logs: int) -> RestartForecast:
         ),
         epochs=len({step.file for step in restart.steps if step.cause == "leader-epochs"}),
         stray_directories=len(
-            {step.partition for step in restart.steps if step.cause == "becomes-stray"}
+            {step.partition for step in restart.steps if is_stray_for_sure(step)}
+        ),
+        possible_strays=len(
+            {step.partition for step in restart.steps if step.why.key == "start.may_become_stray"}
         ),
         is_unchanged=not truncations and bool(unflushed_steps) and is_as_before(unflushed_steps),
         rebuilt_segments=len(

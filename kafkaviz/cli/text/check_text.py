@@ -182,6 +182,13 @@ def _render_start(health: Health) -> Iterator[str]:
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
             yield from _render_failures(restart.failures)
+        elif forecast.possible_strays:
+            directories = message(
+                "cli_check.directories",
+                n=forecast.possible_strays,
+                word=number_word(forecast.possible_strays),
+            )
+            yield say("cli_check.start_may_not_serve", how=how, directories=directories, rest=rest)
         elif health.is_partial:
             yield say("cli_check.start_alone", how=how, rest=rest)
         else:

@@ -318,7 +318,11 @@ def start_verdict(
         "error"
         if remaining_errors or forecast.stray_directories
         else "warning"
-        if forecast.cut_logs or forecast.deleted_files or not forecast.is_clean or is_partial
+        if forecast.cut_logs
+        or forecast.deleted_files
+        or forecast.possible_strays
+        or not forecast.is_clean
+        or is_partial
         else "ok"
     )
     stop_text = _stop_text(forecast) if is_left_known else say("health.taken_as_clean")
@@ -327,6 +331,7 @@ def start_verdict(
             stop_text,
             *_cut_texts(findings, restart),
             _stray_text(forecast.stray_directories),
+            _possible_stray_text(forecast.possible_strays),
             _remaining_text(remaining_errors),
             say("health.others_not_read") if is_partial else "",
             source,
@@ -431,6 +436,12 @@ def _stray_text(directories: int) -> str:
         if directories
         else ""
     )
+
+
+def _possible_stray_text(directories: int) -> str:
+    if not directories:
+        return ""
+    return say_count("health.possible_strays", directories, n=number_word(directories).capitalize())
 
 
 def _remaining_text(remaining_errors: int) -> str:

@@ -189,7 +189,7 @@ def join_steps(
         all_steps += _find_duplicates(
             directory
             for directory, log_steps in other_logs
-            if not any(step.cause == "becomes-stray" for step in log_steps)
+            if not any(map(is_stray_for_sure, log_steps))
         )
     if _starts(all_steps, log_directories, metadata_directory):
         all_steps += _end_in_offline(all_steps, ordered_steps)
@@ -230,12 +230,18 @@ def _end_in_offline(
     for path, steps_of_log in log_steps:
         failure = failures.get(log_directory_of(path))
         name = path.rpartition("/")[2]
-        causes = {step.cause for step in steps_of_log}
-        needs_directory = bool(causes & {"unstable-offset", "becomes-stray"})
+        becomes_stray = any(map(is_stray_for_sure, steps_of_log))
+        is_unstable = any(step.cause == "unstable-offset" for step in steps_of_log)
+        needs_directory = becomes_stray or is_unstable
         if failure is None or failure.partition == name or not needs_directory:
             continue
         del failures[failure.log_directory]
-        yield _fail_offline(failure, name, is_stray="becomes-stray" in causes)
+        yield _fail_offline(failure, name, is_stray=becomes_stray)
+
+
+def is_stray_for_sure(step: StartupStep) -> bool:
+    """Whether a step makes its partition stray, whatever other log directories hold."""
+    return step.cause == "becomes-stray" and step.why.key == "start.becomes_stray"
 
 
 def _is_known_at_once(step: StartupStep) -> bool:
@@ -369,7 +375,9 @@ def _log_steps(
             ),
         ]
     if log.stray_reason and not any(step.action == "fail" for step in steps):
-        why = message("start.becomes_stray", because=log.stray_reason)
+        is_sure = log.stray_reason.key != "stray.no_cluster_metadata"
+        key = "start.becomes_stray" if is_sure else "start.may_become_stray"
+        why = message(key, because=log.stray_reason)
         return [
             *steps,
             StartupStep(

@@ -28,3 +28,4 @@ def check_partition(
     yield from leader_epochs.check_partition(partition, summaries, facts)
     yield from partition_metadata.check_partition(partition, facts)
     yield from unknown_files.check_partition(partition, facts)
+    yield from unknown_files.check_folders(partition, facts)

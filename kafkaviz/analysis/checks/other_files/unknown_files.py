@@ -12,6 +12,7 @@ from kafkaviz.analysis.checks.other_files import kraft_files
 from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
+from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -42,7 +43,13 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """Indexes without a .log."""
+    """Indexes without a .log.
+
+    Beside a folder of the .log's name they stay: LogLoader (4.3.1, 4.4.0) only asks whether
+    something of that name exists.
+    """
+    has_folder = (segment.files[0].path.parent / f"{segment.name}.log").is_dir()
+    consequence = message("consequence.kept_beside_folder") if has_folder else None
     for file_info in segment.files:
         evidence = Evidence(
             message("evidence.no_file"), message("evidence.name", name=f"{segment.name}.log")
@@ -53,7 +60,36 @@ def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
             message("finding.no_log_beside", file=file_info.name),
             evidence,
             (0, file_info.size_bytes),
+            consequence=consequence,
         )
+
+
+def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
+    """Folders in a partition directory, where a broker makes files alone."""
+    live_bases = {segment.base_offset for segment in partition.live}
+    for name in file.list_folders(partition.path):
+        shown_name = replace_surrogates(name)
+        stranger = stranger_finding(facts.partition, name, None, facts.release)
+        yield replace(
+            stranger,
+            message=message("finding.folder", name=shown_name),
+            consequence=_folder_consequence(name, live_bases),
+        )
+
+
+def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
+    """What Kafka does with a folder, where the start does not end at it.
+
+    Those at which it ends are failures of the start.
+    """
+    parsed = names.parse_file(name)
+    if parsed is None or parsed.suffix:
+        return message("consequence.folder")
+    if parsed.kind == "log":
+        return message("consequence.folder_as_log", offset=parsed.base_offset)
+    if parsed.kind in ("index", "timeindex") and parsed.base_offset in live_bases:
+        return message("consequence.folder_as_index")
+    return message("consequence.folder")
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
