@@ -247,6 +247,21 @@ class Broker:
         )
 
     @cached_property
+    def lacks_partitions(self) -> bool:
+        """Whether partitions are elsewhere, in other log directories or at other brokers.
+
+        So it is where the numbers of a topic's partitions have gaps, or an offset checkpoint names
+        one that is not here.
+        """
+        present = {(partition.topic, partition.partition) for partition in self.partitions}
+        checkpoints = [_read_checkpoints(one.path, []) for one in self.log_directories]
+        named = {key for one in checkpoints for offsets in one.values() for key in offsets}
+        highest: dict[str, int] = {}
+        for topic, number in present:
+            highest[topic] = max(number, highest.get(topic, 0))
+        return not named <= present or sum(highest.values()) + len(highest) > len(present)
+
+    @cached_property
     def _by_directory(self) -> dict[str, list[Partition]]:
         by_directory: dict[str, list[Partition]] = {}
         for partition in self.partitions:

@@ -1,12 +1,15 @@
-"""What a failing start advises to do, done once on a directory, as a person would who reads it.
+"""What a start and findings advise to do, done once on a directory, as a person would who reads it.
 
-A `way_out` that needs another replica, a backup or the broker's settings is not among ACTIONS.
+A `way_out` or `next_step` that needs another replica, a backup or the broker's settings is not
+among ACTIONS and FINDING_ACTIONS.
 """
 
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import read_image
@@ -25,6 +28,17 @@ def follow(disk: Path, restart: Restart) -> bool:
     return True
 
 
+def follow_findings(disk: Path, findings: Sequence[Finding]) -> list[Finding]:
+    """Does what findings advise, as far as it can be done here; returns those findings."""
+    followed = []
+    for finding in findings:
+        action = FINDING_ACTIONS.get(finding.next_step.key.removeprefix("next_step."))
+        if action and finding.file:
+            action(disk, finding)
+            followed.append(finding)
+    return followed
+
+
 def _move_away(path: Path) -> None:
     """Out of the log directory, if an earlier step has not done so."""
     if path.exists():
@@ -36,7 +50,7 @@ def _move_away(path: Path) -> None:
         shutil.move(path, away / f"{len(list(away.iterdir()))}-{path.name}")
 
 
-def _move_file(disk: Path, step: StartupStep) -> None:
+def _move_file(disk: Path, step: StartupStep | Finding) -> None:
     _move_away(disk / step.file)
 
 
@@ -51,12 +65,12 @@ def _move_log_and_later(disk: Path, step: StartupStep) -> None:
             _move_away(path)
 
 
-def _write_properties(disk: Path, step: StartupStep) -> None:
+def _write_properties(disk: Path, step: StartupStep | Finding) -> None:
     bootstrap = "version=1\nnode.id=1\ncluster.id=4L6g3nShT-eMCtK--X86sw\n"
     (disk / names.META_PROPERTIES).write_text(bootstrap)
 
 
-def _write_partition_metadata(disk: Path, step: StartupStep) -> None:
+def _write_partition_metadata(disk: Path, step: StartupStep | Finding) -> None:
     name = names.parse_directory(step.partition)
     topic_id = read_image(open_broker(disk)).topic_ids.get(name.topic, METADATA_TOPIC_ID)
     (disk / step.file).write_text(f"version: {checkpoint.VERSION}\ntopic_id: {topic_id}\n")
@@ -68,7 +82,19 @@ def _move_transaction_index(disk: Path, step: StartupStep) -> None:
     _move_away(path.with_suffix(".index"))
 
 
-def _remove_marker(disk: Path, step: StartupStep) -> None:
+def _move_indexes(disk: Path, finding: Finding) -> None:
+    """The .index, and the file that the finding is about."""
+    path = disk / finding.file
+    _move_away(path)
+    _move_away(path.with_suffix(".index"))
+
+
+def _cut_torn_batch(disk: Path, finding: Finding) -> None:
+    """Cuts the .log where its last batch ends, as `truncate -s` does."""
+    os.truncate(disk / finding.file, finding.position)
+
+
+def _remove_marker(disk: Path, step: StartupStep | Finding) -> None:
     (disk / names.CLEAN_SHUTDOWN).unlink(missing_ok=True)
 
 
@@ -91,4 +117,21 @@ ACTIONS: dict[str, Action] = {
     "restore_recovery_points": _move_file,
     "write_meta_properties": _write_properties,
     "write_partition_metadata": _write_partition_metadata,
+}
+FINDING_ACTIONS: dict[str, Callable[[Path, Finding], None]] = {
+    "cut_by_hand": _cut_torn_batch,
+    "let_recovery_cut": _remove_marker,
+    "move_bootstrap_away": _move_file,
+    "move_file_away": _move_file,
+    "move_out": _move_file,
+    "rebuild_both_indexes": _move_indexes,
+    "rebuild_indexes": _move_indexes,
+    "rebuild_txnindex": _move_indexes,
+    "replace_epochs": _move_file,
+    "restore_or_remove_checkpoint": _move_file,
+    "restore_quorum_state": _move_file,
+    "rewrite_meta_properties": _write_properties,
+    "rewrite_partition_metadata": _write_partition_metadata,
+    "start_as_after_kill": _remove_marker,
+    "take_snapshot": _move_file,
 }

@@ -216,7 +216,70 @@ def metadata_partition_metadata_damaged(disks: list[Path], pick: random.Random) 
     (disks[0] / METADATA / "partition.metadata").write_bytes(data)
 
 
+@damage
+def metadata_directory_removed(disks: list[Path], pick: random.Random) -> None:
+    shutil.rmtree(disks[0] / METADATA)
+
+
+@damage
+def metadata_directory_empty(disks: list[Path], pick: random.Random) -> None:
+    shutil.rmtree(disks[0] / METADATA)
+    (disks[0] / METADATA).mkdir()
+
+
+def _keep_of_metadata(disks: list[Path], *suffixes: str) -> None:
+    for path in (disks[0] / METADATA).iterdir():
+        if not path.name.endswith(suffixes):
+            path.unlink()
+
+
+@damage
+def metadata_snapshots_alone(disks: list[Path], pick: random.Random) -> None:
+    _keep_of_metadata(disks, ".checkpoint")
+
+
+@damage
+def metadata_log_alone(disks: list[Path], pick: random.Random) -> None:
+    _keep_of_metadata(disks, ".log")
+
+
+@damage
+def metadata_quorum_state_alone(disks: list[Path], pick: random.Random) -> None:
+    _keep_of_metadata(disks, "quorum-state")
+
+
+@damage
+def metadata_log_before_topics(disks: list[Path], pick: random.Random) -> None:
+    """What came before the first topic: the election, the features, the registration."""
+    path = _metadata_log(disks)
+    path.write_bytes(path.read_bytes()[: pick.choice([91, 300, 500])])
+    _remove_snapshots(disks)
+    if pick.random() < 0.5:
+        (disks[0] / METADATA / "quorum-state").unlink()
+
+
+@damage
+def snapshots_unfinished(disks: list[Path], pick: random.Random) -> None:
+    newest = _newest_snapshot(disks)
+    for suffix in (".part", ".deleted"):
+        shutil.copy(newest, newest.with_name(f"{newest.name}{suffix}"))
+
+
+@damage
+def snapshot_twice(disks: list[Path], pick: random.Random) -> None:
+    """Two of one offset: the one with the later epoch is empty."""
+    path = _newest_snapshot(disks)
+    path.with_name(path.name.replace("-0000000001", "-0000000002")).write_bytes(b"")
+
+
 # ---- the files that a start reads first
+
+
+@damage
+def marker_of_junk(disks: list[Path], pick: random.Random) -> None:
+    data = pick.choice([b"", b"junk", b"{", b"\0" * 9, b'{"version":9,"brokerEpoch":-1}', b"[]"])
+    for disk in disks:
+        (disk / ".kafka_cleanshutdown").write_bytes(data)
 
 
 @damage
@@ -381,6 +444,42 @@ def index_flipped(disks: list[Path], pick: random.Random) -> None:
     _flip(path, pick.randrange(path.stat().st_size))
 
 
+def _kind_cut(kind: str) -> Damage:
+    def change(disks: list[Path], pick: random.Random) -> None:
+        path = _log_of(disks, pick, kind)
+        data = path.read_bytes()
+        path.write_bytes(data[: pick.randrange(len(data))])
+
+    return change
+
+
+DAMAGES["producer_snapshot_cut"] = _kind_cut(".snapshot")
+DAMAGES["transaction_index_cut"] = _kind_cut(".txnindex")
+
+
+@damage
+def index_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick, pick.choice([".index", ".timeindex"]))
+    path.write_bytes(path.read_bytes() + bytes(pick.choice([8, 12, 24, 100])))
+
+
+@damage
+def timeindex_removed(disks: list[Path], pick: random.Random) -> None:
+    _log_of(disks, pick, ".timeindex").unlink()
+
+
+@damage
+def producer_snapshot_of_other_version(disks: list[Path], pick: random.Random) -> None:
+    path = _log_of(disks, pick, ".snapshot")
+    path.write_bytes(bytes([0, pick.choice([0, 2, 3])]) + path.read_bytes()[2:])
+
+
+@damage
+def producer_snapshots_removed(disks: list[Path], pick: random.Random) -> None:
+    for path in _log_of(disks, pick, ".snapshot").parent.glob("*.snapshot"):
+        path.unlink()
+
+
 @damage
 def producer_snapshot_flipped(disks: list[Path], pick: random.Random) -> None:
     path = _log_of(disks, pick, ".snapshot")
@@ -403,8 +502,23 @@ def epochs_damaged(disks: list[Path], pick: random.Random) -> None:
 def partition_metadata_damaged(disks: list[Path], pick: random.Random) -> None:
     path = _log_of(disks, pick).with_name("partition.metadata")
     path.write_bytes(
-        pick.choice([b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"\xff"])
+        pick.choice(
+            [
+                *(b"", b"junk", b"version: 0\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"\xff"),
+                *(bytes(43), b"version: 1\ntopic_id: AkXzOiIERbadGF_c6qNvhw", b"version: 0\n"),
+                *(b"version: -1\ntopic_id: AkXzOiIERbadGF_c6qNvhw\n", b"version: 0\ntopic_id: \n"),
+                b"version: 0\r\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\r\n",
+            ]
+        )
     )
+
+
+@damage
+def partition_metadata_of_another(disks: list[Path], pick: random.Random) -> None:
+    """The topic id of another topic of the cluster, or that of the metadata topic."""
+    paths = sorted(path for disk in disks for path in disk.glob("*/partition.metadata"))
+    to, of = pick.sample(paths, 2)
+    to.write_bytes(of.read_bytes())
 
 
 @damage
@@ -416,8 +530,16 @@ STRANGE_FILES = (
     *("._00000000000000000000.log", "00000000000000000000 (1).log", "x.snapshot", "5.log"),
     *(".DS_Store", "Thumbs.db", "00000000000000000000.log.bak", "a.log.gz", "A.LOG"),
     *(".nfs0001", "a.tmp", "7.index", "00000000000000000000.log.swap", "x.cleaned"),
+    *("+5.log", "-5.log", ".log", "5.6.log", f"{5:021}.log", "\u0665.log", "5.LOG", "5.snapshot"),
 )
-STRANGE_DIRECTORIES = ("lost+found", "t-+1", "orders", "orders-00", "backup-x", "cut-0.old", "a-1")
+STRANGE_DIRECTORIES = (
+    *("lost+found", "t-+1", "orders", "orders-00", "backup-x", "cut-0.old", "a-1"),
+    *(".snapshot", ".Trash-0", "orders-0 (1)", "orders-0 - copy", "-0", "orders-", "orders--1"),
+    *("orders-2147483648", "orders-0-delete", "orders-0.0123-delete", "a b-0", "a-\u0665"),
+    *(f"a-1.{'0123456789abcdef' * 2}-{state}" for state in ("delete", "stray", "future")),
+    *(f"orders-0.{'0123456789abcdef' * 2}-{state}" for state in ("delete", "stray", "future")),
+)
+STRANGE_FOLDERS = (f"{0:020}.log", f"{5:020}.log", f"{5:020}.index", "notes", f"{5:020}.snapshot")
 
 
 def _put_file(name: str) -> Damage:
@@ -434,6 +556,30 @@ def _put_directory(name: str) -> Damage:
     return change
 
 
+def _put_folder(name: str) -> Damage:
+    def change(disks: list[Path], pick: random.Random) -> None:
+        path = _log_of(disks, pick).with_name(name)
+        path.unlink(missing_ok=True)
+        path.mkdir()
+
+    return change
+
+
+@damage
+def partition_is_a_link(disks: list[Path], pick: random.Random) -> None:
+    partition = _log_of(disks, pick).parent
+    away = partition.parents[1] / f"elsewhere-{partition.name}"
+    shutil.move(partition, away)
+    partition.symlink_to(away)
+
+
+@damage
+def link_to_nothing(disks: list[Path], pick: random.Random) -> None:
+    (pick.choice(disks) / "notes").symlink_to("/nowhere/at/all")
+
+
+for name in STRANGE_FOLDERS:
+    DAMAGES[f"folder {name}"] = _put_folder(name)
 for name in STRANGE_FILES:
     DAMAGES[f"file {name}"] = _put_file(name)
 for name in STRANGE_DIRECTORIES:

@@ -29,6 +29,7 @@ SPLIT_LOGS = 100
 # two segments, a transaction that is open at the end, producer snapshots
 SOURCE = DATA.parent / "field_cases" / "recovery-point-checkpoint-bad-count.tar.gz"
 PARTITION = "broker/orders-0"
+EVERY = slice(None)
 FIRST, SECOND, END = "0" * 20, f"{23:020}", f"{28:020}"
 CHECKPOINTS = (
     # nothing, blanks, zeros
@@ -258,11 +259,11 @@ class Loads:
         return json.loads(self._process.stdout.readline())
 
 
-def record_checkpoints() -> Iterator[dict]:
+def record_checkpoints(part: slice = EVERY) -> Iterator[dict]:
     """What both releases make of each checkpoint, which is the same."""
     with Loads("4.3.1") as older, Loads("4.4.0") as newer, tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / names.RECOVERY_POINT_CHECKPOINT
-        for data in CHECKPOINTS:
+        for data in CHECKPOINTS[part]:
             path.write_bytes(data)
             answers = [kafka.ask({"checkpoint": str(path)}) for kafka in (older, newer)]
             assert answers[0] == answers[1], (data, answers)
@@ -292,20 +293,20 @@ def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
     return changed_files
 
 
-def record_loads() -> Iterator[dict]:
+def record_loads(part: slice = EVERY) -> Iterator[dict]:
     """What both releases make of each change, after a clean stop and after a kill."""
     source = read_source()
     changes = [
         *(*name_changes(), *folder_changes()),
         *(*txn_index_changes(), *open_transaction_changes(source)),
     ]
+    loads = [(change, clean) for change in changes for clean in (True, False)]
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
-        for change in changes:
-            for clean in (True, False):
-                question = {"clean": clean, "recovery_point": 23, "log_start": 0}
-                answers = [_load(kafka, source, change, question) for kafka in (older, newer)]
-                line = {**change, "clean": clean, "answer": answers[0]}
-                yield line if answers[0] == answers[1] else line | {"answer_4_4": answers[1]}
+        for change, clean in loads[part]:
+            question = {"clean": clean, "recovery_point": 23, "log_start": 0}
+            answers = [_load(kafka, source, change, question) for kafka in (older, newer)]
+            line = {**change, "clean": clean, "answer": answers[0]}
+            yield line if answers[0] == answers[1] else line | {"answer_4_4": answers[1]}
 
 
 def _load(kafka: Loads, source: dict[str, bytes], change: dict, question: dict) -> dict:
@@ -319,10 +320,10 @@ def _load(kafka: Loads, source: dict[str, bytes], change: dict, question: dict) 
         return kafka.ask({"dir": str(directory), **question})
 
 
-def record_random_logs() -> Iterator[dict]:
+def record_random_logs(part: slice = EVERY) -> Iterator[dict]:
     """How the loads of random damaged logs end after a kill, the same in both releases."""
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
-        for seed in range(RANDOM_LOGS):
+        for seed in range(RANDOM_LOGS)[part]:
             answers = []
             for kafka in (older, newer):
                 with tempfile.TemporaryDirectory() as folder:
@@ -334,11 +335,11 @@ def record_random_logs() -> Iterator[dict]:
             yield {"seed": seed, "end": answers[0]}
 
 
-def record_splits() -> Iterator[dict]:
+def record_splits(part: slice = EVERY) -> Iterator[dict]:
     """Loads of logs whose offsets leave 31 bits here and there, the same in both releases."""
     batches = read_source()
     with Loads("4.3.1") as older, Loads("4.4.0") as newer:
-        for seed in range(SPLIT_LOGS):
+        for seed in range(SPLIT_LOGS)[part]:
             log = overflowing_logs.make_log(seed, batches)
             answers = []
             for kafka in (older, newer):
@@ -370,12 +371,16 @@ RECORDERS = {
 }
 
 
-def differences() -> tuple[list[str], str]:
-    """The recorded lines that Kafka does not answer any more, and a summary."""
+def differences(part: slice = EVERY) -> tuple[list[str], str]:
+    """The recorded lines that Kafka does not answer any more, and a summary.
+
+    Args:
+        part: which lines of each file are asked again.
+    """
     changed_lines, count = [], 0
     for path, record in RECORDERS.items():
-        recorded = path.read_text().splitlines()
-        answered = [json.dumps(line) for line in record()]
+        recorded = path.read_text().splitlines()[part]
+        answered = [json.dumps(line) for line in record(part)]
         count += len(answered)
         if len(answered) != len(recorded):
             changed_lines.append(f"{path.name}: {len(recorded)} lines, and {len(answered)} answers")

@@ -375,10 +375,28 @@ def run(starts: Starts, case: Case) -> list[str]:
         disks = case.prepare(Path(folder))
         expected = forecast(disks, starts.release)
         faults = compare(expected, observe(starts, disks))
-    if faults or expected is None or expected.starts or len(disks) > 1:
+    if faults or expected is None or len(disks) > 1:
         return faults
     with scratch() as folder:
-        return _try_advice(starts, case.prepare(Path(folder)))
+        follow = _try_next_steps if expected.starts else _try_advice
+        return follow(starts, case.prepare(Path(folder)))
+
+
+def _try_next_steps(starts: Starts, disks: list[Path]) -> list[str]:
+    """Does what findings advise, starts a broker, and looks for the findings again."""
+    followed = advice.follow_findings(disks[0], check(disks[0], starts.release).findings)
+    if not followed:
+        return []
+    keys = ", ".join(sorted({finding.next_step.key for finding in followed}))
+    seen = observe(starts, disks)
+    if not seen.starts:
+        return [f"{keys} was followed, and the broker did not start: {seen.words[1]}"]
+    left = {(finding.code, finding.file) for finding in check(disks[0], starts.release).findings}
+    return [
+        f"{finding.next_step.key} was followed, and {finding.code} of {finding.file} is still there"
+        for finding in followed
+        if (finding.code, finding.file) in left
+    ]
 
 
 def _try_advice(starts: Starts, disks: list[Path]) -> list[str]:

@@ -403,23 +403,14 @@ def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
     """Whether the metadata log of a cluster's only controller may have been removed.
 
     Nothing in its directory says so. A KRaft node without a metadata log has it in a log directory
-    that was not opened, or has lost it. The first is assumed where a topic lacks a partition below
-    its highest one, as topics do that are spread over several directories or brokers.
+    that was not opened, or has lost it. The first is assumed where some partitions are elsewhere
+    too.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False
     if broker.main_directory.has_metadata_log:
         return not image.voters
-    return broker.lacks_metadata_log and not _lacks_partitions(broker)
-
-
-def _lacks_partitions(broker: Broker) -> bool:
-    """Whether the numbers of a topic's partitions have gaps."""
-    numbers: dict[str, set[int]] = {}
-    for partition in broker.partitions:
-        if partition.state in ("current", "future"):
-            numbers.setdefault(partition.topic, set()).add(partition.partition)
-    return any(len(found) <= max(found) for found in numbers.values())
+    return broker.lacks_metadata_log and not broker.lacks_partitions
 
 
 def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:
