@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kafkaviz.messages import Message, message
 
-ACTIONS = ("truncate", "rebuild", "delete", "keep", "fail")
+ACTIONS = ("truncate", "rebuild", "delete", "create", "keep", "fail")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +15,9 @@ class StartupStep:
         partition: the directory's name; None where the step concerns the broker directory itself.
         segment: a base offset; None where the step concerns no one segment.
         action: "truncate" cuts a .log; "rebuild" writes a file anew, or trims it; "delete" removes
-            a file or, with neither segment nor file, a directory; "keep" finds what it would have
-            written, or leaves what one might take for damage; "fail" ends the start.
+            a file or, with neither segment nor file, a directory; "create" makes a directory with
+            an empty log; "keep" finds what it would have written, or leaves what one might take for
+            damage; "fail" ends the start.
         cause: why, as a word for programs, one of CAUSES.
         why: the same as a sentence for people.
         file: relative to the broker directory; None for a step that concerns no one file.
@@ -59,6 +60,7 @@ EXPECTED_CAUSES = (
     "producer-state",
     "leader-epochs",
     "old-snapshot",
+    "replica-created",
 )
 # the .log is read for it
 RECOVERY_CAUSES = (
@@ -90,6 +92,9 @@ CAUSES = {
     "directory-deleted": message("cause.directory_deleted"),
     "directory-stray": message("cause.directory_stray"),
     "becomes-stray": message("cause.becomes_stray"),
+    "becomes-current": message("cause.becomes_current"),
+    "replaced-by-future": message("cause.replaced_by_future"),
+    "replica-created": message("cause.replica_created"),
     "unstable-offset": message("cause.unstable_offset"),
     "directory-offline": message("cause.directory_offline"),
     "directory-name": message("cause.directory_name"),

@@ -439,3 +439,65 @@ def test_a_sole_voter_is_found_by_its_number(folder):
     assert is_sole_voter(broker, image)
     edit(folder / "disk-a" / META, "node.id=1", "node.id=+01")
     assert is_sole_voter(kv.open_broker(folder), image)
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> dict[str, Path]:
+    """A broker with three log directories that was stopped cleanly."""
+    disks = unpack(BASES / "three-clean.tar.xz", tmp_path)
+    return {disk.name: disk for disk in disks}
+
+
+def later_steps(folder: Path) -> set[tuple[str | None, str, str]]:
+    """What a start does with replicas once all logs are loaded."""
+    causes = ("replica-created", "becomes-current", "replaced-by-future")
+    return {
+        (step.partition, step.action, step.cause)
+        for step in predict_restart(kv.open_broker(folder)).steps
+        if step.cause in causes
+    }
+
+
+def test_a_start_makes_the_replicas_that_are_missing(three):
+    """A broker of 4.4.0 did so (tests.kafka.starts, partition_removed)."""
+    folder = three["disk-0"].parent
+    assert later_steps(folder) == set()
+    shutil.rmtree(three["disk-1"] / "orders-1")
+    assert later_steps(folder) == {("orders-1", "create", "replica-created")}
+
+
+def test_a_future_replica_replaces_the_one_in_use(three):
+    """In the directory that the cluster assigns; in another one it does not."""
+    folder = three["disk-0"].parent
+    future = f"orders-1.{'0123456789abcdef' * 2}-future"
+    (three["disk-1"] / "orders-1").rename(three["disk-1"] / future)
+    assert later_steps(folder) == {(future, "keep", "becomes-current")}
+    shutil.copytree(three["disk-1"] / future, three["disk-2"] / "orders-1")
+    assert later_steps(folder) == {
+        (future, "keep", "becomes-current"),
+        ("orders-1", "delete", "replaced-by-future"),
+    }
+    (three["disk-1"] / future).rename(three["disk-0"] / future)
+    assert later_steps(folder) == set()
+
+
+def test_a_lost_metadata_log_makes_every_partition_stray(three):
+    """Where all log directories are given, and where none of what is given knows of others.
+
+    Brokers of 4.3.1 and 4.4.0 did so (tests.kafka.starts, metadata_directory_removed).
+    """
+    folder = three["disk-0"].parent
+    shutil.rmtree(three["disk-0"] / "__cluster_metadata-0")
+    health = check(folder)
+    partitions = {partition.directory for partition in health.broker.partitions}
+    strays = [found for found in health.findings if found.code == "becomes-stray"]
+    assert {found.partition for found in strays} == partitions
+    assert {found.severity for found in strays} == {"warning"}
+    assert health.forecast.possible_strays == len(partitions)
+    assert health.forecast.stray_directories == 0
+    alone = check(three["disk-1"])
+    assert alone.forecast.possible_strays == 0 and found_codes(alone) == {"other-log-directories"}
+
+
+def found_codes(health: Health) -> set[str]:
+    return {code for code, _, _ in found(health)}

@@ -426,6 +426,25 @@ def partition_removed(disks: list[Path], pick: random.Random) -> None:
     shutil.rmtree(_log_of(disks, pick).parent)
 
 
+FUTURE = f".{'0123456789abcdef' * 2}-future"
+
+
+@damage
+def replica_is_future_alone(disks: list[Path], pick: random.Random) -> None:
+    """A kill after the cluster assigned the directory, before the replica got its name."""
+    partition = _log_of(disks, pick).parent
+    partition.rename(f"{partition}{FUTURE}")
+
+
+@damage
+def replica_is_future_too(disks: list[Path], pick: random.Random) -> None:
+    """The same, and the replica that was moved is still there."""
+    partition = _log_of(disks, pick).parent
+    shutil.copytree(partition, f"{partition}{FUTURE}")
+    if len(disks) > 1:
+        shutil.move(partition, next(disk for disk in disks if disk != partition.parent))
+
+
 @damage
 def index_removed(disks: list[Path], pick: random.Random) -> None:
     _log_of(disks, pick, ".index").unlink()

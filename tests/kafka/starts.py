@@ -45,6 +45,7 @@ OF_SEVERAL_DIRECTORIES = (
     *("nothing", "log_flipped", "logs_removed", "partition_removed", "index_flipped"),
     *("snapshot_empty", "metadata_log_empty_without_snapshots"),
     *("recovery-point-offset-checkpoint_3", "epochs_damaged", "partition_metadata_damaged"),
+    *("metadata_directory_removed", "replica_is_future_alone", "replica_is_future_too"),
 )
 # to three directories that were stopped cleanly, two of which hold an open transaction
 OF_OPEN_TRANSACTIONS = (
@@ -208,10 +209,7 @@ def forecast(disks: list[Path], release: str) -> Outcome | None:
     restart = check(disks[0] if len(disks) == 1 else disks[0].parent, release).restart
     if restart is None:
         return None
-    outcome = as_outcome(restart)
-    if not any((disk / METADATA).is_dir() for disk in disks):
-        outcome.strays = None
-    return outcome
+    return as_outcome(restart)
 
 
 def as_outcome(restart: Restart) -> Outcome:
@@ -235,11 +233,14 @@ def as_outcome(restart: Restart) -> Outcome:
             outcome.deleted.discard(path)
         elif step.cause == "becomes-stray":
             outcome.strays.add(step.partition)
+        elif step.action == "create":
+            outcome.made.add(step.partition)
         if step.action in ("keep", "rebuild", "truncate") and step.cause in (
             *RECOVERY_CAUSES,
             "metadata-log",
         ):
             outcome.recovered.add(place)
+    outcome.made -= outcome.strays or set()  # made anew under the same name
     outcome.cut = {
         (directory, base): kept
         for (directory, base), kept in outcome.cut.items()
@@ -265,7 +266,7 @@ def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
     differences = []
     if not _is_same_cut(expected.cut, seen.cut):
         differences.append(f"cut: foretold {expected.cut}, seen {seen.cut}")
-    for name in ("offline", "deleted", "recovered", "strays"):
+    for name in ("offline", "deleted", "recovered", "strays", "made"):
         foretold, found = getattr(expected, name), getattr(seen, name)
         if foretold is not None and foretold != found:
             differences.append(f"{name}: foretold {foretold}, seen {found}")

@@ -23,6 +23,7 @@ from kafkaviz.analysis.restart.next_start import (
     metadata_directory,
     misnamed_directories,
     own_file_steps,
+    replica_steps,
 )
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import KafkavizError
@@ -211,8 +212,12 @@ class CheckPlan:
             return None
         properties = self.settings.properties
         directories = self.broker.log_directories if self.is_whole else ()
+        release = self.assumed_release.release
+        later_steps = (
+            replica_steps(self.broker, self.settings.image, release) if self.is_whole else ()
+        )
         return join_steps(
-            log_steps,
+            chain(log_steps, later_steps),
             clean=self.is_clean,
             strange_names=self.strange_names,
             own_steps=directory_steps,

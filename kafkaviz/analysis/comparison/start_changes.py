@@ -259,6 +259,8 @@ def _outcome(
         if step.file is None:
             return outcome(is_fulfilled=step.partition not in partitions)
         return outcome(is_fulfilled=step.file not in files[1] or step.file not in same_bytes)
+    if step.action == "create":
+        return outcome(is_fulfilled=step.partition in partitions)
     if step.partition not in partitions or (step.partition == DIRECTORY and not step.file):
         return StepOutcome.UNSEEN
     if step.file is None:

@@ -6,6 +6,7 @@ simulate.startup.restart, for what lies there.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import cast
 
@@ -47,6 +48,7 @@ __all__ = [
     "own_files",
     "predict_partition_restart",
     "predict_restart",
+    "replica_steps",
     "restart_log",
     "restart_steps",
 ]
@@ -97,20 +99,21 @@ def predict_restart(
         broker, find_config or config_lookup(cast(Settings, settings)), release, metadata_image
     )
     strange_names = tuple(misnamed_directories(broker))
-    return join_steps(
+    log_steps = (
         (
-            (
-                log.path,
-                restart_steps(
-                    log,
-                    clean=broker.directory_of(log.partition).is_clean,
-                    release=release,
-                    on_recovered=on_recovered,
-                ),
-            )
-            for log in logs
-            if not strange_names or is_metadata(log.path)
-        ),
+            log.path,
+            restart_steps(
+                log,
+                clean=broker.directory_of(log.partition).is_clean,
+                release=release,
+                on_recovered=on_recovered,
+            ),
+        )
+        for log in logs
+        if not strange_names or is_metadata(log.path)
+    )
+    return join_steps(
+        chain(log_steps, replica_steps(broker, metadata_image, release)),
         clean=broker.is_clean,
         strange_names=strange_names,
         own_steps=own_file_steps(broker, release),
@@ -358,6 +361,81 @@ def log_files(partition: Partition) -> list[FileInfo]:
         *(info for segment in partition.segments for info in segment.files),
         *partition.other_files,
     ]
+
+
+def replica_steps(
+    broker: Broker, image: MetadataImage, release: Release
+) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
+    """What a start does once all logs are loaded, by the path of each partition directory.
+
+    As LogManager.recoverAbandonedFutureLogs and Partition.createLogInAssignedDirectoryId (4.3.1,
+    4.4.0): a -future replica in the directory that the cluster assigns replaces the one in use, and
+    an assigned replica that is nowhere is made, without records. Of a directory that was not opened
+    nothing is said.
+    """
+    is_known = versions.STRAYS_RENAMED.applies_to(release) and not image.problems
+    if broker.node_number is None or not is_known:
+        return
+    paths = {directory.directory_id: directory.text for directory in broker.log_directories}
+    current: dict[tuple[str, int], Partition] = {}
+    future: dict[tuple[str, int], Partition] = {}
+    for partition in broker.partitions:
+        replicas = {"current": current, "future": future}.get(partition.state)
+        if replicas is not None and stray_reason(broker, partition, image, release) is None:
+            replicas[partition.topic, partition.partition] = partition
+    for topic, topic_id in sorted(image.topic_ids.items()):
+        for number in sorted(image.replicas.get(topic_id, {})):
+            if broker.node_number not in image.replicas[topic_id][number]:
+                continue
+            assigned_id = image.assigned_directory(topic_id, number, broker.node_number)
+            replica = current.get((topic, number))
+            successor = future.get((topic, number))
+            if successor and broker.directory_of(successor).directory_id == assigned_id:
+                yield from _promotion_steps(broker, successor, replica)
+            elif replica is None and assigned_id in paths:
+                yield _creation_step(paths[assigned_id], f"{topic}-{number}")
+
+
+def _promotion_steps(
+    broker: Broker, successor: Partition, replica: Partition | None
+) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
+    """The -future replica takes the name of the one in use, which is deleted."""
+    directory = broker.directory_of(successor)
+    why = message("start.becomes_current", name=successor.label)
+    becomes_current = StartupStep(
+        partition=successor.directory,
+        segment=None,
+        action="keep",
+        cause="becomes-current",
+        why=why,
+        log_directory=directory.text,
+    )
+    yield f"{directory.text}/{successor.directory}", (becomes_current,)
+    if replica is None:
+        return
+    directory = broker.directory_of(replica)
+    why = message("start.replaced_by_future", name=successor.directory)
+    replaced = StartupStep(
+        partition=replica.directory,
+        segment=None,
+        action="delete",
+        cause="replaced-by-future",
+        why=why,
+        log_directory=directory.text,
+    )
+    yield f"{directory.text}/{replica.directory}", (replaced,)
+
+
+def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
+    step = StartupStep(
+        partition=name,
+        segment=None,
+        action="create",
+        cause="replica-created",
+        why=message("start.replica_created"),
+        log_directory=path,
+    )
+    return f"{path}/{name}", (step,)
 
 
 def stray_reason(

@@ -24,7 +24,7 @@ from kafkaviz.figures.text.sentence_text import capitalize
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import StartupStep
 
-ACTION_ORDER = ("fail", "truncate", "delete", "rebuild")
+ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "create")
 MAX_STEPS = 2
 MAX_FINDINGS = 2
 

@@ -27,7 +27,7 @@ MAX_ROWS, FIRST_ROWS = (
     300,
     6,
 )  # rows of a table: sent to the browser, and shown at first
-ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
+ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "create", "keep")
 MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 
 

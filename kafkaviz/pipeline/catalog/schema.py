@@ -163,7 +163,7 @@ RESTART_STEPS = pa.schema(
         *PARTITION,
         ("directory", STRING),
         ("segment_base_offset", LONG),  # null where the step concerns no one segment
-        ("action", STRING),  # truncate, rebuild, delete, keep, fail
+        ("action", STRING),  # truncate, rebuild, delete, create, keep, fail
         ("cause", STRING),
         ("why", STRING),
         ("file", STRING),
