@@ -388,6 +388,39 @@ for name in CHECKPOINTS:
     ]
 
 
+def _make_folder(path: Path) -> None:
+    """Puts a folder in the place of a file."""
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+def _fail_disk(disk: Path, pick: random.Random) -> None:
+    """Takes a log directory offline, in one of the ways there are."""
+    partition = pick.choice(_partitions(disk))
+    pick.choice(
+        [
+            lambda: (disk / "recovery-point-offset-checkpoint").write_bytes(b"1\n0\n"),
+            lambda: (partition / "leader-epoch-checkpoint").write_bytes(b"1\n0\n"),
+            lambda: (partition / "partition.metadata").write_bytes(b"junk"),
+            lambda: _make_folder(max(partition.glob("*.log")).with_suffix(".timeindex")),
+            lambda: (disk / "meta.properties").write_bytes(b"version=2\n"),
+        ]
+    )()
+
+
+@damage
+def two_disks_fail(disks: list[Path], pick: random.Random) -> None:
+    for disk in disks[-2:]:
+        _fail_disk(disk, pick)
+
+
+@damage
+def one_disk_fails_and_one_ends_the_start(disks: list[Path], pick: random.Random) -> None:
+    _fail_disk(disks[-1], pick)
+    partition = pick.choice(_partitions(disks[-2:][0]))
+    (partition / pick.choice(["x.snapshot", "x.log", "9.cleaned.swap"])).write_bytes(b"")
+
+
 # ---- a partition's own files
 
 
@@ -577,9 +610,7 @@ def _put_directory(name: str) -> Damage:
 
 def _put_folder(name: str) -> Damage:
     def change(disks: list[Path], pick: random.Random) -> None:
-        path = _log_of(disks, pick).with_name(name)
-        path.unlink(missing_ok=True)
-        path.mkdir()
+        _make_folder(_log_of(disks, pick).with_name(name))
 
     return change
 

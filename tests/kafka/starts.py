@@ -46,6 +46,7 @@ OF_SEVERAL_DIRECTORIES = (
     *("snapshot_empty", "metadata_log_empty_without_snapshots"),
     *("recovery-point-offset-checkpoint_3", "epochs_damaged", "partition_metadata_damaged"),
     *("metadata_directory_removed", "replica_is_future_alone", "replica_is_future_too"),
+    *("two_disks_fail", "one_disk_fails_and_one_ends_the_start"),
 )
 # to three directories that were stopped cleanly, two of which hold an open transaction
 OF_OPEN_TRANSACTIONS = (
