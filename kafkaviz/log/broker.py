@@ -254,12 +254,16 @@ class Broker:
         one that is not here.
         """
         present = {(partition.topic, partition.partition) for partition in self.partitions}
-        checkpoints = [_read_checkpoints(one.path, []) for one in self.log_directories]
-        named = {key for one in checkpoints for offsets in one.values() for key in offsets}
+        checkpointed = {
+            key
+            for directory in self.log_directories
+            for offsets in _read_checkpoints(directory.path, []).values()
+            for key in offsets
+        }
         highest: dict[str, int] = {}
         for topic, number in present:
             highest[topic] = max(number, highest.get(topic, 0))
-        return not named <= present or sum(highest.values()) + len(highest) > len(present)
+        return not checkpointed <= present or sum(highest.values()) + len(highest) > len(present)
 
     @cached_property
     def _by_directory(self) -> dict[str, list[Partition]]:
