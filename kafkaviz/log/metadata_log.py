@@ -61,6 +61,11 @@ BATCH_BYTES = 8 << 20
 # in the compressed batches of a log together: a broker compresses none, and some KB can hold
 # millions
 COMPRESSED_RECORDS = 100_000
+# what MetadataLoader (4.3.1, 4.4.0) throws once it has read all records
+NO_METADATA_VERSION = (
+    "java.lang.IllegalStateException: Unknown metadata version for FeaturesImage: "
+    "metadataVersion(Optional.empty)"
+)
 MAX_PROBLEMS = 100  # with single records
 Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
 
@@ -191,6 +196,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     state.problems += problems
     is_cut = state.snapshot is not None and not state.has_footer
     replay = _Replay(state, has_leaders=has_leaders, is_cut=is_cut)
+    replay_start = state.end_offset
     for segment in partition.live:
         try:
             for records, next_offset in _batches(segment, budget, state):
@@ -204,6 +210,8 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
             state.problems.append(Problem.from_fault(segment.log.path, fault))
             break
     state.voters = quorum_voters or state.voters
+    if is_cut and state.end_offset > replay_start and "metadata.version" not in state.features:
+        state.refusal = state.refusal or NO_METADATA_VERSION
     return state
 
 

@@ -173,7 +173,8 @@ def _compare(
         and _key(directory) in current
     }
     outcome.strays |= renamed.keys()
-    outcome.made |= {directory for directory, _ in after} - directories - set(renamed.values())
+    made = {directory for directory, _ in after} - directories - set(renamed.values())
+    outcome.made |= made - {METADATA}
     for (directory, file), data in before.items():
         if not file.endswith(COMPARED_SUFFIXES):
             continue
@@ -407,7 +408,10 @@ def _try_advice(starts: Starts, disks: list[Path]) -> list[str]:
     if restart is None or not advice.follow(disks[0], restart):
         return []
     keys = ", ".join(step.way_out.key for step in restart.failures)
+    expected = forecast(disks, starts.release)
     seen = observe(starts, disks)
     if not seen.starts:
         return [f"advice: {keys} was followed, and the broker did not start: {seen.words[1]}"]
-    return [f"advice: {keys} was followed, and made strays: {seen.strays}"] if seen.strays else []
+    if expected is None or seen.strays != expected.strays:
+        return [f"advice: {keys} was followed, and made strays: {seen.strays}"]
+    return []

@@ -18,12 +18,12 @@ from kafkaviz.analysis.restart.next_start import (
     RestartLog,
     StartupStep,
     all_logs,
+    cluster_steps,
     config_lookup,
     join_steps,
     metadata_directory,
     misnamed_directories,
     own_file_steps,
-    replica_steps,
 )
 from kafkaviz.analysis.retention.policy import RetentionLimits
 from kafkaviz.errors import KafkavizError
@@ -214,7 +214,7 @@ class CheckPlan:
         directories = self.broker.log_directories if self.is_whole else ()
         release = self.assumed_release.release
         later_steps = (
-            replica_steps(self.broker, self.settings.image, release) if self.is_whole else ()
+            cluster_steps(self.broker, self.settings.image, release) if self.is_whole else ()
         )
         return join_steps(
             chain(log_steps, later_steps),

@@ -41,6 +41,7 @@ __all__ = [
     "RestartLog",
     "StartupStep",
     "all_logs",
+    "cluster_steps",
     "config_lookup",
     "join_steps",
     "misnamed_directories",
@@ -48,12 +49,14 @@ __all__ = [
     "own_files",
     "predict_partition_restart",
     "predict_restart",
-    "replica_steps",
     "restart_log",
     "restart_steps",
 ]
 
 NEWEST: Release = versions.NEWEST_RELEASE
+
+METADATA_VERSION = "metadata.version"
+LOWEST_LEVEL = 7  # that of 3.3, the lowest that 4.0 to 4.4 take (MetadataVersion.MINIMUM_VERSION)
 
 ConfigLookup = Callable[[Partition], IndexConfig]
 
@@ -113,7 +116,7 @@ def predict_restart(
         if not strange_names or is_metadata(log.path)
     )
     return join_steps(
-        chain(log_steps, replica_steps(broker, metadata_image, release)),
+        chain(log_steps, cluster_steps(broker, metadata_image, release)),
         clean=broker.is_clean,
         strange_names=strange_names,
         own_steps=own_file_steps(broker, release),
@@ -363,10 +366,49 @@ def log_files(partition: Partition) -> list[FileInfo]:
     ]
 
 
-def replica_steps(
+def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """What a start does once all logs are loaded, by the path of each partition directory.
+    """What the cluster's metadata brings about, by the path of each partition directory."""
+    level = image.features.get(METADATA_VERSION, 0)
+    highest_level = versions.formatting_level(release)
+    if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
+        path = broker.main_directory.text
+        yield f"{path}/{DIRECTORY}", (_refuse_level(path, level, highest_level, image, release),)
+    yield from _replica_steps(broker, image, release)
+
+
+def _refuse_level(
+    path: str, level: int, highest_level: int, image: MetadataImage, release: Release
+) -> StartupStep:
+    """The end of the start of an older release than the cluster's metadata.version.
+
+    FeatureControlManager and MetadataLoader of 4.3.1 refuse the level of 4.4.0.
+    """
+    record = f"FeatureLevelRecord(name='{METADATA_VERSION}', featureLevel={level})"
+    words = (
+        f"Tried to apply FeatureLevelRecord {record}, but this controller only supports versions "
+        f"{LOWEST_LEVEL}-{highest_level}"
+    )
+    first_release = versions.release_of_metadata_version(level)
+    newer = versions.text(first_release) if first_release else str(level)
+    return StartupStep(
+        partition=DIRECTORY,
+        segment=None,
+        action="fail",
+        cause="metadata-version",
+        why=message("start.metadata_version", level=level, release=versions.text(release)),
+        file=f"{DIRECTORY}/{image.feature_files.get(METADATA_VERSION, '')}",
+        error=f"java.lang.RuntimeException: {words}",
+        way_out=message("way_out.start_newer_release", release=newer),
+        log_directory=path,
+    )
+
+
+def _replica_steps(
+    broker: Broker, image: MetadataImage, release: Release
+) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
+    """What a start does once all logs are loaded.
 
     As LogManager.recoverAbandonedFutureLogs and Partition.createLogInAssignedDirectoryId (4.3.1,
     4.4.0): a -future replica in the directory that the cluster assigns replaces the one in use, and

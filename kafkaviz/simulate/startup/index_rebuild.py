@@ -8,7 +8,6 @@ goes on from the one before.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
@@ -23,7 +22,7 @@ from kafkaviz.simulate.recovery.recovery import (
 )
 from kafkaviz.simulate.startup import file_records, way_outs
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, LoadFailed
-from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles
+from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, refusal
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
@@ -134,7 +133,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
                         read, batches[batches["last_offset"] >= start], directory.path(segment)
                     )
                 except TransactionFault as fault:
-                    exception = BrokerException(fault.class_name or CORRUPT_RECORD, fault.message)
+                    exception = refusal(fault)
                     raise RebuildRefusal(
                         f"{directory.name}/{log_file.name}",
                         exception,

@@ -13,7 +13,6 @@ from typing import NoReturn
 from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
@@ -41,6 +40,7 @@ from kafkaviz.simulate.startup.producers import (
     ProducerState,
     SnapshotFiles,
     UnwritableSnapshot,
+    refusal,
     remove_strays,
 )
 from kafkaviz.simulate.startup.segment_split import split
@@ -499,7 +499,7 @@ class LogLoader:
                         read, batches[batches["last_offset"] >= start], self._directory.path(base)
                     )
             except TransactionFault as fault:
-                exception = BrokerException(fault.class_name or CORRUPT_RECORD, fault.message)
+                exception = refusal(fault)
                 self._directory.fail(
                     base, "exception", exception, name=log.name, way_out=way_outs.PRODUCERS
                 )
@@ -570,6 +570,8 @@ class LogLoader:
             self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset())
             or self._epochs.entries != epochs_before
         )
+        if is_written:  # into a .tmp, which then takes the name of the file
+            self._directory.files.pop(f"{names.LEADER_EPOCHS}.tmp", None)
         file, old_file = (
             in_memory(names.LEADER_EPOCHS, self._epochs.text()),
             self._directory.files.get(names.LEADER_EPOCHS),

@@ -11,8 +11,10 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
-from kafkaviz.format.open_transactions import OpenTransactions
+from kafkaviz.format.exception_names import java_words, of_records
+from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.messages import Message, message
+from kafkaviz.simulate.recovery.recovery import BrokerException
 
 OpenOffsets = dict[int, int]  # of each producer with an open transaction, its first offset
 Replay = Callable[[int, int, OpenTransactions, int | None], None]
@@ -159,6 +161,12 @@ class ProducerState:
         if self._end_offset > self._snapshot_offset:
             self._files.write(self._end_offset, dict(self.transactions.open()))
             self._snapshot_offset = self._end_offset
+
+
+def refusal(fault: TransactionFault) -> BrokerException:
+    """Returns what a load throws at a batch; a recovery would cut a marker that cannot be read."""
+    words = java_words(fault.message)
+    return BrokerException(fault.class_name or of_records(words), words)
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
