@@ -23,9 +23,9 @@ cannot be read.
 partition, file, position, length, message, evidence: {found, expected, found_hex, expected_hex},
 consequence, next_step, reference, log_directory}, the worst first; restart, {clean, starts,
 offline_directories, steps: [{log_directory, partition, segment, file, action:
-truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error, way_out}]}, or null
-if a file that a start needs cannot be read; counts, {error, warning, info}; retention, a list of
-{partition, log_directory, now_ms, deletes, retention_ms, retention_bytes, tiered, log_bytes,
+truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error, way_out}]}, or
+null if a file that a start needs cannot be read; counts, {error, warning, info}; retention, a list
+of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes, tiered, log_bytes,
 over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
 with the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
