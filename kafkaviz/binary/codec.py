@@ -57,7 +57,9 @@ _LZ4_MAGIC = struct.pack("<I", 0x184D2204)
 _LZ4_BLOCK_BYTES = 64 * 1024
 _LZ4_STORED = 1 << 31  # flag in a block's size field: the block is not compressed
 # flags of the frame header
-_LZ4_CONTENT_CHECK, _LZ4_CONTENT_SIZE, _LZ4_BLOCK_CHECKS = 0b100, 0b1000, 0b10000
+_LZ4_CONTENT_CHECK = 0b100
+_LZ4_CONTENT_SIZE = 0b1000
+_LZ4_BLOCK_CHECKS = 0b10000
 _LZ4_INDEPENDENT = 0b1100000  # version 1, with independent blocks
 _INT = struct.Struct(">i")
 _LZ4_INT = struct.Struct("<I")
@@ -189,7 +191,8 @@ def _zstd_prefix(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
 
     A truncated frame gives all bytes up to its end. A corrupt one is cut to whole reads of 16 KiB.
     """
-    stream, content = zstandard.ZstdDecompressor().decompressobj(), bytearray()
+    stream = zstandard.ZstdDecompressor().decompressobj()
+    content = bytearray()
     try:
         for start in range(0, len(data), _ZSTD_STEP_BYTES):
             content += stream.decompress(data[start : start + _ZSTD_STEP_BYTES])
@@ -324,7 +327,8 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[memoryview]:
         if size_bytes < 0 and _is_xerial(data[position : position + _XERIAL.size]):
             position += _XERIAL.size
             continue
-        start, position = position + _INT.size, position + _INT.size + size_bytes
+        start = position + _INT.size
+        position = position + _INT.size + size_bytes
         if size_bytes < 0 or position > len(data):
             raise CorruptBytes(
                 start - _INT.size,
@@ -387,11 +391,9 @@ def _to_lz4(data: bytes) -> bytes:
 
 def _lz4_block(data: bytes) -> bytes:
     block = bytes(cramjam.lz4.compress_block(data, store_size=False))
-    return (
-        _LZ4_INT.pack(len(block)) + block
-        if len(block) < len(data)
-        else _LZ4_INT.pack(len(data) | _LZ4_STORED) + data
-    )
+    if len(block) < len(data):
+        return _LZ4_INT.pack(len(block)) + block
+    return _LZ4_INT.pack(len(data) | _LZ4_STORED) + data
 
 
 def _from_lz4(data: memoryview, limit_bytes: int, *, header_checked: bool) -> bytes:
@@ -417,7 +419,8 @@ def _lz4_blocks(data: memoryview, block_bytes: int) -> Iterator[bytes | memoryvi
     Raises:
         _NotPlain: a block is truncated or too large.
     """
-    position, room = _LZ4_HEADER_BYTES, np.empty(block_bytes, np.uint8)
+    position = _LZ4_HEADER_BYTES
+    room = np.empty(block_bytes, np.uint8)
     while field := _lz4_size(data, position):
         size_bytes = field & ~_LZ4_STORED
         block = data[position + _LZ4_INT.size : position + _LZ4_INT.size + size_bytes]
@@ -474,7 +477,8 @@ def _lz4_header(data: memoryview, *, header_checked: bool) -> tuple[int, int, in
                 "codec.failed", codec="lz4", problem="Stream unsupported (invalid magic bytes)"
             ),
         )
-    flags, sizes = data[4], data[5]
+    flags = data[4]
+    sizes = data[5]
     end = 6 + (8 if flags & _LZ4_CONTENT_SIZE else 0)
     for position, fault in (
         (4, "Reserved bits must be 0" if flags & 0b11 else ""),
@@ -510,7 +514,8 @@ def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
     Args:
         descriptor: the header's fields, at most 15 bytes.
     """
-    sum32, position = 0x165667B1 + len(descriptor), 0
+    sum32 = 0x165667B1 + len(descriptor)
+    position = 0
     for position in range(0, len(descriptor) - 3, 4):
         sum32 = (
             _rotate_left(sum32 + _LZ4_INT.unpack_from(descriptor, position)[0] * 0xC2B2AE3D, 17)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["checksum_range", "checksum_ranges", "crc32c"]
 
 POLYNOMIAL = 0x82F63B78  # reflected: the lowest bit is the highest power
-LONG_BYTES, SHORT_BYTES = 2048, 256  # size of each of three blocks that are summed in parallel
+# size of each of three blocks that are summed in parallel
+LONG_BYTES = 2048
+SHORT_BYTES = 256
 
 _ALL_ONES = np.uint64(0xFFFFFFFF)
 _LOW = np.uint64(0xFF)
@@ -106,7 +108,9 @@ def _sum_blocks(
 ) -> tuple[np.uint64, int]:
     """Sums groups of three blocks; returns the sum, and the position after the last block."""
     while end - start >= 3 * block_bytes:
-        first, second, third = crc, np.uint64(0), np.uint64(0)
+        first = crc
+        second = np.uint64(0)
+        third = np.uint64(0)
         for position in range(start, start + block_bytes, 8):
             first = _step_word(first, load_64(data, position))
             second = _step_word(second, load_64(data, position + block_bytes))
@@ -134,16 +138,12 @@ def _instructions(context) -> tuple | None:
     another processor. So no instruction reaches a processor that lacks it.
     """
     triple, cpu, features = context.codegen().magic_tuple()
-    processor, cpu_flags = (
-        triple.partition("-")[0].replace("arm64", "aarch64"),
-        set(features.split(",")),
-    )
+    processor = triple.partition("-")[0].replace("arm64", "aarch64")
+    cpu_flags = set(features.split(","))
     crc_flag = {"x86_64": "+crc32", "aarch64": "+crc"}.get(processor)
-    return (
-        _INSTRUCTIONS.get(processor)
-        if crc_flag in cpu_flags or (processor == "aarch64" and cpu.startswith("apple-"))
-        else None
-    )
+    if crc_flag in cpu_flags or (processor == "aarch64" and cpu.startswith("apple-")):
+        return _INSTRUCTIONS.get(processor)
+    return None
 
 
 @intrinsic
@@ -167,7 +167,8 @@ def _step(builder: "ir.IRBuilder", context, place: int, crc: Any, word: Any) -> 
     if not instructions:
         return crc
     name, crc_bits, word_bits = instructions[place]
-    crc_type, word_type = ir.IntType(crc_bits), ir.IntType(word_bits)
+    crc_type = ir.IntType(crc_bits)
+    word_type = ir.IntType(word_bits)
     function = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(crc_type, [crc_type, word_type]), name
     )
@@ -258,7 +259,5 @@ def _shift_table(zero_bytes: int, byte_sums: np.ndarray) -> np.ndarray:
 
 _BYTE_SUMS = _byte_sums()
 _TABLES = _position_tables(_BYTE_SUMS)
-_LONG_SHIFT, _SHORT_SHIFT = (
-    _shift_table(LONG_BYTES, _BYTE_SUMS),
-    _shift_table(SHORT_BYTES, _BYTE_SUMS),
-)
+_LONG_SHIFT = _shift_table(LONG_BYTES, _BYTE_SUMS)
+_SHORT_SHIFT = _shift_table(SHORT_BYTES, _BYTE_SUMS)

@@ -13,7 +13,8 @@ import numpy as np
 from kafkaviz.errors import too_large
 
 READ_LIMIT_BYTES = 1 << 28  # the most bytes to read from any file in one piece
-ON_DISK, AFTER_RECOVERY = "disk", "recovered"
+ON_DISK = "disk"
+AFTER_RECOVERY = "recovered"
 
 # read(position, buffer) fills the uint8 buffer from that position and returns the number of bytes
 ReadInto = Callable[[int, np.ndarray], int]
@@ -93,11 +94,9 @@ class FileView:
             with self.open_reader() as read:
                 yield partial(_read_grown, read, self.size_bytes, size_bytes)
 
-        return (
-            replace(self, size_bytes=size_bytes, open_reader=open_reader)
-            if size_bytes > self.size_bytes
-            else self
-        )
+        if size_bytes > self.size_bytes:
+            return replace(self, size_bytes=size_bytes, open_reader=open_reader)
+        return self
 
 
 def _read_grown(

@@ -10,7 +10,9 @@ import math
 import re
 
 _HALF_PAIR = re.compile(b"\xed[\xa0-\xbf][\x80-\xbf]?")
-PLAIN_FROM, PLAIN_BELOW = 1e-3, 1e7  # in this range Double.toString writes no exponent
+# in this range Double.toString writes no exponent
+PLAIN_FROM = 1e-3
+PLAIN_BELOW = 1e7
 
 
 def decode_utf8(data: bytes) -> str:
@@ -24,7 +26,11 @@ def decode_utf8(data: bytes) -> str:
 def format_double(number: float) -> str:
     """Returns a number as Double.toString writes it since Java 19, with the fewest digits."""
     if not math.isfinite(number):
-        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+        if math.isnan(number):
+            return "NaN"
+        if number > 0:
+            return "Infinity"
+        return "-Infinity"
     shortest = f"{number!r}"
     if sum(map(str.isdigit, shortest.partition("e")[0].strip("-0."))) == 1:
         # Java writes the nearest number of two digits even if one is enough: 4.9E-324

@@ -17,16 +17,15 @@ from kafkaviz import units
 from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.messages import Message, Text, message
 
-OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = (
-    "offset",
-    "size",
-    "position",
-    "check",
-    "time",
-    "producer",
-    "payload",
-)
-UNWRITTEN, TORN = "unwritten", "torn"
+OFFSET = "offset"
+SIZE = "size"
+POSITION = "position"
+CHECK = "check"
+TIME = "time"
+PRODUCER = "producer"
+PAYLOAD = "payload"
+UNWRITTEN = "unwritten"
+TORN = "torn"
 KINDS = (OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD, UNWRITTEN, TORN)
 UNREADABLE_SHARE = 4  # bytes are not text if more than a quarter of them are control characters
 VALUE_CHARACTERS = 160  # the most characters of a key or value that a span shows
@@ -82,9 +81,11 @@ def field_spans(
         prefix: text before the first name.
     """
     row = np.frombuffer(bytes(data[: layout.itemsize]).ljust(layout.itemsize, b"\0"), layout)[0]
-    is_whole, spans = len(data) >= layout.itemsize, []
+    is_whole = len(data) >= layout.itemsize
+    spans = []
     for number, name in enumerate(field_names(layout)):
-        dtype, start = layout[name], field_start(layout, name)
+        dtype = layout[name]
+        start = field_start(layout, name)
         if start >= len(data):
             break
         title = (
@@ -161,11 +162,9 @@ def text(data: bytes | memoryview) -> str:
 
 
 def _truncate(value: str, size: int) -> str:
-    return (
-        value[:VALUE_CHARACTERS] + "…"
-        if len(value) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS
-        else value
-    )
+    if len(value) > VALUE_CHARACTERS or size > 4 * VALUE_CHARACTERS:
+        return value[:VALUE_CHARACTERS] + "…"
+    return value
 
 
 def find_overlapping(spans: Iterable[Span], start: int, stop: int) -> list[Span]:

@@ -15,8 +15,12 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.messages import message, verbatim
 
-VARINT_BYTES, VARLONG_BYTES = 5, 10  # the longest of each
-CUT, TOO_LONG = -1, -2  # results of scan instead of the next position
+# the longest of each
+VARINT_BYTES = 5
+VARLONG_BYTES = 10
+# results of scan instead of the next position
+CUT = -1
+TOO_LONG = -2
 
 
 @njit(cache=True, boundscheck=True)

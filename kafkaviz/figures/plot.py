@@ -118,7 +118,8 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
     from kafkaviz.figures.tuning import tuning_curve
 
     path = source.path if isinstance(source, Broker | Partition) else source
-    opened, budgets = open_source(path), Budgets()
+    opened = open_source(path)
+    budgets = Budgets()
     costs = cost_model.lookup_costs(
         by_base_offset=opened.by_base_offset, calibration=calibration.load_calibration()
     )
@@ -140,7 +141,8 @@ def tuning(source: Broker | Partition | Path | str, mode: str = LIGHT) -> "go.Fi
 
 def _titled(figure: "go.Figure", title: str, mode: str) -> "go.Figure":
     """Adds the title and the background, which on a page are outside the figure."""
-    height, top = figure.layout.height, figure.layout.margin.t or 0
+    height = figure.layout.height
+    top = figure.layout.margin.t or 0
     figure.update_layout(
         title={
             "text": title,

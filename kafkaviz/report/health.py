@@ -86,10 +86,8 @@ def _strip(strip: RecoveryStrip | None) -> Html:
         )
         for bar in strip.bars
     )
-    words, gaps = (
-        say("common.titled", title=strip.title, below=strip.below or strip.aside),
-        f"gap:{min(2, GAPS_PX / len(strip.bars)):.3g}px",
-    )
+    words = say("common.titled", title=strip.title, below=strip.below or strip.aside)
+    gaps = f"gap:{min(2, GAPS_PX / len(strip.bars)):.3g}px"
     foot = tag("p", tag("span", strip.below, class_="bad"), tag("span", strip.aside), class_="foot")
     return tag(
         "div",
@@ -166,7 +164,8 @@ def _render_others(item: FindingItem, full: int) -> Html:
 
 
 def _dump(dump: HexDump) -> Html:
-    data, rows = bytes.fromhex(dump.digits), []
+    data = bytes.fromhex(dump.digits)
+    rows = []
     for start in range(0, len(data), ROW_BYTES):
         line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
         runs = join((tag("mark", words) if is_bad else words for words, is_bad in line), " ")

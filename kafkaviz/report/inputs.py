@@ -70,7 +70,9 @@ def _file_digests(
 
 
 def _digest(path: Path, name: str) -> Digest:
-    digest, buffer, done_bytes = hashlib.sha256(), np.empty(PIECE_BYTES, np.uint8), 0
+    digest = hashlib.sha256()
+    buffer = np.empty(PIECE_BYTES, np.uint8)
+    done_bytes = 0
     try:
         with file.reader(path) as read:
             while length := read(done_bytes, buffer):

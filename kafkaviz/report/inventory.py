@@ -34,7 +34,9 @@ from kafkaviz.report.html import (
 from kafkaviz.report.subject import Subject
 
 # rows of each table: the largest partitions, the first of the others
-ROWS, SEGMENTS, PROBLEMS = 1000, 1000, 50
+ROWS = 1000
+SEGMENTS = 1000
+PROBLEMS = 50
 HEADS = (
     "common.topic_partition",
     "common.segments",
@@ -95,7 +97,8 @@ def _stop_chip(state: str) -> Html:
 
 
 def _metrics(subject: Subject) -> Html:
-    overview, total = subject.overview, subject.overview.total
+    overview = subject.overview
+    total = subject.overview.total
     empty = sum(row.sums.log_bytes == 0 for row in overview.partitions)
     kinds = join_comma(
         say(
@@ -291,10 +294,8 @@ def _segment_rows(subject: Subject, rows: np.ndarray) -> Iterator[tuple]:
         )
         torn = f"{units.group(int(row['torn_bytes']))} B" if row["torn_bytes"] > 0 else ""
         name = subject.overview.partitions[row["partition"]].label
-        base_offset, log_bytes = (
-            units.group(int(row["base_offset"])),
-            units.size(int(row["log_bytes"])),
-        )
+        base_offset = units.group(int(row["base_offset"]))
+        log_bytes = units.size(int(row["log_bytes"]))
         yield (
             name,
             base_offset,

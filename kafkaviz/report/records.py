@@ -19,10 +19,13 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message, say
 
-TOPICS, RECORDS = 200, 3
+TOPICS = 200
+RECORDS = 3
 STRETCH_BYTES = 1 << 20  # bytes of a .log whose headers are read at once
 # characters per key, value or header; bytes shown as hexadecimal digits; headers per record
-CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6
+CHARACTERS = 160
+HEX_BYTES = 32
+HEADERS = 6
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ def _from_the_end(segment: LogSegment) -> Iterator[int]:
 
     Headers are read in chunks of about STRETCH_BYTES that start at a batch.
     """
-    log, stop = log_regions.LogFile(segment.log), segment.log.size_bytes
+    log = log_regions.LogFile(segment.log)
+    stop = segment.log.size_bytes
     while stop:
         start = log.batch_start_before(max(0, stop - STRETCH_BYTES))
         positions_by_chunk = [

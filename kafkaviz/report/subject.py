@@ -145,11 +145,16 @@ def _count_segments(
 
     The second value describes the bytes after the last batch, by directory and base offset.
     """
-    inventory, problems, tails = overview.inventory(broker), list(broker.problems), {}
-    rows, codecs, entries = inventory.segments.copy(), {}, []
+    inventory = overview.inventory(broker)
+    problems = list(broker.problems)
+    tails = {}
+    rows = inventory.segments.copy()
+    codecs = {}
+    entries = []
     for place, partition in enumerate(broker.partitions):
         on_progress(message("report_progress.counting", name=partition.directory))
-        position_before, used_codecs = 0, 0
+        position_before = 0
+        used_codecs = 0
         for row, segment in zip(
             rows[inventory.starts[place] : inventory.starts[place + 1]],
             partition.segments,
@@ -192,7 +197,8 @@ def _count_segment(
         after its last batch, None if there are none.
     """
     segment_copy = replace(segment)  # a copy, because a segment caches the indexes it has read
-    positions, times = segment_copy.offset_index["position"], len(segment_copy.time_index)
+    positions = segment_copy.offset_index["position"]
+    times = len(segment_copy.time_index)
     scan = segment_copy.scan() if segment_copy.log else None
     builder = BatchStatisticsBuilder()
     observe_scan(scan or (), builder)

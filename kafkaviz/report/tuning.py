@@ -47,7 +47,8 @@ def section(subject: Subject) -> ReportSection:
             note(say("report.nothing_told", why=subject.untuned_reason)),
         )
     report_tuning = subject.tuning
-    curves, other_drawings = _curves(report_tuning), _other_drawings(report_tuning)
+    curves = _curves(report_tuning)
+    other_drawings = _other_drawings(report_tuning)
     drawings = (*curves, *other_drawings)
     omissions = inactive_segment_text.left_out_text(
         report_tuning.source.inactive_segments,
@@ -137,7 +138,8 @@ def _verdict(report_tuning: ReportTuning) -> Html:
 
 
 def _curves(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
-    overall, measured = report_tuning.overall, report_tuning.case.measurement
+    overall = report_tuning.overall
+    measured = report_tuning.case.measurement
     least = measured.parts.least_batch_bytes
     curve = tuning_curve.view(
         report_tuning.intervals,
@@ -244,13 +246,12 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
 
 
 def _comparison(report_tuning: ReportTuning) -> Html:
-    today, other = report_tuning.overall.current_cost, compared_interval(report_tuning)
+    today = report_tuning.overall.current_cost
+    other = compared_interval(report_tuning)
     if today.interval_bytes == other.interval_bytes:
         return Html("")
-    measured, names = (
-        report_tuning.case.measurement,
-        [units.size(interval.interval_bytes) for interval in (today, other)],
-    )
+    measured = report_tuning.case.measurement
+    names = [units.size(interval.interval_bytes) for interval in (today, other)]
     times = today.time_entries, other.time_entries
     config = report_tuning.case.today.config
     limit_before, limit_after = (
@@ -302,9 +303,9 @@ def _command(report_tuning: ReportTuning, other: IntervalCost) -> Html:
             for name, answer in sorted(report_tuning.answers.items())
             if _changes(answer)
         ]
-        return (
-            _lines(say("report.where_another"), lines) if lines else note(say("report.no_change"))
-        )
+        if lines:
+            return _lines(say("report.where_another"), lines)
+        return note(say("report.no_change"))
     if not _changes(report_tuning.overall):
         is_longer = other.interval_bytes != report_tuning.overall.considered_bytes
         return note(say("report.no_change_longer" if is_longer else "report.no_change"))
@@ -334,7 +335,8 @@ def _lines(lead: str, lines: Sequence[str]) -> Html:
 
 
 def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
-    config, overall = report_tuning.case.today.config, report_tuning.overall
+    config = report_tuning.case.today.config
+    overall = report_tuning.overall
     limits = limit_map.view(
         report_tuning.case.measurement, config, overall.considered_bytes, config.segment_index_bytes
     )
@@ -389,8 +391,6 @@ def _omissions(report_tuning: ReportTuning) -> Html:
         tag("li", worded("common.labelled", where=mono(problem.path.name), text=problem.what))
         for problem in report_tuning.source.problems
     ]
-    return (
-        join((tag("h3", say("report.left_out_of_tuning")), tag("ul", *lines)))
-        if lines
-        else Html("")
-    )
+    if lines:
+        return join((tag("h3", say("report.left_out_of_tuning")), tag("ul", *lines)))
+    return Html("")

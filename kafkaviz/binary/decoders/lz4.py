@@ -15,11 +15,15 @@ from kafkaviz.binary.words import load_8, load_16, load_32, to_int
 
 _MAGIC = 0x184D2204
 _LOW_32 = np.uint64(0xFFFFFFFF)
-_STORED, _SIZE_BITS = 1 << 31, (1 << 31) - 1
-_CONTENT_CHECK, _CONTENT_SIZE, _BLOCK_CHECKS = 0b100, 0b1000, 0b10000
+_STORED = 1 << 31
+_SIZE_BITS = (1 << 31) - 1
+_CONTENT_CHECK = 0b100
+_CONTENT_SIZE = 0b1000
+_BLOCK_CHECKS = 0b10000
 # The format's rules for the end of a block: the last 5 bytes are literals and no match starts in
 # the last 12, so that a decompressor may copy too much. The C library refuses other blocks.
-_LAST_LITERALS, _MATCH_LIMIT = 5, 12
+_LAST_LITERALS = 5
+_MATCH_LIMIT = 12
 
 
 @njit(cache=True)
@@ -29,7 +33,8 @@ def read(
     """Decompresses one frame and checks its header checksum; see output.py for the contract."""
     if end - start < 7 or end + SLACK_BYTES > len(data) or load_32(data, start) != _MAGIC:
         return REFUSED
-    flags, sizes = load_8(data, start + 4), load_8(data, start + 5)
+    flags = load_8(data, start + 4)
+    sizes = load_8(data, start + 5)
     if flags & ~(_CONTENT_CHECK | _CONTENT_SIZE) != 0b1100000 or not (
         sizes & 0b10001111 == 0 and sizes >> 4 >= 4
     ):
@@ -40,12 +45,14 @@ def read(
         data, start + 4, descriptor_bytes
     ):
         return REFUSED
-    position, block_bytes = position + 1, 1 << 8 + 2 * (sizes >> 4)
+    position = position + 1
+    block_bytes = 1 << 8 + 2 * (sizes >> 4)
     while True:
         if position + 4 > end:
             return REFUSED
         field = load_32(data, position)
-        position, size_bytes = position + 4, field & _SIZE_BITS
+        position = position + 4
+        size_bytes = field & _SIZE_BITS
         if field == 0:
             break
         if size_bytes == 0 or size_bytes > min(block_bytes, end - position):
@@ -77,9 +84,11 @@ def _block(
     out_end: int,
     block_bytes: int,
 ) -> int:
-    place, block_end = out_start, out_start + block_bytes
+    place = out_start
+    block_end = out_start + block_bytes
     # past this byte the output is too small, or the block is too large
-    bound, short = min(out_end, block_end), FULL if out_end < block_end else REFUSED
+    bound = min(out_end, block_end)
+    short = FULL if out_end < block_end else REFUSED
     while position < end:
         token = load_8(data, position)
         position += 1
@@ -90,26 +99,30 @@ def _block(
                 if position >= end:
                     return REFUSED
                 more = load_8(data, position)
-                size, position = size + more, position + 1
+                size = size + more
+                position = position + 1
         if size > end - position:
             return REFUSED
         if size > bound - place:
             return short
         copy_input(data, position, size, out, place)
-        position, place = position + size, place + size
+        position = position + size
+        place = place + size
         if position == end:
             return place
         if end - position < 3 + _LAST_LITERALS or place > block_end - _MATCH_LIMIT:
             return REFUSED
         distance = load_16(data, position)
-        position, size = position + 2, (token & 15) + 4
+        position = position + 2
+        size = (token & 15) + 4
         if size == 19:
             more = 255
             while more == 255:
                 if position >= end:
                     return REFUSED
                 more = load_8(data, position)
-                size, position = size + more, position + 1
+                size = size + more
+                position = position + 1
         if distance == 0 or distance > place - out_start:
             return REFUSED
         if size > bound - place:
@@ -128,7 +141,9 @@ def _header_check(data: np.ndarray, start: int, size_bytes: int) -> int:
     Args:
         size_bytes: the size of the header, at most 15.
     """
-    sum32, position, end = np.uint64(0x165667B1 + size_bytes), start, start + size_bytes
+    sum32 = np.uint64(0x165667B1 + size_bytes)
+    position = start
+    end = start + size_bytes
     while end - position >= 4:
         sum32 += np.uint64(load_32(data, position)) * np.uint64(0xC2B2AE3D)
         sum32 = _rotate_left(sum32, 17) * np.uint64(0x27D4EB2F)

@@ -22,7 +22,8 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.binary.words import COPY_BYTES, copy_16, load_64, store_64
 
-REFUSED, FULL = -1, -2
+REFUSED = -1
+FULL = -2
 SLACK_BYTES = 64
 
 # for each distance below 8, its smallest multiple that is at least 8
@@ -46,7 +47,8 @@ def copy_match(out: np.ndarray, out_start: int, distance: int, size_bytes: int) 
 
     Writes up to 15 bytes too many.
     """
-    place, end = out_start, out_start + size_bytes
+    place = out_start
+    end = out_start + size_bytes
     if distance >= COPY_BYTES:
         copy_16(out, place, out, place - distance)
         place += COPY_BYTES

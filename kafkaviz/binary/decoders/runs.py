@@ -67,11 +67,13 @@ class RunDecompressor:
             RunDecompressor._library_ranges += len(starts)
             yield from _library_runs(codec_name, data, starts, ends, limit_bytes)
             return
-        read_run, data = _read_run(codec_name), _read_only(data)
+        read_run = _read_run(codec_name)
+        data = _read_only(data)
         if not len(self._out):
             self._out = np.empty(RUN_BYTES + SLACK_BYTES, np.uint8)
         out = _read_only(self._out)
-        out_ends, first = np.empty(len(starts), np.int64), 0
+        out_ends = np.empty(len(starts), np.int64)
+        first = 0
         while first < len(starts):
             count = read_run(
                 data, starts[first:], ends[first:], self._out, limit_bytes, out_ends[first:]
@@ -90,7 +92,8 @@ class RunDecompressor:
 
 def compile_decompressors() -> None:
     """Compiles the decompressors or loads them from numba's cache, by calls without data."""
-    data, edges = _read_only(np.empty(0, np.uint8)), np.empty(0, np.int64)
+    data = _read_only(np.empty(0, np.uint8))
+    edges = np.empty(0, np.int64)
     for codec_name in COMPILED:
         _read_run(codec_name)(data, edges, edges, np.empty(SLACK_BYTES, np.uint8), 0, edges)
 
@@ -99,7 +102,9 @@ def _library_runs(
     codec_name: str, data: np.ndarray, starts: np.ndarray, ends: np.ndarray, limit_bytes: int
 ) -> Iterator[DecompressedRun]:
     """Yields the runs, with one library call per range."""
-    places, bodies, size_bytes = [], [], 0
+    places = []
+    bodies = []
+    size_bytes = 0
     for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         try:
             bodies.append(codec.decompress(codec_name, data[start:end].data, limit_bytes))
@@ -109,7 +114,9 @@ def _library_runs(
         size_bytes += len(bodies[-1])
         if size_bytes >= RUN_BYTES:
             yield _joined(places, bodies)
-            places, bodies, size_bytes = [], [], 0
+            places = []
+            bodies = []
+            size_bytes = 0
     if places:
         yield _joined(places, bodies)
 

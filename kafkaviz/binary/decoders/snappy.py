@@ -57,7 +57,9 @@ def read(
 def _block(
     data: np.ndarray, start: int, end: int, out: np.ndarray, out_start: int, out_end: int
 ) -> int:
-    position, size_bytes, byte = start, 0, 128
+    position = start
+    size_bytes = 0
+    byte = 128
     while byte >= 128:
         if position >= min(end, start + 5):
             return REFUSED
@@ -66,7 +68,8 @@ def _block(
         position += 1
     if size_bytes > out_end - out_start:
         return FULL
-    place, out_end = out_start, out_start + size_bytes
+    place = out_start
+    out_end = out_start + size_bytes
     while position < end:
         tag = load_8(data, position)
         position += 1
@@ -81,10 +84,12 @@ def _block(
             if size > end - position or size > out_end - place:
                 return REFUSED
             copy_input(data, position, size, out, place)
-            position, place = position + size, place + size
+            position = position + size
+            place = place + size
             continue
         entry = to_int(_COPIES[tag])
-        size, field_bytes = entry & 127, entry >> 16
+        size = entry & 127
+        field_bytes = entry >> 16
         if field_bytes > end - position:
             return REFUSED
         field = load_32(data, position) & (1 << 8 * field_bytes) - 1
@@ -92,7 +97,8 @@ def _block(
         if distance == 0 or distance > place - out_start or size > out_end - place:
             return REFUSED
         copy_match(out, place, distance, size)
-        position, place = position + field_bytes, place + size
+        position = position + field_bytes
+        place = place + size
     return place if place == out_end else REFUSED
 
 

@@ -43,15 +43,25 @@ BARS_SHARE = 0.88  # share of the axis that bars may use; badge texts follow the
 # share of the axis, about 1.5 px: the space after a bar
 GAP_SHARE = 0.0018
 # from the end of a row to the middle of its badge, and from the badge to its text
-BADGE_AT_PX, WORDS_AFTER_PX = 12.5, 6
+BADGE_AT_PX = 12.5
+WORDS_AFTER_PX = 6
 WORDS_PX = BADGE_AT_PX + BADGE_PX / 2 + WORDS_AFTER_PX  # from the end of a row to the badge's text
-CHARACTER_PX, WIDE_PX = 5.8, 12.5  # width of a Latin and of a Chinese character
+# width of a Latin and of a Chinese character
+CHARACTER_PX = 5.8
+WIDE_PX = 12.5
 PIN_AT_PX = 1  # from the top of a row to the middle of a pin
 EMPTY_PX = 6  # from the start of a row to the word for an empty log
 TICKS = 6
 
-ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
-LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
+ROW_PX = 22
+BAR_PX = 10
+BAR_TOP_PX = 4
+STRIP_PX = 3
+STRIP_TOP_PX = 16
+LEFT_PX = 176
+RIGHT_PX = 62
+TOP_PX = 2
+BOTTOM_PX = 26
 NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # share of the axis: drawn width of a torn end, invisible if to scale
 
@@ -243,11 +253,9 @@ def _row(
 def _gap(partition: PartitionRow) -> str:
     if partition.sums.offset_entries == 0:
         return say("broker.no_entry")
-    return (
-        units.MISSING
-        if partition.sums.bytes_an_entry is None
-        else f"{units.group(round(partition.sums.bytes_an_entry))} B"
-    )
+    if partition.sums.bytes_an_entry is None:
+        return units.MISSING
+    return f"{units.group(round(partition.sums.bytes_an_entry))} B"
 
 
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
@@ -273,7 +281,8 @@ def _segment_bars(
     is_detailed: bool,
     badges: Mapping[str, Sequence[Badge]],
 ) -> list[SegmentBar]:
-    segments, partition = overview.segment_rows(index), overview.partitions[index]
+    segments = overview.segment_rows(index)
+    partition = overview.partitions[index]
     directory = partition.directory
     if not is_detailed:
         return [_row_bar(segments, row, partition)]
@@ -290,7 +299,8 @@ def _segment_bars(
 def _segment_bar(
     row: int, start_byte: int, segment: np.void, partition: PartitionRow, badges: Sequence[Badge]
 ) -> SegmentBar:
-    size_bytes, base_offset = int(segment["log_bytes"]), int(segment["base_offset"])
+    size_bytes = int(segment["log_bytes"])
+    base_offset = int(segment["base_offset"])
     severity = badges[0].severity if badges else ""
     is_remote = base_offset in partition.remote_bases
     return SegmentBar(
@@ -306,7 +316,8 @@ def _segment_bar(
 
 
 def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> SegmentBar:
-    largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
+    largest = segments[segments["log_bytes"].argmax()]
+    log_bytes = int(segments["log_bytes"].sum())
     segments_text = say("broker.hover_many", count=units.group(len(segments)))
     head = say(
         "common.comma", first=f"<b>{escape(partition.label, quote=False)}</b>", next=segments_text

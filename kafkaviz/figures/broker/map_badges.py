@@ -18,7 +18,8 @@ from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.messages import render, say, say_count
 
 MAX_LINES = 4  # findings in the hover text
-BADGE_PX, PIN_PX = 13, 6
+BADGE_PX = 13
+PIN_PX = 6
 SYMBOLS = {ERROR: "octagon", WARNING: "triangle-up"}
 COLOUR_NAMES = {
     ERROR: "torn",

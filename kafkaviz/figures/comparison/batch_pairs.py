@@ -143,12 +143,14 @@ def _cells(batch: WindowBatch | None, other: WindowBatch | None) -> tuple[PairCe
     if batch is None:
         return ()
 
-    row, other_row = batch.row, batch.row if other is None else other.row
+    row = batch.row
+    other_row = batch.row if other is None else other.row
 
     def differs(*fields: str) -> bool:
         return any(int(row[field]) != int(other_row[field]) for field in fields)
 
-    first, last = batch.number("base_offset"), batch.number("last_offset")
+    first = batch.number("base_offset")
+    last = batch.number("last_offset")
     return (
         PairCell(
             f"{units.group(first)}–{units.group(last)}", differs("base_offset", "last_offset")
@@ -213,7 +215,8 @@ def _hex_row(data: tuple[bytes, bytes], position: int) -> HexPairRow:
 
 def _fields(pair: BatchPair, a: WindowBatch) -> Iterator[FieldRow]:
     for difference in describe_pair(pair):
-        location, start = difference.location, a.number("position")
+        location = difference.location
+        start = a.number("position")
         if difference.locations[0] is None and pair.batches[1]:
             start = pair.batches[1].number("position")
         first = location.position - start

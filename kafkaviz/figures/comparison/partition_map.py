@@ -24,7 +24,12 @@ from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 
 ROWS_A_PAGE = 40
-ROW_PX, LANE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 24, 7, 4, 6, 176, 232
+ROW_PX = 24
+LANE_PX = 7
+TOP_PX = 4
+BOTTOM_PX = 6
+LEFT_PX = 176
+RIGHT_PX = 232
 NAME_CHARACTERS = 26
 MAX_RANGES = 120  # ranges drawn one by one; beyond that, near ones are joined
 MAX_NAMES = 5  # names in the title
@@ -133,7 +138,8 @@ def partition_label(comparison: PartitionComparison) -> str:
 
 def describe_row(comparison: PartitionComparison) -> str:
     """Returns how both sides relate, and at which offset or by how many offsets."""
-    label, lag = partition_label(comparison), comparison.lag
+    label = partition_label(comparison)
+    lag = comparison.lag
     if comparison.first_divergent_offset is not None:
         offset = units.group(comparison.first_divergent_offset)
         return say("compare.at_offset", relation=label, offset=offset)
@@ -204,7 +210,8 @@ def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[i
     """
     if len(ranges) <= MAX_RANGES:
         return list(ranges)
-    cell, merged = max(1, length // MAX_RANGES), [ranges[0]]
+    cell = max(1, length // MAX_RANGES)
+    merged = [ranges[0]]
     for first, last in ranges[1:]:
         if first - merged[-1][1] <= cell:
             merged[-1] = (merged[-1][0], last)
@@ -214,7 +221,8 @@ def merge_ranges(ranges: Sequence[tuple[int, int]], length: int) -> list[tuple[i
 
 
 def figure(map_view: PartitionMapView, mode: str) -> go.Figure:
-    colours, rows = theme.colours(mode), len(map_view.rows)
+    colours = theme.colours(mode)
+    rows = len(map_view.rows)
     fig = go.Figure([_trace(map_view, kind, colours) for kind in COLOURS])
     axis = theme.PLAIN_AXIS | {"ticks": "", "showticklabels": False, "showgrid": False}
     fig.update_layout(

@@ -19,19 +19,19 @@ from kafkaviz.figures.text.comparison_text import join_ranges
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say, say_count
 
-LANE_PX, GAP_PX, MARK_PX, TITLE_PX, TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = (
-    30,
-    48,
-    5,
-    26,
-    4,
-    34,
-    34,
-    18,
-)
+LANE_PX = 30
+GAP_PX = 48
+MARK_PX = 5
+TITLE_PX = 26
+TOP_PX = 4
+BOTTOM_PX = 34
+LEFT_PX = 34
+RIGHT_PX = 18
 EPOCH_COLOURS = ("log", "cold", "time", "warm", "scan", "offset")  # of consecutive epochs
 LABEL_SHARE = 0.07  # share of the axis below which an epoch or a segment has no label
-MAX_LABELS, MAX_SEGMENTS = 14, 400  # labels of segments; more segments are not drawn
+# labels of segments; more segments are not drawn
+MAX_LABELS = 14
+MAX_SEGMENTS = 400
 AROUND_OFFSETS = 8  # least number of offsets before the offset where the logs part
 ZOOM_SHARE = 0.5  # share of the axis; a larger range is not zoomed
 
@@ -174,7 +174,8 @@ def _title(comparison: PartitionComparison, leader: int | None, parting: int | N
         values = {"leader": SIDES[leader], "follower": SIDES[1 - leader]}
         if not walk.drop_count:
             return say("compare.drops_nothing", **values)
-        first, last = walk.follower_loses[0][0], walk.follower_loses[-1][1]
+        first = walk.follower_loses[0][0]
+        last = walk.follower_loses[-1][1]
         return say_count(
             "compare.drops",
             walk.drop_count,

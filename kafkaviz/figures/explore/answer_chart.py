@@ -17,9 +17,14 @@ from kafkaviz.messages import say
 from kafkaviz.units import duration, escape_controls, group, moment, share, size
 
 MAX_BARS = 24
-ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
-LABEL_PX, TAIL_PX = 6.6, 6.1  # width of a character
-NAMES_CHARACTERS, TAIL_CHARACTERS = 34, 48
+ROW_PX = 27
+BOTTOM = 30
+LINE_PX = 300
+# width of a character
+LABEL_PX = 6.6
+TAIL_PX = 6.1
+NAMES_CHARACTERS = 34
+TAIL_CHARACTERS = 48
 KEY_SUFFIXES = (  # endings of columns that identify rows and measure nothing
     "partition",
     "offset",
@@ -91,7 +96,8 @@ def view(
 
 def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> AnswerView:
     drawn_rows = rows.slice(0, MAX_BARS).to_pylist()
-    names, values = _row_names(drawn_rows, column), [_number(row[column]) for row in drawn_rows]
+    names = _row_names(drawn_rows, column)
+    values = [_number(row[column]) for row in drawn_rows]
     tails = [
         drawn_question.tail(row)
         if drawn_question and drawn_question.tail
@@ -129,7 +135,8 @@ def _line(
     ]
     is_log = _is_log([x for x, _ in points])
     points = [(x, y) for x, y in points if not (is_log and x <= 0)]
-    names, values = [format_value(x, x_column) for x, _ in points], [y for _, y in points]
+    names = [format_value(x, x_column) for x, _ in points]
+    values = [y for _, y in points]
     title = drawn_question.title(rows.to_pylist()) if drawn_question else _title(values, column)
     caption = say(
         "answer_chart.over_log" if is_log else "answer_chart.over",
@@ -153,12 +160,11 @@ def _title(values: Sequence[float | None], column: str) -> str:
     numbers = [value for value in values if value is not None]
     if not numbers:
         return say("answer_chart.no_number", column=column)
-    low, high = format_value(min(numbers), column), format_value(max(numbers), column)
-    return (
-        f"{column}: {low}"
-        if low == high
-        else say("answer_chart.from_to", column=column, low=low, high=high)
-    )
+    low = format_value(min(numbers), column)
+    high = format_value(max(numbers), column)
+    if low == high:
+        return f"{column}: {low}"
+    return say("answer_chart.from_to", column=column, low=low, high=high)
 
 
 def format_value(value: object, column: str) -> str:
@@ -183,17 +189,16 @@ def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
     names are the same.
     """
     if "topic" in rows[0]:
-        used_columns, names = {"topic", "partition"}, [partition_name(row) for row in rows]
+        used_columns = {"topic", "partition"}
+        names = [partition_name(row) for row in rows]
     else:
         texts = [
             name
             for name, value in rows[0].items()
             if isinstance(value, str) and len(value) <= NAMES_CHARACTERS
         ][:2]
-        used_columns, names = (
-            set(texts),
-            [" ".join(str(row[name]) for name in texts) for row in rows],
-        )
+        used_columns = set(texts)
+        names = [" ".join(str(row[name]) for name in texts) for row in rows]
     for name in rows[0]:
         if len(set(names)) == len(names) and all(names):
             break
@@ -218,13 +223,11 @@ def _short_text(value: object) -> str:
 
 
 def _shorten(text: str, most_characters: int) -> str:
+    if len(text) <= most_characters:
+        return text
     return (
-        text
-        if len(text) <= most_characters
-        else (
-            f"{text[: most_characters // 3]}…"
-            f"{text[len(text) - most_characters + most_characters // 3 + 1 :]}"
-        )
+        f"{text[: most_characters // 3]}…"
+        f"{text[len(text) - most_characters + most_characters // 3 + 1 :]}"
     )
 
 
@@ -239,9 +242,9 @@ def _number(value: object) -> float | None:
         or not isinstance(value, (int, float, Decimal))
     ):
         return None
-    return (
-        float(value) if float(value) == float(value) and abs(float(value)) != float("inf") else None
-    )
+    if float(value) == float(value) and abs(float(value)) != float("inf"):
+        return float(value)
+    return None
 
 
 def _rising_column(rows: pa.Table) -> str | None:
@@ -260,11 +263,9 @@ def _rising_column(rows: pa.Table) -> str | None:
     if not (pa.types.is_integer(first_field.type) or pa.types.is_floating(first_field.type)):
         return None
     xs = rows.column(0).to_pylist()
-    return (
-        first_field.name
-        if None not in xs and all(before < after for before, after in pairwise(xs))
-        else None
-    )
+    if None not in xs and all(before < after for before, after in pairwise(xs)):
+        return first_field.name
+    return None
 
 
 def _is_log(xs: Sequence[float]) -> bool:
@@ -284,8 +285,10 @@ def figure(answer: AnswerView, mode: str) -> PlainFigure:
 
 def _bars_figure(answer: AnswerView, mode: str) -> PlainFigure:
     colours = theme.colours(mode)
-    indexes, values = list(range(len(answer.names))), [value or 0 for value in answer.values]
-    low, high = min(0, *values), max(0, *values)
+    indexes = list(range(len(answer.names)))
+    values = [value or 0 for value in answer.values]
+    low = min(0, *values)
+    high = max(0, *values)
     ticks = _round_ticks(low, high, answer.column)
     tails = [_shorten(tail, TAIL_CHARACTERS) for tail in answer.tails]
     bars = {

@@ -54,11 +54,9 @@ def _question(
 
 def partition_name(row: AnswerRow) -> str:
     """Returns the topic-partition of a row, or its topic if the row has no partition."""
-    return (
-        f"{row['topic']}-{row['partition']}"
-        if row.get("partition") is not None
-        else str(row["topic"])
-    )
+    if row.get("partition") is not None:
+        return f"{row['topic']}-{row['partition']}"
+    return str(row["topic"])
 
 
 def _count_partitions(rows: Sequence[AnswerRow]) -> int:

@@ -131,7 +131,8 @@ def _field_text(copy: LogCopy, damage: Damage) -> str:
     )
     if batch is None or damage.before is None:
         return ""
-    start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
+    start = int(batch["position"])
+    size_bytes = int(batch["size_bytes"])
     data = damage.before[start : start + size_bytes]
     spans = spans_batch.batch(data, start, size_bytes, damage.start, damage.start + 1)
     return say("break_it.in_field", field=render(spans[0].name)) if spans else ""
@@ -153,7 +154,12 @@ def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
         first = max(0, first - ROW_BYTES)
     stop = min(damage.stop, first + MAX_ROWS * ROW_BYTES)
     is_long = damage.stop > stop and not is_at_end
-    last = first + MAX_ROWS * ROW_BYTES if is_at_end else first + 1 if is_long else stop
+    if is_at_end:
+        last = first + MAX_ROWS * ROW_BYTES
+    elif is_long:
+        last = first + 1
+    else:
+        last = stop
     positions = range(first, max(last, first + 1), ROW_BYTES)
     return tuple(HexRow(position, _cells(data, position, damage)) for position in positions)
 
@@ -166,7 +172,8 @@ def _cells(data: bytes, position: int, damage: Damage) -> tuple[tuple[str, bool]
 
 
 def _has_changed(position: int, damage: Damage) -> bool:
-    before, after = damage.before or b"", damage.after or b""
+    before = damage.before or b""
+    after = damage.after or b""
     return before[position : position + 1] != after[position : position + 1]
 
 
@@ -193,7 +200,8 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
     kind = damage.file.rpartition(".")[2]
     if kind not in INDEXES or damage.start >= len(damage.before or b""):
         return "", ""
-    before, after = damage.before or b"", damage.after
+    before = damage.before or b""
+    after = damage.after
     slot = _slot(damage)
     return _entry_text(copy, kind, before, slot), _entry_text(copy, kind, after, slot)
 

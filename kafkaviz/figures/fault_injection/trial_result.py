@@ -196,13 +196,15 @@ def _answer_text(trial: StartTrial) -> str:
 
 
 def _records_text(trial: StartTrial) -> str:
-    ranges, counts = trial.reading.ranges, _counts(trial)
+    ranges = trial.reading.ranges
+    counts = _counts(trial)
     if trial.read is ReadOutcome.ERROR:
         offset = units.group(trial.reading.error_offset or 0)
         return say("break_it.consumer_error", offset=offset, error=_error_text(trial), **counts)
     if not ranges:
         return say("break_it.consumer_empty")
-    first, last = units.group(ranges[0].first), units.group(ranges[-1].last)
+    first = units.group(ranges[0].first)
+    last = units.group(ranges[-1].last)
     if trial.read is ReadOutcome.SAME:
         return say("break_it.consumer_all", first=first, last=last)
     if trial.read is ReadOutcome.FEWER:
@@ -235,7 +237,8 @@ def _error_text(trial: StartTrial) -> str:
 
 def strip(trial: StartTrial) -> OffsetStrip:
     """Returns the offsets of the undamaged log, and their fate after the start."""
-    first, stop = trial.expected_reading.start_offset, trial.expected_reading.end_offset
+    first = trial.expected_reading.start_offset
+    stop = trial.expected_reading.end_offset
     bases = [base for base in trial.copy.bases if first < base < stop]
     ends = [base for base in (*bases, stop) if base > trial.copy.segment]
     share = _Scale(first, stop).share
@@ -263,11 +266,13 @@ class _Scale:
 
 def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
     """Returns the undamaged log and the broken one, with the records read or the offset found."""
-    first, stop = trial.expected_reading.start_offset, trial.expected_reading.end_offset
+    first = trial.expected_reading.start_offset
+    stop = trial.expected_reading.end_offset
     scale = _Scale(first, stop)
     everything = scale.part(PartKind.READ, first, stop - 1)
     if trial.client is Client.TIMESTAMP:
-        expected, answer = trial.expected_reading.answer, trial.reading.answer
+        expected = trial.expected_reading.answer
+        answer = trial.reading.answer
         return _answer_bar(expected, scale), _answer_bar(answer, scale)
     error_offset = trial.reading.error_offset
     mark = (

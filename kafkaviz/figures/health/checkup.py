@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 ItemT = TypeVar("ItemT", Finding, StartupStep)
 
 # hex dump: bytes per line, lines, and bytes shown before a finding
-ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32
+ROW_BYTES = 16
+ROWS = 8
+BEFORE_BYTES = 32
 MAX_SEPARATE = 3  # more findings of one code share an item
 MAX_MEMBERS = 200  # findings shown per item; the JSON has all
 MAX_DUMPS = 400  # findings whose bytes are sent to the browser
@@ -297,10 +299,8 @@ def start_verdict(
 
     `logs`, `is_left_known`, `is_partial` and `release` have the same meaning as in `view`.
     """
-    forecast, source = (
-        restart_forecast.forecast(restart, logs),
-        restart_forecast_text.evidence_text(release),
-    )
+    forecast = restart_forecast.forecast(restart, logs)
+    source = restart_forecast_text.evidence_text(release)
     if not restart.starts:
         return _failing_verdict(restart, forecast, source)
     mended_files = {
@@ -314,17 +314,18 @@ def start_verdict(
         and finding.file not in mended_files
         for finding in findings
     )
-    kind = (
-        "error"
-        if remaining_errors or forecast.stray_directories
-        else "warning"
-        if forecast.cut_logs
+    if remaining_errors or forecast.stray_directories:
+        kind = "error"
+    elif (
+        forecast.cut_logs
         or forecast.deleted_files
         or forecast.possible_strays
         or not forecast.is_clean
         or is_partial
-        else "ok"
-    )
+    ):
+        kind = "warning"
+    else:
+        kind = "ok"
     stop_text = _stop_text(forecast) if is_left_known else say("health.taken_as_clean")
     text = join_sentences(
         [
@@ -431,11 +432,9 @@ def _cut_texts(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
 
 
 def _stray_text(directories: int) -> str:
-    return (
-        say_count("health.stray", directories, n=number_word(directories).capitalize())
-        if directories
-        else ""
-    )
+    if directories:
+        return say_count("health.stray", directories, n=number_word(directories).capitalize())
+    return ""
 
 
 def _possible_stray_text(directories: int) -> str:
@@ -445,11 +444,11 @@ def _possible_stray_text(directories: int) -> str:
 
 
 def _remaining_text(remaining_errors: int) -> str:
-    return (
-        say_count("health.stay", remaining_errors, n=number_word(remaining_errors).capitalize())
-        if remaining_errors
-        else ""
-    )
+    if remaining_errors:
+        return say_count(
+            "health.stay", remaining_errors, n=number_word(remaining_errors).capitalize()
+        )
+    return ""
 
 
 # ---- the strip
@@ -500,11 +499,9 @@ def _unchanged_text(bars: Sequence[RecoveryBar]) -> str:
     if not uncut or any(bar.fails for bar in bars):
         return ""
     suffix = "_same" if all(bar.as_before for bar in uncut) else ""
-    return (
-        say(f"health.others_kept{suffix}")
-        if len(uncut) < len(bars)
-        else say_count(f"health.all_kept{suffix}", len(bars))
-    )
+    if len(uncut) < len(bars):
+        return say(f"health.others_kept{suffix}")
+    return say_count(f"health.all_kept{suffix}", len(bars))
 
 
 def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) -> RecoveryBar:
@@ -523,7 +520,14 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
         "size": units.size(size_bytes),
     }
     is_unchanged = restart_forecast.is_as_before(steps)
-    key = "fails" if is_failing else "cut" if cut_bytes else "kept_same" if is_unchanged else "kept"
+    if is_failing:
+        key = "fails"
+    elif cut_bytes:
+        key = "cut"
+    elif is_unchanged:
+        key = "kept_same"
+    else:
+        key = "kept"
     hover = say(f"health.bar_{key}", cut=units.group(cut_bytes), **values)
     return RecoveryBar(name, size_bytes, share, cut_bytes, is_failing, hover, is_unchanged)
 
@@ -534,14 +538,12 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
     cut_texts = [
         say_count("health.cut_by", bar.cut_bytes, log=bar.name) for bar in bars if bar.cut_bytes
     ]
-    return (
-        say(
+    if cut_texts:
+        return say(
             "health.cut_at_end",
             logs=join_with_others(cut_texts[:MAX_CUTS], max(len(cut_texts) - MAX_CUTS, 0)),
         )
-        if cut_texts
-        else ""
-    )
+    return ""
 
 
 # ---- the list
@@ -553,7 +555,8 @@ def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[
     Findings of one code share an item if there are more than MAX_SEPARATE. Informative findings and
     predictions of a recovery share one if there are at least two.
     """
-    lines, dumps_left = [], MAX_DUMPS
+    lines = []
+    dumps_left = MAX_DUMPS
     order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
     for (severity, code), group in groupby(
         order, key=lambda finding: (finding.severity, finding.code)
@@ -658,21 +661,17 @@ def _location_text(finding: Finding, *, is_short: bool = False) -> str:
             f"{_short_directory(finding.partition)} "
             f"{f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
         )
-    return (
-        say("health.at_bytes", place=location, bytes=_bytes_text(finding))
-        if finding.position is not None
-        else location
-    )
+    if finding.position is not None:
+        return say("health.at_bytes", place=location, bytes=_bytes_text(finding))
+    return location
 
 
 def _short_directory(directory: str) -> str:
     """Returns a directory's name, without the random part if it was renamed."""
     parsed = names.parse_directory(directory)
-    return (
-        f"{parsed.topic}-{parsed.partition}…-{parsed.state}"
-        if parsed and parsed.state != "current"
-        else directory
-    )
+    if parsed and parsed.state != "current":
+        return f"{parsed.topic}-{parsed.partition}…-{parsed.state}"
+    return directory
 
 
 def _bytes_text(finding: Finding) -> str:

@@ -82,7 +82,12 @@ def steps_table(restart: Restart | None) -> HealthTable | None:
     rows = [row for key in sorted(groups) for row in _group_rows(groups[key])]
     # expected steps may happen at any start, so they do not count
     own_rows = sum(len(_group_rows(groups[key])) for key in groups if not key[0])
-    title_key = "every" if not own_rows else "start" if restart.starts else "failing"
+    if not own_rows:
+        title_key = "every"
+    elif restart.starts:
+        title_key = "start"
+    else:
+        title_key = "failing"
     title = say(f"health.steps_{title_key}", steps=_steps_text(len(restart.steps), len(rows)))
     first_rows = tuple(rows[:MAX_ROWS])
     return HealthTable(
@@ -158,24 +163,20 @@ def _step_row(step: StartupStep) -> HealthRow:
 def _severity(step: StartupStep) -> str:
     if step.action in ("fail", "truncate"):
         return "error"
-    return (
-        ""
-        if step.is_expected or step.action == "keep"
-        else "warning"
-        if step.action == "delete"
-        else "info"
-    )
+    if step.is_expected or step.action == "keep":
+        return ""
+    if step.action == "delete":
+        return "warning"
+    return "info"
 
 
 def _size_text(step: StartupStep) -> str:
     size = "" if step.size_bytes is None else units.size(step.size_bytes)
     if step.from_position is not None:
         position_text = units.group(step.from_position)
-        return (
-            say("health.from_byte", size=size, byte=position_text)
-            if step.action == "truncate"
-            else say("health.at_byte", byte=position_text)
-        )
+        if step.action == "truncate":
+            return say("health.from_byte", size=size, byte=position_text)
+        return say("health.at_byte", byte=position_text)
     return say("health.to_size", size=size) if step.action == "rebuild" and size else size
 
 
@@ -237,7 +238,12 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
         and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > policy.DAY_MS
     )
     is_odd = aged.counted_by in ("unwritten", "entry") or retention_text.is_of_another_unit(aged)
-    kind = "warning" if is_odd or is_waiting else "info" if segment.is_due else ""
+    if is_odd or is_waiting:
+        kind = "warning"
+    elif segment.is_due:
+        kind = "info"
+    else:
+        kind = ""
     full_name = (
         f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
     )
@@ -268,11 +274,9 @@ def _short_path(name: str) -> str:
     stem, dot, suffix = file.partition(".")
     if slash and len(stem) == 20 and stem.isdigit():
         name = f"{directory}/{int(stem)}{dot}{suffix}"
-    return (
-        name
-        if len(name) <= MAX_NAME_CHARACTERS
-        else f"{name[: MAX_NAME_CHARACTERS // 2]}…{name[-MAX_NAME_CHARACTERS // 2 :]}"
-    )
+    if len(name) <= MAX_NAME_CHARACTERS:
+        return name
+    return f"{name[: MAX_NAME_CHARACTERS // 2]}…{name[-MAX_NAME_CHARACTERS // 2 :]}"
 
 
 def _column_titles(*names: str) -> tuple[str, ...]:

@@ -17,9 +17,15 @@ from kafkaviz.figures.text.join_text import join_comma, join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.search.slots import NONE
 
-HEAD_PX, ROW_PX, CELL_PX, MARK_PX = 62, 23, 18, 16
-KEY_TOP, KEY_PX = 24, 30
-TARGET_WIDTH, WORDS_WIDTH = 1.8, 3.2  # in slots: the space left and right of the slots
+HEAD_PX = 62
+ROW_PX = 23
+CELL_PX = 18
+MARK_PX = 16
+KEY_TOP = 24
+KEY_PX = 30
+# in slots: the space left and right of the slots
+TARGET_WIDTH = 1.8
+WORDS_WIDTH = 3.2
 
 
 class CeilingCase(NamedTuple):
@@ -217,7 +223,8 @@ def _box(slot: int, y: float, height_px: float, *, fill: str, line: dict) -> dic
 
 
 def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
-    slots, key_y = len(cases_view.keys), KEY_TOP + KEY_PX / 2
+    slots = len(cases_view.keys)
+    key_y = KEY_TOP + KEY_PX / 2
     keys = [
         _note(slot, key_y, f"<b>{key}</b>", colours["offset_text"], size=15)
         for slot, key in enumerate(cases_view.keys)

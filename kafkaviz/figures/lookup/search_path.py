@@ -15,7 +15,9 @@ from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.units import group
 
-PANEL_PX, HEAD_PX, FOOT_PX = 190, 8, 44
+PANEL_PX = 190
+HEAD_PX = 8
+FOOT_PX = 44
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,8 @@ LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
 MAX_CELLS = 44
 MAX_HOT = 32  # then pages in memory are drawn too, up to this many in all
 # for a reader at the tail: the entry at which the middles move, or the one before it
-JUMP, BEFORE_JUMP = "jump", "before"
+JUMP = "jump"
+BEFORE_JUMP = "before"
 
 
 class RaceCell(NamedTuple):
@@ -178,7 +179,8 @@ def _lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceC
         )
         for probe in raced.probes
     )
-    warm_from, title = None, say(f"lookup_lanes.{name}")
+    warm_from = None
+    title = say(f"lookup_lanes.{name}")
     if name == WARM and race.warm_from_slot is not None:
         page, part = divmod(race.warm_from_slot / race.page_slots, 1)
         warm_from = places[int(page)] + part
@@ -191,7 +193,8 @@ def _lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceC
     if raced.cold_pages:
         pages = join_and(map(group, sorted(raced.cold_pages)))
         waits = say_count("search_race.waited", len(raced.cold_pages), pages=pages)
-        alt, end = join_semicolon([alt, waits]), join_semicolon([end, waits])
+        alt = join_semicolon([alt, waits])
+        end = join_semicolon([end, waits])
     since = say(f"lookup_lanes.{name}_since")
     first = say(f"search_race.{name}_first", slot=group(race.warm_from_slot or 0))
     hot = tuple(cell.page in raced.hot_pages for cell in cells)
@@ -224,15 +227,14 @@ def _storage(race: SearchRace, disk: Storage, entry: str) -> RaceStorage:
 
 
 def _title(race: SearchRace, plain: str, warm: str, entry: str) -> str:
-    outcome = (
-        "both_wait"
-        if race.plain.cold_pages and race.warm.cold_pages
-        else "plain_waits"
-        if race.plain.cold_pages
-        else "warm_waits"
-        if race.warm.cold_pages
-        else "none_waits"
-    )
+    if race.plain.cold_pages and race.warm.cold_pages:
+        outcome = "both_wait"
+    elif race.plain.cold_pages:
+        outcome = "plain_waits"
+    elif race.warm.cold_pages:
+        outcome = "warm_waits"
+    else:
+        outcome = "none_waits"
     plain_cold, warm_cold = (
         say_count("search_race.n_cold", len(raced.cold_pages)) for raced in (race.plain, race.warm)
     )

@@ -20,7 +20,9 @@ from kafkaviz.messages import say
 from kafkaviz.units import group
 
 HEIGHT_PX = 300
-NODE_HALF, LEVEL_HALF = 0.36, 0.2  # half a node's size, in places and in levels
+# half a node's size, in places and in levels
+NODE_HALF = 0.36
+LEVEL_HALF = 0.2
 HEAD = -1  # the place before the first key
 
 
@@ -90,15 +92,18 @@ def even_heights(count: int) -> tuple[int, ...]:
     """
     heights = []
     for number in range(1, count + 1):
-        height, step = 1, 4
+        height = 1
+        step = 4
         while number % step == 0:
-            height, step = height + 1, step * 2
+            height = height + 1
+            step = step * 2
         heights.append(height)
     return tuple(heights)
 
 
 def search(keys: Sequence[int], heights: Sequence[int], target: int) -> tuple[KeyComparison, ...]:
-    comparisons, place = [], HEAD
+    comparisons = []
+    place = HEAD
     for level in range(max(heights, default=0), 0, -1):
         for following in range(place + 1, len(keys)):
             if heights[following] < level:
@@ -136,15 +141,14 @@ def figure(skip_list: SkipListView, mode: str) -> go.Figure:
     chart = _chart(skip_list, mode)
     for place, height in enumerate(skip_list.heights):
         for level in range(1, height + 1):
-            name = (
-                "hit"
-                if place == skip_list.floor and level == 1
-                else "scan"
-                if (level, place) in passed
-                else "torn"
-                if (level, place) in refused
-                else "offset"
-            )
+            if place == skip_list.floor and level == 1:
+                name = "hit"
+            elif (level, place) in passed:
+                name = "scan"
+            elif (level, place) in refused:
+                name = "torn"
+            else:
+                name = "offset"
             is_plain = name == "offset"
             _add_node(
                 chart, place, level, colours[f"{name}_soft"], colours[name], thick=not is_plain
@@ -173,7 +177,8 @@ def question_figure(skip_list: SkipListView, mode: str) -> go.Figure:
 
 def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
     level = max(skip_list.heights)
-    place, way = HEAD, [(HEAD, level)]
+    place = HEAD
+    way = [(HEAD, level)]
     for each in skip_list.comparisons:
         if each.level != level:
             way.append((place, each.level))
@@ -185,7 +190,8 @@ def _way(skip_list: SkipListView) -> list[tuple[float, float]]:
 
 
 def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
-    colours, levels = theme.colours(mode), max(skip_list.heights)
+    colours = theme.colours(mode)
+    levels = max(skip_list.heights)
     chart = go.Figure()
     for level in range(1, levels + 1):
         last = max(place for place, height in enumerate(skip_list.heights) if height >= level)

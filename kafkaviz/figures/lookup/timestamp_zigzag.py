@@ -15,7 +15,11 @@ from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, group
 
-HEIGHT_PX, LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 348, 66, 12, 30, 40
+HEIGHT_PX = 348
+LEFT_PX = 66
+RIGHT_PX = 12
+TOP_PX = 30
+BOTTOM_PX = 40
 DEEPEST_MS = 20_000  # depth below the running maximum; older records are drawn on the lower edge
 TICKS = 6
 STEPS_MS = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
@@ -167,7 +171,8 @@ def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
 
 def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    first, last = zigzag.records[0].offset, zigzag.records[-1].offset
+    first = zigzag.records[0].offset
+    last = zigzag.records[-1].offset
     top_ms = max(*zigzag.running_ms, zigzag.target_ms)
     margin_ms = 0.04 * (top_ms - zigzag.lowest_ms)
     ticks = _ticks(zigzag.lowest_ms, top_ms)

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 POINTS = 1200  # of all segments together, at most
 # segments whose fate is written out, and segments that are drawn: those around the searched one
-MAX_NAMED, MAX_BANDS = 12, 60
+MAX_NAMED = 12
+MAX_BANDS = 60
 # shares of the axis: to the right of them, the label above or below a mark is on its left
-ABOVE_LEFT_FROM, BELOW_LEFT_FROM = 0.25, 0.6
+ABOVE_LEFT_FROM = 0.25
+BELOW_LEFT_FROM = 0.6
 HEIGHT = 320
 # the last millisecond of the year 9999
 LAST_MS = 253_402_300_799_999
@@ -119,7 +121,8 @@ def _find_frame(explanation: OffsetExplanation, times: list[int]) -> tuple[int, 
         explanation.target_ms,
         *(record.timestamp_ms for record in (explanation.answer, explanation.closest) if record),
     ]
-    low, high = int(min(low, *included)), int(max(high, *included))
+    low = int(min(low, *included))
+    high = int(max(high, *included))
     margin_ms = max(1, (high - low) // 12)
     return low - margin_ms, high + margin_ms
 
@@ -129,7 +132,9 @@ def _sample_points(explanation: OffsetExplanation) -> tuple[tuple, tuple, tuple]
 
     Each segment ends with a gap, which is None.
     """
-    offsets, newest_ms, running_ms = [], [], []
+    offsets = []
+    newest_ms = []
+    running_ms = []
     read_segments = [
         segment
         for segment in explanation.segments
@@ -158,7 +163,9 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
     sizes = [size + 1] * larger + [size] * (most // 3 - larger)
     ends = np.cumsum(sizes) if len(batches) > most else np.arange(1, len(batches) + 1)
     points: dict[int, _Point] = {}
-    first_row, reached_ms, stretch = 0, np.iinfo(np.int64).min, 0
+    first_row = 0
+    reached_ms = np.iinfo(np.int64).min
+    stretch = 0
     extremes: list[_Point] = []  # the oldest and the newest of the stretch so far
     for rows in batches:
         times_ms = rows["max_timestamp_ms"]
@@ -189,7 +196,8 @@ def _sample(batches: BatchTable, most: int) -> list[_Point]:
                 extremes[1] = newest
             if first_row + stop == ends[stretch]:
                 points |= {point.row: point for point in extremes}
-                extremes, stretch = [], stretch + 1
+                extremes = []
+                stretch = stretch + 1
             start = stop
         reached_ms = running_ms[-1] if len(rows) else reached_ms
         first_row += len(rows)
@@ -237,7 +245,8 @@ def _title(explanation: OffsetExplanation) -> str:
 
 
 def _notes(explanation: OffsetExplanation) -> list[str]:
-    notes, older_count = [], sum(segment.fate == OLDER for segment in explanation.segments)
+    notes = []
+    older_count = sum(segment.fate == OLDER for segment in explanation.segments)
     if older_count:
         notes.append(say_count("why_offset.older", older_count))
     if any(segment.is_file_time and segment.fate != OLDER for segment in explanation.segments):
@@ -451,19 +460,17 @@ def _mark_annotation(
 
 
 def _band_shapes(why_view: OffsetExplanationView, palette: dict[str, str]) -> list[dict]:
-    shapes, edge_line = [], {"color": palette["ink_3"], "width": 1, "dash": "dot"}
+    shapes = []
+    edge_line = {"color": palette["ink_3"], "width": 1, "dash": "dot"}
     for index, band in enumerate(why_view.bands):
-        fill = (
-            palette["time_soft"]
-            if band.fate == SEARCHED
-            else palette["panel"]
-            if index % 2
-            else palette["raised"]
-        )
-        extent, largest_time = (
-            {"x0": band.first_offset, "x1": max(band.end_offset, band.first_offset + 1)},
-            _to_datetime(band.largest_ms),
-        )
+        if band.fate == SEARCHED:
+            fill = palette["time_soft"]
+        elif index % 2:
+            fill = palette["panel"]
+        else:
+            fill = palette["raised"]
+        extent = {"x0": band.first_offset, "x1": max(band.end_offset, band.first_offset + 1)}
+        largest_time = _to_datetime(band.largest_ms)
         style = {"fillcolor": fill, "opacity": 0.6, "line": {"width": 0}, "layer": "below"}
         area = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1} | style
         shapes += [

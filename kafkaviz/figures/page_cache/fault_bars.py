@@ -13,7 +13,9 @@ from kafkaviz.messages import say
 from kafkaviz.units import group
 
 COLUMNS = ("cold_after_bytes", "plain", "closed_form", "warm")  # of the CSV file
-ROW_PX, TOP, BOTTOM = 37, 4, 44
+ROW_PX = 37
+TOP = 4
+BOTTOM = 44
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,8 @@ def view(bars: Sequence[TurnoverFaults], cold_after_bytes: int, caption: str) ->
 
 
 def _title(bars: Sequence[TurnoverFaults]) -> str:
-    most_faults, warm_faults = (
-        max((bar.plain for bar in bars), default=0),
-        max((bar.warm for bar in bars), default=0),
-    )
+    most_faults = max((bar.plain for bar in bars), default=0)
+    warm_faults = max((bar.warm for bar in bars), default=0)
     if not most_faults and not warm_faults:
         return say("fault_bars.none")
     return say(

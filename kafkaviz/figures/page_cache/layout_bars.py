@@ -14,7 +14,10 @@ from kafkaviz.figures import theme
 from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
-ROW_PX, TOP, BOTTOM, LEFT = 26, 22, 26, 168
+ROW_PX = 26
+TOP = 22
+BOTTOM = 26
+LEFT = 168
 HALVES = ((0.0, 0.46), (0.54, 1.0))
 WARM = "Warm section first"  # the name in LAYOUTS
 
@@ -140,10 +143,8 @@ def figure(layouts_view: LayoutBarsView, mode: str) -> go.Figure:
     for number, (heading, mean_name, most_name) in enumerate(
         (("probes", "probes", "most_probes"), ("pages", "pages", "most_pages")), 1
     ):
-        means, most_values = (
-            [getattr(layout, mean_name) for layout in layouts_view.layouts],
-            [getattr(layout, most_name) for layout in layouts_view.layouts],
-        )
+        means = [getattr(layout, mean_name) for layout in layouts_view.layouts]
+        most_values = [getattr(layout, most_name) for layout in layouts_view.layouts]
         _add_panel(
             chart,
             number,

@@ -17,7 +17,10 @@ from kafkaviz.messages import say
 from kafkaviz.search import slots
 from kafkaviz.units import group
 
-HEIGHT_PX, HEAD_PX, LANE_PX, LANE_STEP_PX = 252, 26, 72, 118
+HEIGHT_PX = 252
+HEAD_PX = 26
+LANE_PX = 72
+LANE_STEP_PX = 118
 MAX_NUMBERED = 40  # with more pages, only some are numbered
 GAP = 0.03  # the gap between two pages, as a share of a page
 

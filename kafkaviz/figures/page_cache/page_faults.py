@@ -15,12 +15,16 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
 
-COLUMNS, MAX_ROWS, MAX_DOTS = 280, 300, 800
-HEIGHT, TICKS = 344, 4
+COLUMNS = 280
+MAX_ROWS = 300
+MAX_DOTS = 800
+HEIGHT = 344
+TICKS = 4
 MAX_GAP_ROWS = 64  # more rows are drawn without gaps, which would cover them
 CROWDED_ENTRIES = 10_000  # from here on the last number makes room for the name of the axis
 MIN_NOTE_PAGES = 20  # an image of fewer pages has no room for texts
-PLAIN, WARM = "plain", "warm"
+PLAIN = "plain"
+WARM = "warm"
 NOTES = {  # the place as shares of the image, and the message
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
     WARM: ((0.52, 0.4, "older_pages"),),
@@ -114,11 +118,9 @@ def cut(faults_view: PageFaultsView, entries: int) -> PageFaultsView:
 def _caption(search: str, warm_bytes: int | None) -> str:
     if search == PLAIN or warm_bytes == WARM_BYTES:
         return say(f"page_faults.below_{search}")
-    return (
-        say("page_faults.below_section", size=size(warm_bytes))
-        if warm_bytes
-        else say("page_faults.below_none")
-    )
+    if warm_bytes:
+        return say("page_faults.below_section", size=size(warm_bytes))
+    return say("page_faults.below_none")
 
 
 def _sum_rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
@@ -135,7 +137,8 @@ def _fault_points(fault_counts: np.ndarray, replay: Replay, row_pages: int) -> n
 
 
 def _title(replay: Replay) -> str:
-    faults, most_pages = int(replay.faulted.sum()), max(replay.most_pages)
+    faults = int(replay.faulted.sum())
+    most_pages = max(replay.most_pages)
     pages = say_count("common.n_pages", replay.pages)
     if faults:
         return say(
@@ -228,7 +231,8 @@ def _cell_heatmap(
     opacity: float,
 ) -> go.Heatmap:
     """Draws the cells. Row 0 is centred on 0, so that axis and hover text show the page number."""
-    column_entries, row_height = faults_view.entries / max(cells.shape[1], 1), faults_view.row_pages
+    column_entries = faults_view.entries / max(cells.shape[1], 1)
+    row_height = faults_view.row_pages
     return go.Heatmap(
         z=cells,
         x0=column_entries / 2,

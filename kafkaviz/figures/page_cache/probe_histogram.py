@@ -70,7 +70,8 @@ def view(
             outline=None,
             target_bar=None,
         )
-    first_count, last_count = int(counts_present[0]), int(counts_present[-1])
+    first_count = int(counts_present[0])
+    last_count = int(counts_present[-1])
     width = -(-(last_count - first_count + 1) // MAX_BARS)
     starts = tuple(range(first_count, last_count + 1, width))
     shares, outline = (
@@ -100,10 +101,8 @@ def _bin_shares(counts: np.ndarray, first_count: int, width: int, bars: int) -> 
 
 
 def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> str:
-    same_count, total = (
-        int(counts[target_count]) if target_count < len(counts) else 0,
-        int(counts.sum()),
-    )
+    same_count = int(counts[target_count]) if target_count < len(counts) else 0
+    total = int(counts.sum())
     cost_text = say_count(f"common.n_{measure}", target_count)
     return say_count(
         f"probe_histogram.title_{unit}",
@@ -168,10 +167,8 @@ def figure(histogram: HistogramView, mode: str) -> "go.Figure":
         yaxis=_y_axis(most_share),
     )
     if histogram.target_bar is not None:
-        middle, outline_share = (
-            middles[histogram.target_bar],
-            histogram.outline[histogram.target_bar] if histogram.outline else 0,
-        )
+        middle = middles[histogram.target_bar]
+        outline_share = histogram.outline[histogram.target_bar] if histogram.outline else 0
         chart.add_annotation(
             x=middle,
             y=max(outline_share, histogram.shares[histogram.target_bar]),
@@ -221,7 +218,8 @@ def _y_axis(most_share: float) -> dict:
 
 def _outline_shapes(histogram: HistogramView, middles: list[float], colour: str) -> list[dict]:
     """Draws dashed rectangles, because a bar's own outline cannot be dashed."""
-    half, line = 0.38 * histogram.width, {"color": colour, "width": 1, "dash": "2px,2px"}
+    half = 0.38 * histogram.width
+    line = {"color": colour, "width": 1, "dash": "2px,2px"}
     return [
         {
             "type": "rect",

@@ -27,7 +27,10 @@ LANE_AXIS = {  # an invisible axis for lanes of pages
     "ticks": "",
     "title": None,
 }
-HEIGHT_PX, LANE_PX, LANE_STEP_PX = 176, 46, 72  # figure, lane, and from one lane to the next
+# figure, lane, and from one lane to the next
+HEIGHT_PX = 176
+LANE_PX = 46
+LANE_STEP_PX = 72
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,8 @@ def _lane_shapes(
     """Draws a box per page: touched pages have a frame, pages that do not exist yet are dashed."""
     boxes = []
     for page in range(pages_view.pages_drawn):
-        is_present, is_touched = page < pages_view.pages, page in lane.pages
+        is_present = page < pages_view.pages
+        is_touched = page in lane.pages
         line = (
             {"color": colours["ink"], "width": 2}
             if is_touched

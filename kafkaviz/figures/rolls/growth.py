@@ -29,27 +29,15 @@ CODE = (
     "  timeIndex.trimToValidSize()",
     "  new segment, its counter = 0",
 )
-(
-    ROLL_LINES,
-    APPEND_LINES,
-    TIMESTAMP_LINES,
-    INTERVAL_LINES,
-    ENTRY_LINES,
-    COUNTER_LINES,
-    LAST_ENTRY_LINES,
-    TRIM_LINES,
-    NEW_SEGMENT_LINES,
-) = (
-    (1,),
-    (2,),
-    (3, 4),
-    (5,),
-    (6, 7, 8),
-    (9,),
-    (10, 11),
-    (12, 13),
-    (14,),
-)
+ROLL_LINES = (1,)
+APPEND_LINES = (2,)
+TIMESTAMP_LINES = (3, 4)
+INTERVAL_LINES = (5,)
+ENTRY_LINES = (6, 7, 8)
+COUNTER_LINES = (9,)
+LAST_ENTRY_LINES = (10, 11)
+TRIM_LINES = (12, 13)
+NEW_SEGMENT_LINES = (14,)
 VALUE_NAMES = (
     ".log",
     "counter",
@@ -162,7 +150,8 @@ def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _trim_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    before, after = step.before, step.after
+    before = step.before
+    after = step.after
     index, times = (
         f"{group(size_before)} → {group(size_after)}"
         for size_before, size_after in (
@@ -183,7 +172,8 @@ def _restart_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    before, after = step.before, step.after
+    before = step.before
+    after = step.after
     log = f"{group(before.log_bytes)} → {group(after.log_bytes)} B"
     return say(
         "growth.truncated", offset=group(step.offset), log=log, entries=_removed_entries_text(step)
@@ -193,15 +183,14 @@ def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 def _removed_entries_text(step: GrowthStep) -> str:
     offsets = step.before.offset_entries - step.after.offset_entries
     times = step.before.time_entries - step.after.time_entries
-    key = (
-        "both"
-        if offsets > 0 and times > 0
-        else "offsets"
-        if offsets > 0
-        else "times"
-        if times > 0
-        else "none"
-    )
+    if offsets > 0 and times > 0:
+        key = "both"
+    elif offsets > 0:
+        key = "offsets"
+    elif times > 0:
+        key = "times"
+    else:
+        key = "none"
     return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
 
 
@@ -249,8 +238,10 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
 
 def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
     """Returns the view as plain values: numbers to draw are numbers, numbers to read are text."""
-    growth, config = growth_view.growth, growth_view.growth.config
-    steps, previous_values = [], None
+    growth = growth_view.growth
+    config = growth_view.growth.config
+    steps = []
+    previous_values = None
     for step, text in zip(growth.steps, growth_view.sentences, strict=True):
         values = _step_values(step, config.index_interval_bytes)
         is_changed = [
@@ -258,7 +249,8 @@ def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
             for value, previous in zip(values, previous_values or values, strict=True)
         ]
         previous_values = values
-        state, is_full = step.after, step.kind in (StepKind.APPEND, StepKind.FAIL)
+        state = step.after
+        is_full = step.kind in (StepKind.APPEND, StepKind.FAIL)
         steps.append(
             {
                 "text": text,

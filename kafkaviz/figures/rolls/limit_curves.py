@@ -19,10 +19,15 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.units import duration, rate
 
-HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
+HEIGHT = 330
+TOP = 12
+BOTTOM = 42
+LEFT = 56
+RIGHT = 104
 TICKS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
-MIN_S, MAX_S = 1, 3.2e8
+MIN_S = 1
+MAX_S = 3.2e8
 LINE_PX = 15
 DRAWN_CAUSES = (
     RollCause.SIZE,
@@ -165,7 +170,8 @@ def _tick_texts() -> list[str]:
 
 
 def _curve_traces(curves: LimitCurvesView, colours: dict[str, str]) -> list[dict]:
-    speeds, speed_texts = typed_array(curves.speeds), [rate(speed) for speed in curves.speeds]
+    speeds = typed_array(curves.speeds)
+    speed_texts = [rate(speed) for speed in curves.speeds]
     lowest = {
         "type": "scatter",
         "x": speeds,
@@ -322,8 +328,6 @@ def _name_annotations(curves: LimitCurvesView, colours: dict[str, str]) -> list[
 
 
 def _name_colour(cause: RollCause) -> str:
-    return (
-        "ink_2"
-        if roll_text.COLOUR_NAMES[cause] == "ink"
-        else f"{roll_text.COLOUR_NAMES[cause]}_text"
-    )
+    if roll_text.COLOUR_NAMES[cause] == "ink":
+        return "ink_2"
+    return f"{roll_text.COLOUR_NAMES[cause]}_text"

@@ -19,8 +19,13 @@ from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, group, share, size
 
-HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 330, 52, 12, 40
-LABEL_PX, MIN_WIDTH_PX = 17, 440  # height of a row of labels, and least width of the figure
+HEIGHT_PX = 330
+LEFT_PX = 52
+RIGHT_PX = 12
+BOTTOM_PX = 40
+# height of a row of labels, and least width of the figure
+LABEL_PX = 17
+MIN_WIDTH_PX = 440
 MAX_ROLLS = 4  # lines end at this many times the time until the roll
 MARGIN = 1.04  # factor for the time after the last limit
 POINTS = 160  # points per line
@@ -74,7 +79,8 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
     Raises:
         ValueError: the segment was not rolled.
     """
-    cause, roll = limit_race.cause, limit_race.roll
+    cause = limit_race.cause
+    roll = limit_race.roll
     if cause is None or roll is None:
         raise ValueError("the segment was not rolled")
     roll_ms = int(limit_race.at_ms[roll])

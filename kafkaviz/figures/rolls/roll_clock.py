@@ -14,10 +14,18 @@ from kafkaviz.figures import theme
 from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, group
 
-HEIGHT_PX, LEFT_PX, RIGHT_PX, BOTTOM_PX = 258, 20, 20, 30
+HEIGHT_PX = 258
+LEFT_PX = 20
+RIGHT_PX = 20
+BOTTOM_PX = 30
 # from the top: labels of both batches, time of the records, time between, broker's clock
-LABEL_Y, LINE_Y, BETWEEN_Y, CLOCK_Y = 34, 76, 134, 202
-TICK_PX, BAR_PX = 11, 13  # half the height of a batch, and of the bar of segment.ms
+LABEL_Y = 34
+LINE_Y = 76
+BETWEEN_Y = 134
+CLOCK_Y = 202
+# half the height of a batch, and of the bar of segment.ms
+TICK_PX = 11
+BAR_PX = 13
 TICKS = 7
 RELEASES = ("clock", "first_append", "first_batch", "no_timestamps")
 
@@ -70,7 +78,8 @@ class RollClockView:
 
 
 def view(time_roll: TimeRoll, partition: str, source: str) -> RollClockView:
-    first_ms, waited_ms = time_roll.batches_ms[0], time_roll.waited_ms
+    first_ms = time_roll.batches_ms[0]
+    waited_ms = time_roll.waited_ms
     batches = tuple(batch_ms - first_ms for batch_ms in time_roll.batches_ms)
     end_ms = max(waited_ms, time_roll.segment_ms)
     return RollClockView(
@@ -201,7 +210,8 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
         style = {"fillcolor": colours[fill], "line": {"width": 0}, "layer": "below"}
         return {"type": "rect", **edges, **style}
 
-    start_ms, end_ms = clock_view.start_ms, clock_view.end_ms
+    start_ms = clock_view.start_ms
+    end_ms = clock_view.end_ms
     edges = [
         {
             "type": "line",

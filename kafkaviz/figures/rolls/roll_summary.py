@@ -127,4 +127,8 @@ def change_text(before: float | None, after: float | None) -> str:
     if ratio >= 2:
         return f"× {ratio:.1f}" if ratio < 100 else f"× {group(round(ratio))}"
     percent = round(100 * (ratio - 1))
-    return f"+{percent} %" if percent > 0 else f"−{-percent} %" if percent < 0 else "< 1 %"
+    if percent > 0:
+        return f"+{percent} %"
+    if percent < 0:
+        return f"−{-percent} %"
+    return "< 1 %"

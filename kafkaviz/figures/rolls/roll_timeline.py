@@ -19,9 +19,15 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, file_stem, group, rate, share, size
 
 ROWS_A_PAGE = 14  # segments drawn at once
-ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
+ROW_PX = 36
+BOX_PX = 28
+STRIP_PX = 46
+TOP_PX = 8
+BOTTOM_PX = 34
 # WIDTH_PX: the card's width on a page of 1280 px; decides on which side texts fit
-LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990
+LEFT_PX = 78
+RIGHT_PX = 8
+WIDTH_PX = 990
 NARROW_PX = 730  # the card's width on a page of 1024 px
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 COLUMN_BY_CAUSE = {
@@ -52,7 +58,9 @@ TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
         86400,
     )
 ]
-MAX_TICKS, ALIKE_SHARE, BINS = 9, 0.35, 160
+MAX_TICKS = 9
+ALIKE_SHARE = 0.35
+BINS = 160
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,8 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
         if segment_history.is_active
         else roll_text.history_reason(segment_history)
     )
-    opened_ms, ended_ms = segment_history.opened_ms - begin_ms, segment_history.ended_ms - begin_ms
+    opened_ms = segment_history.opened_ms - begin_ms
+    ended_ms = segment_history.ended_ms - begin_ms
     return RollRow(
         name=group(segment_history.base_offset),
         opened_ms=opened_ms,
@@ -252,7 +261,8 @@ def _find_stretches(
     A single bin is the seam between two periods. If there are many single bins or they hold much,
     all bins are one period.
     """
-    stretches, (content, *more_contents) = [[0, 0]], bytes_per_bin.tolist()
+    stretches = [[0, 0]]
+    content, *more_contents = bytes_per_bin.tolist()
     batches, *more_batches = batches_per_bin.tolist()
     later_bins = zip(more_contents, more_batches, strict=True)
     for bin_number, (more_content, more_batch_count) in enumerate(later_bins, start=1):
@@ -265,10 +275,12 @@ def _find_stretches(
             more_bins=1,
         ):
             stretches[-1][1] = bin_number
-            content, batches = content + more_content, batches + more_batch_count
+            content = content + more_content
+            batches = batches + more_batch_count
         else:
             stretches.append([bin_number, bin_number])
-            content, batches = more_content, more_batch_count
+            content = more_content
+            batches = more_batch_count
     single_bins = [first_bin for first_bin, last_bin in stretches if first_bin == last_bin]
     if (
         len(single_bins) > BINS // 8
@@ -281,7 +293,8 @@ def _find_stretches(
     merged = stretches_kept[:1]
     for first_bin, last_bin in stretches_kept[1:]:
         merged[-1][1] = first_bin - 1
-        merged_bins, stretch_bins = slice(merged[-1][0], first_bin), slice(first_bin, last_bin + 1)
+        merged_bins = slice(merged[-1][0], first_bin)
+        stretch_bins = slice(first_bin, last_bin + 1)
         if _is_same_rate(
             bytes_per_bin[merged_bins].sum(),
             batches_per_bin[merged_bins].sum(),
@@ -293,7 +306,8 @@ def _find_stretches(
             merged[-1][1] = last_bin
         else:
             merged.append([first_bin, last_bin])
-    merged[0][0], merged[-1][1] = 0, len(bytes_per_bin) - 1
+    merged[0][0] = 0
+    merged[-1][1] = len(bytes_per_bin) - 1
     return [(first_bin, last_bin) for first_bin, last_bin in merged]
 
 
@@ -525,7 +539,10 @@ def _row_end(row: RollRow, timeline: RollTimelineView) -> float:
 
 def _fill_traces(timeline: RollTimelineView, top: int, colours: dict[str, str]) -> list[dict]:
     """Draws the size as an area, time and indexes as lines: one trace each, for all rows."""
-    xs, ys, area_x, area_y = [], [[], [], [], []], [], []
+    xs = []
+    ys = [[], [], [], []]
+    area_x = []
+    area_y = []
     for row_number, row in enumerate(timeline.rows):
         bottom = _box_top(row_number, top) + BOX_PX
         xs += [*row.lines[:, 0].tolist(), None]

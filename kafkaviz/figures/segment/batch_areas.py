@@ -16,9 +16,15 @@ from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import group, share
 
-HEIGHT_PX, LABEL_PX, TOP_PX = 326, 58, 40
+HEIGHT_PX = 326
+LABEL_PX = 58
+TOP_PX = 40
 GAP = 0.12  # gap between two batches, as a share of their mean side
-BAR_TOP, BAR_PX, FIELDS_TOP, FIELDS_PX, HEADER_HEIGHT_PX = 32, 54, 150, 136, 332
+BAR_TOP = 32
+BAR_PX = 54
+FIELDS_TOP = 150
+FIELDS_PX = 136
+HEADER_HEIGHT_PX = 332
 
 
 class RecordArea(NamedTuple):
@@ -104,7 +110,8 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
     gap = GAP * sum(sides) / len(sides) + 12
     lefts = [sum(sides[:number]) + gap * (number + 0.5) for number in range(len(sides))]
     tallest = max(sides)
-    shapes, notes = [], []
+    shapes = []
+    notes = []
     for number, (batch, left, side) in enumerate(zip(areas.batches, lefts, sides, strict=True)):
         shapes += _batch_shapes(batch, left, side, areas.target, colours)
         notes.append(
@@ -123,7 +130,8 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
                 },
             }
         )
-    left, side = lefts[areas.answer], sides[areas.answer]
+    left = lefts[areas.answer]
+    side = sides[areas.answer]
     batch = areas.batches[areas.answer]
     if is_answered:
         shapes.append(
@@ -204,7 +212,8 @@ def _batch_shapes(
         (record.size_bytes, "offset" if record.offset == target else "log_soft")
         for record in batch.records
     ]
-    shapes, top = [], side
+    shapes = []
+    top = side
     for size_bytes, fill in strips:
         height = side * size_bytes / batch.size_bytes
         shapes.append(
@@ -417,7 +426,8 @@ def _centred(notes: Iterable[dict]) -> Iterator[dict]:
 
 
 def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
-    first, notes = HEADER_BYTES, []
+    first = HEADER_BYTES
+    notes = []
     for record in areas.batch.records:
         notes.append(
             {

@@ -15,10 +15,17 @@ from kafkaviz.units import group, share
 
 HEIGHT_PX = 284
 # places in the figure, whose sides are 0 to 1: the .log, the column of small files, the magnifier
-LOG_WIDTH, LOG_HEIGHT, BASE = 0.42, 0.8, 0.1
-SMALL_X, GLASS_X, GLASS_Y, GLASS_WIDTH, GLASS_HEIGHT = 0.45, 0.55, 0.1, 0.445, 0.8
+LOG_WIDTH = 0.42
+LOG_HEIGHT = 0.8
+BASE = 0.1
+SMALL_X = 0.45
+GLASS_X = 0.55
+GLASS_Y = 0.1
+GLASS_WIDTH = 0.445
+GLASS_HEIGHT = 0.8
 # gap between small files; share of the magnifier's height that its tallest file takes
-SMALL_GAP, GLASS_SHARE = 0.03, 0.34
+SMALL_GAP = 0.03
+GLASS_SHARE = 0.34
 COLOURS = {".log": "log", ".index": "offset", ".timeindex": "time"}
 
 
@@ -100,13 +107,16 @@ def describe(areas: FileAreasView) -> str:
 
 def figure(areas: FileAreasView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    log_bytes, small_files = areas.files[0].size_bytes, areas.files[1:]
+    log_bytes = areas.files[0].size_bytes
+    small_files = areas.files[1:]
     sides = [_sides(file.size_bytes, log_bytes) for file in small_files]
     zoom = min(
         GLASS_SHARE * GLASS_HEIGHT / max(height for _, height in sides),
         0.4 * GLASS_WIDTH / max(width for width, _ in sides),
     )
-    shapes, notes, top = [], [], BASE
+    shapes = []
+    notes = []
+    top = BASE
     for file, (width, height) in zip(small_files, sides, strict=True):
         shapes.append(_box(SMALL_X, top, width, height, colours[COLOURS[file.suffix]]))
         top += height + SMALL_GAP
@@ -147,7 +157,9 @@ def question_figure(areas: FileAreasView, mode: str) -> go.Figure:
     """Draws the .log, and the possible sizes of the .index."""
     colours = theme.colours(mode)
     log_bytes = areas.files[0].size_bytes
-    shapes, notes, top = [], [], BASE
+    shapes = []
+    notes = []
+    top = BASE
     for size_bytes in areas.candidates:
         width, height = _sides(size_bytes, log_bytes)
         shapes.append(_frame(SMALL_X, top, width, height, colours))

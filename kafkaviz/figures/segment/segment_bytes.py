@@ -199,7 +199,8 @@ def view(
             None,
             None,
         )
-    batches, log = anatomy.batches, anatomy.segment.log
+    batches = anatomy.batches
+    log = anatomy.segment.log
     outer = _batch_pane(anatomy, row, window.outer, initial)
     inner, title, fault = _inner_pane(log, batches.row(row), window.inner)
     previous_offset, next_offset = (
@@ -223,7 +224,8 @@ def unnamed_view(bytes_view: BytesView, byte: int | None = None) -> BytesView:
         header_spans = [span for span in pane.spans if span.end <= first]
         end = pane.first + len(pane.data)
     else:
-        first, header_spans = (byte or 0) // entry_bytes * entry_bytes, []
+        first = (byte or 0) // entry_bytes * entry_bytes
+        header_spans = []
         end = min(first + entry_bytes, pane.end)
         pane = pane._replace(start=first, end=end)
     data = pane.data[max(0, pane.start - pane.first) : end - pane.first]
@@ -270,7 +272,8 @@ def _batch_offset(batch: np.void) -> int:
 def _batch_pane(anatomy: Anatomy, row: int, wanted_byte: int | None, initial: InitialByte) -> Pane:
     """Returns the pinned batch; the last one with all bytes after it."""
     batch = anatomy.batches.row(row)
-    start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
+    start = int(batch["position"])
+    size_bytes = int(batch["size_bytes"])
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
     field = "max_timestamp_ms" if initial.is_by_time else "last_offset_delta"
     key = start + (field_start(HEADER, field) if batch["magic"] >= MAGIC_2 else 0)

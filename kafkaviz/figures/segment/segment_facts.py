@@ -102,12 +102,11 @@ def _missing_fact() -> Fact:
 
 
 def _contents_facts(anatomy: Anatomy, first: np.void) -> list[Fact]:
-    counts, first_offset = anatomy.counts, int(first["base_offset"])
-    smallest_bytes, largest_bytes, last_offset = (
-        int(counts.sizes[0]),
-        int(counts.sizes[-1]),
-        units.group(counts.last_offset),
-    )
+    counts = anatomy.counts
+    first_offset = int(first["base_offset"])
+    smallest_bytes = int(counts.sizes[0])
+    largest_bytes = int(counts.sizes[-1])
+    last_offset = units.group(counts.last_offset)
     is_known = counts.records is not None
     offsets = (
         f"{units.group(first_offset)} – {last_offset}"
@@ -209,7 +208,8 @@ def _retention_facts(
 
 
 def _index_facts(anatomy: Anatomy) -> list[Fact]:
-    index, wrong_slots = anatomy.index, anatomy.links.wrong_entries
+    index = anatomy.index
+    wrong_slots = anatomy.links.wrong_entries
     if anatomy.segment.index is None:
         return [_missing_fact(), *_unindexed_facts(anatomy)]
     density = anatomy.density
@@ -275,15 +275,17 @@ def _interval_facts(anatomy: Anatomy) -> list[Fact]:
 
 
 def _unindexed_facts(anatomy: Anatomy) -> list[Fact]:
-    count, unindexed_count = len(anatomy.batches), anatomy.density.never_indexed
+    count = len(anatomy.batches)
+    unindexed_count = anatomy.density.never_indexed
     share = say("segment.share_of_batches", share=units.share(unindexed_count, count))
-    return (
-        [Fact(say("segment.never_indexed"), units.group(unindexed_count), share)] if count else []
-    )
+    if count:
+        return [Fact(say("segment.never_indexed"), units.group(unindexed_count), share)]
+    return []
 
 
 def _time_facts(anatomy: Anatomy) -> list[Fact]:
-    links, times = anatomy.links, anatomy.times
+    links = anatomy.links
+    times = anatomy.times
     if anatomy.segment.timeindex is None:
         return [_missing_fact()]
     rows = [_entries_fact(times, anatomy.segment.timeindex, time_index.ENTRY.itemsize)]
@@ -295,7 +297,8 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
                 _no_time_entry_text(anatomy),
             )
         )
-    event, lone_count = closing_event(anatomy), int(np.count_nonzero(links.time_slot == NONE))
+    event = closing_event(anatomy)
+    lone_count = int(np.count_nonzero(links.time_slot == NONE))
     rows.append(
         Fact(
             say(f"segment.written_{event}" if event else "segment.without_entry"),
@@ -319,7 +322,8 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
 
     It is "" if the .timeindex lacks entries that Kafka writes.
     """
-    links, times = anatomy.links, anatomy.times.entries
+    links = anatomy.links
+    times = anatomy.times.entries
     without_time = (links.entry_time == NONE) & (links.entry_home != NONE)
     if not without_time.any():
         return ""

@@ -80,10 +80,13 @@ def build_overview(
     columns = anatomy.counts.columns
     counts = columns.batches
     if shade == "Plain":
-        values, low, high = counts, 0, max(1, int(counts.max()))
+        values = counts
+        low = 0
+        high = max(1, int(counts.max()))
     else:
         sums = columns.size_bytes if shade == "Size" else columns.max_timestamp_ms
-        values, (low, high) = sums / np.maximum(counts, 1), value_range
+        values = sums / np.maximum(counts, 1)
+        low, high = value_range
     covering_columns = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
     shades = np.clip((values[covering_columns] - low) / max(1, high - low), 0, 1) * 255
     shades[np.arange(COLUMNS) * width_bytes >= anatomy.end.position] = 0

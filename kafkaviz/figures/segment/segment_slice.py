@@ -15,7 +15,8 @@ from kafkaviz.analysis.segment.links import NONE
 
 Columns = dict[str, np.ndarray]  # by name; those of one table have the same length
 WHOLE_ROWS = 5000
-SLICE_ROWS, STEP_ROWS = 2000, 1000
+SLICE_ROWS = 2000
+STEP_ROWS = 1000
 
 
 class Slice(NamedTuple):
@@ -36,7 +37,8 @@ class Slice(NamedTuple):
 def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
     """Returns the rows around one of them; rows that are close together get the same slice."""
     rows = len(anatomy.batches)
-    start, stop = 0, rows
+    start = 0
+    stop = rows
     if rows > WHOLE_ROWS:
         start = max(
             0, min((centre_row - STEP_ROWS // 2) // STEP_ROWS * STEP_ROWS, rows - SLICE_ROWS)
@@ -44,17 +46,14 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
         stop = start + SLICE_ROWS
     if (start, stop) == (0, rows):
         return Slice(0, rows, rows, 0, len(anatomy.index.entries), 0, len(anatomy.times.entries))
-    batches, links = anatomy.batches, anatomy.links
+    batches = anatomy.batches
+    links = anatomy.links
     last_offset = batches.row(stop - 1)["last_offset"]
-    from_slot, to_slot = (
-        max(0, int(links.landing_slots(batches, start, start + 1)[0])),
-        _slots_to(anatomy.index.entries, last_offset),
-    )
+    from_slot = max(0, int(links.landing_slots(batches, start, start + 1)[0]))
+    to_slot = _slots_to(anatomy.index.entries, last_offset)
     last_before = batches.row(start - 1)["last_offset"] if start else -1
-    from_time, to_time = (
-        _slots_to(anatomy.times.entries, last_before),
-        _slots_to(anatomy.times.entries, last_offset),
-    )
+    from_time = _slots_to(anatomy.times.entries, last_before)
+    to_time = _slots_to(anatomy.times.entries, last_offset)
     twin_slots = links.entry_time[from_slot:to_slot]
     twin_slots = twin_slots[
         twin_slots != NONE
@@ -73,11 +72,9 @@ def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
 
 def _slots_to(entries: np.ndarray, offset: int) -> int:
     """Returns the number of slots up to the last one at or below an offset."""
-    return (
-        int(np.searchsorted(np.maximum.accumulate(entries["offset"]), offset, side="right"))
-        if len(entries)
-        else 0
-    )
+    if len(entries):
+        return int(np.searchsorted(np.maximum.accumulate(entries["offset"]), offset, side="right"))
+    return 0
 
 
 def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
@@ -85,11 +82,10 @@ def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
 
     The keys are "batch", "entry" and "time". The links come from analysis.segment.links.Links.
     """
-    links, rows = anatomy.links, (row_slice.from_row, row_slice.to_row)
-    slots, times = (
-        slice(row_slice.from_slot, row_slice.to_slot),
-        slice(row_slice.from_time, row_slice.to_time),
-    )
+    links = anatomy.links
+    rows = (row_slice.from_row, row_slice.to_row)
+    slots = slice(row_slice.from_slot, row_slice.to_slot)
+    times = slice(row_slice.from_time, row_slice.to_time)
     return {
         "batch": _batch_columns(anatomy.batches.window(*rows), anatomy.segment.base_offset)
         | {

@@ -135,7 +135,8 @@ def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:
 
 
 def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.ndarray) -> BatchRow:
-    batch, links = anatomy.batches.row(row), anatomy.links
+    batch = anatomy.batches.row(row)
+    links = anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     codec_id = int(codec(batch))
     return BatchRow(
@@ -178,11 +179,9 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 def offset_range_text(batch: np.void) -> str:
     """Returns a batch's offsets; a compressed magic 0 or 1 wrapper has only its last one."""
     last = units.group(int(batch["last_offset"]))
-    return (
-        f"{units.group(int(batch['base_offset']))}–{last}"
-        if batch["base_offset"] >= 0
-        else say("ruler.up_to", last=last)
-    )
+    if batch["base_offset"] >= 0:
+        return f"{units.group(int(batch['base_offset']))}–{last}"
+    return say("ruler.up_to", last=last)
 
 
 def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
@@ -194,10 +193,13 @@ def index_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[IndexRow]:
 
 
 def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
-    entries, links = anatomy.index.entries, anatomy.links
-    position, relative = int(entries["position"][slot]), int(entries["relative_offset"][slot])
+    entries = anatomy.index.entries
+    links = anatomy.links
+    position = int(entries["position"][slot])
+    relative = int(entries["relative_offset"][slot])
     gap = position - (int(entries["position"][slot - 1]) if slot else 0)
-    row, fault = int(links.entry_batch[slot]), FAULTS.get(Aim(int(links.entry_aim[slot])))
+    row = int(links.entry_batch[slot])
+    fault = FAULTS.get(Aim(int(links.entry_aim[slot])))
     return IndexRow(
         slot=units.group(slot),
         byte=units.group(slot * offset_index.ENTRY.itemsize),
@@ -227,11 +229,10 @@ def time_rows(anatomy: Anatomy, pinned: PinnedRow, closing_event: str) -> list[T
 
 
 def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: str) -> TimeRow:
-    times, index_slot = anatomy.times.entries, int(anatomy.links.time_slot[slot])
-    timestamp_ms, no_slot_text = (
-        int(times["timestamp_ms"][slot]),
-        say(f"segment.none_{closing_event}" if closing_event else "common.none"),
-    )
+    times = anatomy.times.entries
+    index_slot = int(anatomy.links.time_slot[slot])
+    timestamp_ms = int(times["timestamp_ms"][slot])
+    no_slot_text = say(f"segment.none_{closing_event}" if closing_event else "common.none")
     return TimeRow(
         slot=units.group(slot),
         byte=units.group(slot * time_index.ENTRY.itemsize),
@@ -259,7 +260,8 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
     tables = {"batches": _batch_tables, "index": _index_tables, "timeindex": _time_tables}[table](
         anatomy
     )
-    buffer, writer = io.BytesIO(), None
+    buffer = io.BytesIO()
+    writer = None
     for columns in tables:
         part = pa.table(columns)
         if writer is None:
@@ -270,7 +272,8 @@ def csv_bytes(anatomy: Anatomy, table: str) -> bytes:
 
 
 def _batch_tables(anatomy: Anatomy) -> Iterator[dict[str, pa.Array]]:
-    row, least_offset = 0, anatomy.segment.base_offset
+    row = 0
+    least_offset = anatomy.segment.base_offset
     for batches in anatomy.batches:
         links = anatomy.links
         yield {

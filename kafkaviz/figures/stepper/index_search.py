@@ -79,7 +79,8 @@ class SearchView:
 
 
 def view(context: LookupContext, search: IndexSearch) -> SearchView:
-    slot_search, entry_bytes = search.slot_search, ENTRY_BYTES[search.kind]
+    slot_search = search.slot_search
+    entry_bytes = ENTRY_BYTES[search.kind]
     lines = PLAIN_LINES if slot_search.warm_from_slot is None else WARM_LINES
     steps = [(_probe_text(search, probe), lines[probe.branch]) for probe in slot_search.probes]
     is_small = slot_search.entries <= DRAWN_SLOTS
@@ -104,10 +105,16 @@ def _rows(search: IndexSearch, page_bytes: int) -> Iterator[ProbeRow]:
 
 
 def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, str, str]]:
-    segment, entry_bytes = context.find_segment(search.segment), ENTRY_BYTES[search.kind]
+    segment = context.find_segment(search.segment)
+    entry_bytes = ENTRY_BYTES[search.kind]
     is_time = search.kind == TIME
     entries = segment.time_slots if is_time else segment.offset_slots
-    cell_kind = "time" if is_time else "alone" if context.is_index_alone else "offset"
+    if is_time:
+        cell_kind = "time"
+    elif context.is_index_alone:
+        cell_kind = "alone"
+    else:
+        cell_kind = "offset"
     for slot, (key, value) in enumerate(entries.tolist()):
         offset = "" if is_time else group(key + segment.base_offset)
         value_text = {
@@ -165,15 +172,22 @@ def _result_step(
     search: IndexSearch, *, has_log: bool, lines: dict[Branch, int]
 ) -> tuple[str, int]:
     """Returns the text of the result and its line of the pseudocode."""
-    slot_search, base = search.slot_search, group(search.segment)
+    slot_search = search.slot_search
+    base = group(search.segment)
     target = key_text(search.kind, slot_search.target)
     if not slot_search.entries:
         return say(f"index_search.none_{search.kind}", base=base), 0
     if search.entry is None:
-        name = "all_later" if search.kind == TIME else "none_below_log" if has_log else "none_below"
+        if search.kind == TIME:
+            name = "all_later"
+        elif has_log:
+            name = "none_below_log"
+        else:
+            name = "none_below"
         text = say(f"index_search.{name}", base=base, target=target)
         return text, lines[slot_search.probes[-1].branch]
-    key, value = key_text(search.kind, search.entry[0]), group(search.entry[1])
+    key = key_text(search.kind, search.entry[0])
+    value = group(search.entry[1])
     text = say(
         f"index_search.found_{search.kind}" if has_log else "index_search.found",
         slot=group(slot_search.slot),
@@ -193,7 +207,8 @@ def _code_lines(search: IndexSearch) -> list[str]:
 
 
 def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
-    slot_search, kind = search_view.search.slot_search, search_view.search.kind
+    slot_search = search_view.search.slot_search
+    kind = search_view.search.kind
     probes_text = say_count("common.n_probes", probes)
     if not slot_search.entries:
         return say(f"index_search.title_none_{kind}")
@@ -222,7 +237,8 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
 
 
 def browser_object(search_view: SearchView) -> dict:
-    slot_search, kind = search_view.search.slot_search, search_view.search.kind
+    slot_search = search_view.search.slot_search
+    kind = search_view.search.kind
     code_key = f"code_{kind}{'' if slot_search.warm_from_slot is None else '_warm'}"
     return {
         "kind": kind,

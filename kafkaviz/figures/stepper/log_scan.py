@@ -14,7 +14,9 @@ from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, Rea
 from kafkaviz.units import clock, group
 
 # steps of a scan at most; batches drawn before the first one read; batches drawn at least
-MAX_STEPS, BATCHES_BEFORE, MIN_BATCHES = 120, 2, 8
+MAX_STEPS = 120
+BATCHES_BEFORE = 2
+MIN_BATCHES = 8
 COLUMNS = (
     "position",
     "size_bytes",
@@ -90,7 +92,8 @@ class ScanView:
 
 
 def view(context: LookupContext, scan: ForwardScan) -> ScanView:
-    batches, segment = context.batches(scan.segment), context.find_segment(scan.segment)
+    batches = context.batches(scan.segment)
+    segment = context.find_segment(scan.segment)
     return ScanView(
         scan, tuple(describe_headers(scan)), _batches_around(scan, batches), segment.size_bytes
     )
@@ -112,7 +115,8 @@ def _row_at(batches: BatchTable, position: int) -> int:
 def describe_headers(scan: ForwardScan) -> list[ScanStep]:
     """Returns at most MAX_STEPS steps; those in the middle of a long scan become one."""
     end = [] if scan.batch else [ScanStep(-1, (), _end_text(scan), -1, len(scan.reads))]
-    count, half = len(scan.headers) + len(end), MAX_STEPS // 2
+    count = len(scan.headers) + len(end)
+    half = MAX_STEPS // 2
     if count <= MAX_STEPS:
         return [_header_step(scan, number) for number in range(len(scan.headers))] + end
     last_left_out = count - half
@@ -146,8 +150,10 @@ def _header_step(scan: ForwardScan, number: int) -> ScanStep:
 
 
 def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) -> str:
-    key, position = f"log_scan.{header.outcome}", group(header.position)
-    size, value = group(header.size_bytes), header.value
+    key = f"log_scan.{header.outcome}"
+    position = group(header.position)
+    size = group(header.size_bytes)
+    value = header.value
     if header.outcome in TIMES:
         newest = say("log_scan.newest", at=clock(value)) if value >= 0 else say("log_scan.no_time")
         return say(key, position=position, newest=newest, size=size)
@@ -189,7 +195,8 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
 def _hint_text(scan_view: ScanView) -> str:
     if not len(scan_view.batches):
         return say("log_scan.no_batch")
-    first_batch, last_batch = scan_view.batches[0], scan_view.batches[-1]
+    first_batch = scan_view.batches[0]
+    last_batch = scan_view.batches[-1]
     return say(
         "log_scan.drawn",
         first=group(int(first_batch["position"])),

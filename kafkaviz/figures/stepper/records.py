@@ -33,7 +33,8 @@ class RecordsView:
 
 
 def view(context: LookupContext) -> RecordsView:
-    (records, fault), hit = _read_records(context), _hit_offset(context)
+    records, fault = _read_records(context)
+    hit = _hit_offset(context)
     first_number = _first_drawn(records, hit)
     return RecordsView(
         tuple(records[first_number : first_number + DRAWN_RECORDS]),
@@ -53,7 +54,8 @@ def _read_records(context: LookupContext) -> tuple[Sequence[LookupRecord], str]:
 
 
 def _batch_records(context: LookupContext) -> Sequence[LookupRecord]:
-    scan, record = context.result.scan, context.result.record
+    scan = context.result.scan
+    record = context.result.record
     if record:
         return context.records(record.segment, record.batch_position)
     return context.records(scan.segment, scan.batch.position) if scan and scan.batch else ()
@@ -83,10 +85,8 @@ def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -
     )
     if not is_read or hit_index is None:
         return say("stepper_figures.not_read" if not is_read else "stepper_figures.no_answer")
-    number_text, count_text = (
-        group(records_view.first_number + hit_index + 1),
-        group(records_view.count),
-    )
+    number_text = group(records_view.first_number + hit_index + 1)
+    count_text = group(records_view.count)
     position = group(cast(ConsumerRecord, context.result.record).batch_position)
     return say(
         "stepper_figures.answer",
@@ -115,10 +115,8 @@ def hint_text(records_view: RecordsView) -> str:
     """Says which records are drawn; "" if all are."""
     if records_view.count <= len(records_view.records):
         return ""
-    first, last = (
-        records_view.first_number + 1,
-        records_view.first_number + len(records_view.records),
-    )
+    first = records_view.first_number + 1
+    last = records_view.first_number + len(records_view.records)
     return say(
         "stepper_figures.some_records",
         first=group(first),

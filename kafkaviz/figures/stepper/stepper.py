@@ -88,18 +88,21 @@ class LookupSteps:
         scans: Sequence[ScanView],
         records_view: RecordsView,
     ) -> None:
-        self._context, self._searches, self._scans, self._records = (
-            context,
-            searches,
-            scans,
-            records_view,
-        )
-        self._search, self._probes, self._is_over = 0, 0, False
-        self._scan, self._readings, self._is_ended = 0, 0, False
+        self._context = context
+        self._searches = searches
+        self._scans = scans
+        self._records = records_view
+        self._search = 0
+        self._probes = 0
+        self._is_over = False
+        self._scan = 0
+        self._readings = 0
+        self._is_ended = False
         self._previous_values: tuple[str, ...] = ()
 
     def build(self) -> Iterator[LookupStep]:
-        context, result = self._context, self._context.result
+        context = self._context
+        result = self._context.result
         if not context.is_index_alone:
             yield self._step("segment", _beginning_text(context))
         search_number = scan_number = 0
@@ -117,9 +120,11 @@ class LookupSteps:
 
     def _search_steps(self, number: int) -> Iterator[LookupStep]:
         search_view = self._searches[number]
-        self._search, self._is_over = number, False
+        self._search = number
+        self._is_over = False
         self._scan = 0 if self._context.is_by_time else min(number, max(0, len(self._scans) - 1))
-        self._readings, self._is_ended = 0, False
+        self._readings = 0
+        self._is_ended = False
         probe_count = len(search_view.rows)
         for step_number, (text, line) in enumerate(search_view.steps, 1):
             self._probes = min(step_number, probe_count)
@@ -160,7 +165,9 @@ class LookupSteps:
         *values, pages = (
             self._search_values() if self._searches else (self._target(), *[NO_VALUE] * 6, "0")
         )
-        position, short_reads, long_reads = NO_VALUE, 0, 0
+        position = NO_VALUE
+        short_reads = 0
+        long_reads = 0
         if self._scans and self._readings:
             scan_view = self._scans[self._scan]
             step = scan_view.steps[self._readings - 1]
@@ -178,11 +185,14 @@ class LookupSteps:
     def _search_values(self) -> tuple[str, ...]:
         """Returns target, N, F, probes, lo, hi, mid, key and pages."""
         search_view = self._searches[self._search]
-        search, slot_search = search_view.search, search_view.search.slot_search
+        search = search_view.search
+        slot_search = search_view.search.slot_search
         probe = slot_search.probes[self._probes - 1] if self._probes else None
-        key, remaining = None, probe.remaining if probe else None
+        key = None
+        remaining = probe.remaining if probe else None
         if self._is_over:
-            probe, key = None, search.entry[0] if search.entry else None
+            probe = None
+            key = search.entry[0] if search.entry else None
             remaining = (slot_search.slot, slot_search.slot) if slot_search.slot >= 0 else None
         elif probe:
             key = probe.key
@@ -217,14 +227,18 @@ def _short_key(search: IndexSearch, key: int) -> str:
 
 
 def _beginning_text(context: LookupContext) -> str:
-    result, beginning, bounds = context.result, context.result.beginning, context.result.bounds
-    count, is_only = group(len(context.log.segments)), len(context.log.segments) == 1
+    result = context.result
+    beginning = context.result.beginning
+    bounds = context.result.bounds
+    count = group(len(context.log.segments))
+    is_only = len(context.log.segments) == 1
     segment_name = units.file_stem(beginning.base_offset)
     match beginning.reason:
         case SegmentReason.OUT_OF_RANGE:
             return say("lookup_steps.refused", error=result.error)
         case SegmentReason.BEYOND_STABLE:
-            offset, stable = group(context.target), group(bounds.limit_offset)
+            offset = group(context.target)
+            stable = group(bounds.limit_offset)
             return say("lookup_steps.beyond_stable", offset=offset, stable=stable)
         case SegmentReason.BEYOND_END:
             return say("lookup_steps.beyond_end", offset=group(context.target))
@@ -233,7 +247,8 @@ def _beginning_text(context: LookupContext) -> str:
         case SegmentReason.LOG_END:
             return say("lookup_steps.latest", offset=group(bounds.end_offset))
         case SegmentReason.STABLE_END:
-            end, stable = group(bounds.end_offset), group(bounds.limit_offset)
+            end = group(bounds.end_offset)
+            stable = group(bounds.limit_offset)
             return say("lookup_steps.latest_stable", end=end, stable=stable)
         case SegmentReason.LARGEST if beginning.largest_ms >= 0:
             return _largest_text(context, segment_name)
@@ -263,9 +278,15 @@ def _largest_text(context: LookupContext, segment_name: str) -> str:
 
     It also says what a release does with the offset that is stored with that timestamp.
     """
-    result, count = context.result, len(context.log.segments)
+    result = context.result
+    count = len(context.log.segments)
     largest_ms, offset = context.find_segment(result.beginning.base_offset).max_timestamp
-    outcome = "scanned" if result.scans else "answered" if result.answer else "hidden"
+    if result.scans:
+        outcome = "scanned"
+    elif result.answer:
+        outcome = "answered"
+    else:
+        outcome = "hidden"
     return say(
         f"lookup_steps.largest_{'only' if count == 1 else 'of'}",
         count=group(count),
@@ -287,17 +308,21 @@ def _next_segment_text(context: LookupContext, number: int) -> str:
 
 
 def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
-    result, scan, key = context.result, cast(ForwardScan, context.result.scan), outcome.value
+    result = context.result
+    scan = cast(ForwardScan, context.result.scan)
+    key = outcome.value
     match outcome:
         case LookupOutcome.NO_BATCH | LookupOutcome.TOO_EARLY:
             return say(f"lookup_steps.{key}")
         case LookupOutcome.HIDDEN:
-            offset, stable = group(scan.offset), group(result.bounds.limit_offset)
+            offset = group(scan.offset)
+            stable = group(result.bounds.limit_offset)
             return say("lookup_steps.hidden", offset=offset, stable=stable)
     if isinstance(result.error, FailedRead):
         return _failure_text(result.error, scan)
     batch = cast(Batch, scan.batch)
-    position, target = group(batch.position), group(context.target)
+    position = group(batch.position)
+    target = group(context.target)
     if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
         return say(f"lookup_steps.{key}", position=position, error=result.error)
     record = cast(ConsumerRecord, result.record)
@@ -317,7 +342,8 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 
 def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
     """Who throws for damaged bytes: the broker, or the consumer that is sent them."""
-    name, fault = error.class_name.rpartition(".")[2], error_text.describe(error)
+    name = error.class_name.rpartition(".")[2]
+    fault = error_text.describe(error)
     if scan.batch is None:
         return say("lookup_steps.broker_fails", name=name, error=fault)
     position = group(scan.batch.position)
@@ -417,8 +443,6 @@ def _entry_text(context: LookupContext, segment: int) -> str:
         for search in context.result.searches
         if (search.kind, search.segment) == (OFFSET, segment)
     )
-    return (
-        say("stepper_figures.entry", position=group(entry[1]))
-        if entry
-        else say("stepper_figures.log_start")
-    )
+    if entry:
+        return say("stepper_figures.entry", position=group(entry[1]))
+    return say("stepper_figures.log_start")

@@ -31,11 +31,9 @@ def no_rows_text(suffixes: Sequence[str]) -> str:
     Args:
         suffixes: the suffix of each such segment, without its dot.
     """
-    return (
-        _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
-        if suffixes
-        else ""
-    )
+    if suffixes:
+        return _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
+    return ""
 
 
 def _marks_text(key: str, inactive: Sequence[InactiveSegment]) -> str:

@@ -56,11 +56,9 @@ def sentence_gap() -> str:
 
 def join_with_others(parts: Iterable[str], left_out_count: int) -> str:
     """Joins with commas, and says how many are left out."""
-    return (
-        say_count("common.and_others", left_out_count, names=join_comma(parts))
-        if left_out_count
-        else join_comma(parts)
-    )
+    if left_out_count:
+        return say_count("common.and_others", left_out_count, names=join_comma(parts))
+    return join_comma(parts)
 
 
 def count_phrase(key: str, count: int) -> str:

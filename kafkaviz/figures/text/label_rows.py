@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GAP_PX = 10  # between two labels in a row
-WIDE_PX, NARROW_PX = 13.5, 7.0  # width of a Chinese and of another character at 13 px
+# width of a Chinese and of another character at 13 px
+WIDE_PX = 13.5
+NARROW_PX = 7.0
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,14 @@ def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[L
     places: dict[int, LabelPlace] = {}
     for number in sorted(range(len(labels)), key=lambda index: labels[index][0]):
         share, text = labels[number]
-        point_px, label_px = share * width_px, text_px(text)
-        anchor = (
-            "left"
-            if point_px < label_px / 2
-            else "right"
-            if point_px > width_px - label_px / 2
-            else "center"
-        )
+        point_px = share * width_px
+        label_px = text_px(text)
+        if point_px < label_px / 2:
+            anchor = "left"
+        elif point_px > width_px - label_px / 2:
+            anchor = "right"
+        else:
+            anchor = "center"
         left_px = point_px - {"left": 0, "center": label_px / 2, "right": label_px}[anchor]
         row = next(
             (row for row, end_px in enumerate(ends) if end_px + GAP_PX <= left_px), len(ends)

@@ -58,11 +58,9 @@ def describe(forecast: RestartForecast) -> str:
             change_texts(forecast),
         )
     usual_changes = join_comma(_usual_changes(forecast))
-    return (
-        say("restart_forecast.usual", steps=usual_changes)
-        if usual_changes
-        else say("restart_forecast.nothing")
-    )
+    if usual_changes:
+        return say("restart_forecast.usual", steps=usual_changes)
+    return say("restart_forecast.nothing")
 
 
 def not_served_text(forecast: RestartForecast) -> str:
@@ -70,11 +68,9 @@ def not_served_text(forecast: RestartForecast) -> str:
 
     It is "" if the broker serves all.
     """
-    return (
-        count_phrase("restart_forecast.not_serve", forecast.stray_directories)
-        if forecast.stray_directories
-        else ""
-    )
+    if forecast.stray_directories:
+        return count_phrase("restart_forecast.not_serve", forecast.stray_directories)
+    return ""
 
 
 def read_again_text(forecast: RestartForecast) -> str:

@@ -38,9 +38,9 @@ def newest_text(segment: SegmentAge) -> str:
 
 
 def _offset_origin(offset: int | None) -> str:
-    return (
-        say("retention.of_record") if offset is None else say("common.offset", offset=group(offset))
-    )
+    if offset is None:
+        return say("retention.of_record")
+    return say("common.offset", offset=group(offset))
 
 
 def is_of_another_unit(segment: SegmentAge) -> bool:
@@ -72,11 +72,9 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
             return say("retention.bytes", size=size(segment.more_bytes))
         case "high-watermark":
             is_old = segment.until_ms is not None and log.now_ms > segment.until_ms
-            return (
-                say("retention.watermark_old", when=moment_text(segment.until_ms))
-                if is_old
-                else say("retention.watermark")
-            )
+            if is_old:
+                return say("retention.watermark_old", when=moment_text(segment.until_ms))
+            return say("retention.watermark")
         case "unknown" if not log.limits.is_known:
             return say("retention.limits_unknown")
         case state:
@@ -86,11 +84,9 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
 def _with_size_limit(text: str, segment: SegmentRetention) -> str:
     """Adds how much must be written until retention.bytes deletes the segment earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
-    return (
-        say("retention.or_sooner", until=text, size=size(segment.more_bytes))
-        if is_limited
-        else text
-    )
+    if is_limited:
+        return say("retention.or_sooner", until=text, size=size(segment.more_bytes))
+    return text
 
 
 def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
@@ -100,11 +96,9 @@ def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
     }.get(segment.state, {})
     text = say(f"retention.due_{segment.state}", **values)
     text = say("retention.after_roll", goes=text) if log.segments[-1] is segment else text
-    return (
-        say("retention.once_copied", goes=text)
-        if log.limits.is_tiered and segment.state != "log-start"
-        else text
-    )
+    if log.limits.is_tiered and segment.state != "log-start":
+        return say("retention.once_copied", goes=text)
+    return text
 
 
 def headline_text(logs: Sequence[LogRetention]) -> str:
@@ -116,13 +110,11 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
     segments = [segment for log in logs for segment in log.segments]
     if not segments:
         return ""
-    due_count, waiting_count = (
-        sum(segment.is_due for segment in segments),
-        sum(
-            segment.state == "behind"
-            and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
-            for segment in segments
-        ),
+    due_count = sum(segment.is_due for segment in segments)
+    waiting_count = sum(
+        segment.state == "behind"
+        and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > DAY_MS
+        for segment in segments
     )
     segments_text = say_count("common.n_segments", len(segments))
     text = say_count(

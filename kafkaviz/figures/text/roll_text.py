@@ -29,11 +29,9 @@ def history_cause(segment_history: SegmentHistory) -> str:
     """Says what ended a segment, in one or two words."""
     if segment_history.is_active:
         return say("rolls.still_open")
-    return (
-        cause_name(segment_history.reason.cause)
-        if segment_history.reason
-        else say("rolls.not_seen")
-    )
+    if segment_history.reason:
+        return cause_name(segment_history.reason.cause)
+    return say("rolls.not_seen")
 
 
 def history_reason(segment_history: SegmentHistory) -> str:

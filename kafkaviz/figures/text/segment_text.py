@@ -19,10 +19,8 @@ RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
     """Returns the sentence below the title: how many batches there are, how a search finds them."""
-    count, indexed_count = (
-        len(anatomy.batches),
-        len(anatomy.links.indexed_rows),
-    )
+    count = len(anatomy.batches)
+    indexed_count = len(anatomy.links.indexed_rows)
     renamed_state = next(
         (
             file_state
@@ -32,17 +30,15 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
         "",
     )
     renamed_text = say(f"segment.renamed_{renamed_state}") if renamed_state else ""
-    return (
-        join_sentences(
+    if count:
+        return join_sentences(
             [
                 *_indexed_text(count, indexed_count, units.size(anatomy.end.position)),
                 missing_fields_text(anatomy),
                 renamed_text,
             ]
         )
-        if count
-        else renamed_text
-    )
+    return renamed_text
 
 
 def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
@@ -57,7 +53,8 @@ def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
 def missing_fields_text(anatomy: Anatomy) -> str:
     """Explains the dashes of a segment with messages of magic 0 or 1; "" without such messages."""
     counts = anatomy.counts
-    old_magics, wrapped_magics = counts.old_magics, counts.wrapped_magics
+    old_magics = counts.old_magics
+    wrapped_magics = counts.wrapped_magics
     texts = []
     if 0 in old_magics:
         texts.append(say("segment.untold_time"))
@@ -107,13 +104,9 @@ def closing_event(anatomy: Anatomy) -> str:
     """
     if anatomy.segment.state == "active":
         return "stop"
-    return (
-        ""
-        if anatomy.index.unwritten_slots
-        or anatomy.index.trailing_bytes
-        or not anatomy.segment.index
-        else "roll"
-    )
+    if anatomy.index.unwritten_slots or anatomy.index.trailing_bytes or not anatomy.segment.index:
+        return ""
+    return "roll"
 
 
 def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
@@ -193,7 +186,8 @@ def _times_wrong_text(anatomy: Anatomy) -> str:
 
 
 def _index_unwritten_text(anatomy: Anatomy) -> str:
-    index, file = anatomy.index, anatomy.segment.index
+    index = anatomy.index
+    file = anatomy.segment.index
     if file is None or not index.unwritten_slots:
         return ""
     values = {
@@ -229,7 +223,8 @@ def _times_absent_text(anatomy: Anatomy) -> str:
 
 
 def _sampling_text(anatomy: Anatomy) -> str:
-    entries, count = anatomy.index.entries, len(anatomy.batches)
+    entries = anatomy.index.entries
+    count = len(anatomy.batches)
     unit = "append" if (anatomy.links.entry_aim == Aim.COARSE).any() else "batch"
     if not len(entries):
         return say("segment.one_batch" if count == 1 else "segment.none_indexed")

@@ -17,8 +17,6 @@ def end_sentence(text: str) -> str:
 def capitalize(text: str) -> str:
     """Capitalizes English text, unless it begins with a name such as java.lang.Error or .index."""
     first_word = text.split(" ", 1)[0]
-    return (
-        text[:1].upper() + text[1:]
-        if first_word.rstrip(",;:").isalpha() and messages.language() == messages.ENGLISH
-        else text
-    )
+    if first_word.rstrip(",;:").isalpha() and messages.language() == messages.ENGLISH:
+        return text[:1].upper() + text[1:]
+    return text

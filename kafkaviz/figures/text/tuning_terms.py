@@ -12,7 +12,8 @@ SAME_SHARE = 0.005  # share of the value before; a smaller change counts as none
 
 def range_text(us: Range) -> str:
     """Returns a range: 7.8 to 22 µs."""
-    low, high = format_us(us.low), format_us(us.high)
+    low = format_us(us.low)
+    high = format_us(us.high)
     if low == high:
         return low
     number, _, unit = low.partition(" ")

@@ -16,7 +16,9 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import group, size
 
-BETTER, WORSE, NEUTRAL = "better", "worse", ""
+BETTER = "better"
+WORSE = "worse"
+NEUTRAL = ""
 COLUMNS = ("what", "today", "considered", "kind")  # of the CSV file
 FILE_KEYS = {  # names in files, where they include the unit
     "skipped": "skipped_bytes_mean",
@@ -168,8 +170,14 @@ def rows(
 def _row(
     key: str, before: float, after: float, format_value: Callable[[float], str], basis: str
 ) -> ComparisonRow:
-    kind = NEUTRAL if is_same(float(before), float(after)) else BETTER if after < before else WORSE
-    name, difference = say(f"before_after.{key}"), change_text(float(before), float(after))
+    if is_same(float(before), float(after)):
+        kind = NEUTRAL
+    elif after < before:
+        kind = BETTER
+    else:
+        kind = WORSE
+    name = say(f"before_after.{key}")
+    difference = change_text(float(before), float(after))
     return ComparisonRow(
         name=name,
         before=format_value(before),
@@ -227,9 +235,12 @@ def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow
 
 def _limit_row(current: str, considered: str) -> ComparisonRow:
     names = [roll_text.cause_name(RollCause(cause)) for cause in (current, considered)]
-    kind = (
-        NEUTRAL if current == considered else WORSE if considered in roll_text.INDEXES else BETTER
-    )
+    if current == considered:
+        kind = NEUTRAL
+    elif considered in roll_text.INDEXES:
+        kind = WORSE
+    else:
+        kind = BETTER
     change_text = say("curves.same" if current == considered else "before_after.another")
     return ComparisonRow(
         name=say("before_after.ends_first"),

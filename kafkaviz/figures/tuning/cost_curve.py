@@ -100,7 +100,8 @@ def _names(
         return ()
     places = np.log(index_bytes.astype(float))
     room = NAME_ROOM * max(float(np.ptp(places)), 1e-9)
-    used_places, names = [float(np.log(mark.index_bytes)) for mark in marks], []
+    used_places = [float(np.log(mark.index_bytes)) for mark in marks]
+    names = []
     is_smallest = np.append(index_bytes[1:] != index_bytes[:-1], True)
     for place, interval in enumerate(intervals.tolist()):
         is_free = all(abs(places[place] - other) > room for other in used_places)

@@ -20,7 +20,11 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.units import MISSING, group, size
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 372, 58, 92, 28, 42
+HEIGHT = 372
+LEFT = 58
+RIGHT = 92
+TOP = 28
+BOTTOM = 42
 READS_FROM, ROLLS_TO, MARKS_TO = (
     0.5,
     0.34,
@@ -101,7 +105,8 @@ def view(
         outcomes: the outcome of each size, including today's and the considered one.
     """
     places = {outcome.index_bytes: place for place, outcome in enumerate(outcomes)}
-    today, considered = places[today_bytes], places[considered_bytes]
+    today = places[today_bytes]
+    considered = places[considered_bytes]
     searches = [outcome.search() for outcome in outcomes]
     plain_probes = np.array([outcome.search(warm=False).mean_probes for outcome in outcomes])
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
@@ -161,11 +166,9 @@ def _title(
     }
     if 0.99 < ratio < 1.01:
         return say("index_size.no_change" if other is not today else "index_size.never", **values)
-    return (
-        say("index_size.sooner", times=count_text(ratio), **values)
-        if ratio > 1
-        else say("index_size.later", times=count_text(1 / ratio), **values)
-    )
+    if ratio > 1:
+        return say("index_size.sooner", times=count_text(ratio), **values)
+    return say("index_size.later", times=count_text(1 / ratio), **values)
 
 
 def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -> IndexSizeOutcome:
@@ -214,7 +217,8 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
 def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple]:
     values = []
     for outcome in outcomes:
-        search, plain = outcome.search(), outcome.search(warm=False)
+        search = outcome.search()
+        plain = outcome.search(warm=False)
         values.append(
             (
                 outcome.index_bytes,

@@ -18,7 +18,11 @@ from kafkaviz.figures.tuning.index_size_curve import hover_text, least_safe_byte
 from kafkaviz.messages import say
 from kafkaviz.units import size
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 372, 62, 70, 28, 42
+HEIGHT = 372
+LEFT = 62
+RIGHT = 70
+TOP = 28
+BOTTOM = 42
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 INTERVAL_TICKS = [1 << power for power in (6, 14, 22)]
 COST_TICKS_US = [step * 10**power for power in range(7) for step in (1, 2, 5)]
@@ -91,7 +95,8 @@ def view(
         }
     )
     costs_us = np.full((len(sizes), len(intervals)), np.nan)
-    log_bytes, hover_texts = costs_us.copy(), [[""] * len(intervals) for _ in sizes]
+    log_bytes = costs_us.copy()
+    hover_texts = [[""] * len(intervals) for _ in sizes]
     for column, interval in enumerate(intervals):
         for outcome in outcomes_by_interval[interval]:
             if outcome.index_bytes not in sizes:
@@ -173,7 +178,8 @@ def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.n
 
 def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    x, y = np.log2(size_map.intervals.astype(float)), np.log2(size_map.sizes.astype(float))
+    x = np.log2(size_map.intervals.astype(float))
+    y = np.log2(size_map.sizes.astype(float))
     chart = go.Figure(
         [
             *_cost_cells(size_map, colours),
@@ -227,7 +233,8 @@ def _cost_name(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict
 def _cost_cells(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go.Heatmap]:
     if np.isnan(size_map.cold_us).all():
         return [_unknown_cells(size_map, colours)]
-    low, high = float(np.nanmin(size_map.cold_us)), float(np.nanmax(size_map.cold_us))
+    low = float(np.nanmin(size_map.cold_us))
+    high = float(np.nanmax(size_map.cold_us))
     high = max(high, 1.05 * low)
     ticks = [tick for tick in COST_TICKS_US if low <= tick <= high] or [low]
     darkest = _mix(colours["raised"], colours["scan"], DARKEST)
@@ -329,7 +336,8 @@ def _mark_traces(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[go
 
 def _mark_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dict]:
     """Returns the names above their marks; if two would overlap, one is below its mark."""
-    names, below = [], _name_below(size_map)
+    names = []
+    below = _name_below(size_map)
     for mark in (size_map.today, size_map.considered):
         if mark:
             text = say("curves.word_today" if mark is size_map.today else "common.considered")
@@ -352,7 +360,8 @@ def _name_below(size_map: IndexSizeMapView) -> MapMark | None:
 
     It is the lower one; today's if both are equally high.
     """
-    today, considered = size_map.today, size_map.considered
+    today = size_map.today
+    considered = size_map.considered
     if considered is None:
         return None
     first, last = (

@@ -30,11 +30,18 @@ TEXT_COLOURS = {
     RollCause.OFFSET_INDEX_FULL: "offset_text",
     RollCause.TIME_INDEX_FULL: "time_text",
 }
-MIN_INDEX_BYTES, MAX_INDEX_BYTES, STEPS = 256, 64 << 20, 4  # bytes of an index; steps per doubling
+# bytes of an index; steps per doubling
+MIN_INDEX_BYTES = 256
+MAX_INDEX_BYTES = 64 << 20
+STEPS = 4
 INDEX_BYTES_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
 INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
 MIN_INTERVAL = 64
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
+HEIGHT = 330
+LEFT = 62
+RIGHT = 16
+TOP = 10
+BOTTOM = 42
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,8 @@ def _find_regions(
 
 
 def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
-    parts, current_limits = measured.parts, limits_at(measured, config, config.index_interval_bytes)
+    parts = measured.parts
+    current_limits = limits_at(measured, config, config.index_interval_bytes)
     index = parts.index_of(config.index_interval_bytes)
     entries = int(parts.entries[index])
     if not entries:
@@ -221,7 +229,8 @@ def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
             *_point_traces(limit_map, colours),
         ]
     )
-    x, y = _log(limit_map.intervals), _log(limit_map.index_sizes)
+    x = _log(limit_map.intervals)
+    y = _log(limit_map.index_sizes)
     chart.update_layout(
         template=theme.template(mode),
         height=HEIGHT,
@@ -351,12 +360,12 @@ def _point_position(point: MapPoint) -> tuple[float, float]:
 
 
 def _point_annotations(limit_map: LimitMapView, colours: dict[str, str]) -> list[dict]:
-    annotations, side = (
-        [],
+    annotations = []
+    side = (
         1
         if limit_map.considered is None
         or limit_map.considered.interval_bytes <= limit_map.today.interval_bytes
-        else -1,
+        else -1
     )
     for point, direction in ((limit_map.today, side), (limit_map.considered, -side)):
         if point:

@@ -14,8 +14,14 @@ from kafkaviz.figures import theme
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.units import group
 
-ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
-NARROW_PX, CHARACTER_PX = 240, 6.2  # the plot's width in a narrow window; a character's width
+ROW_PX = 58
+TOP = 8
+BOTTOM = 40
+LEFT = 150
+RIGHT = 62
+# the plot's width in a narrow window; a character's width
+NARROW_PX = 240
+CHARACTER_PX = 6.2
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from kafkaviz.messages import say
 from kafkaviz.units import group, size
 
 # ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
-MIN_X, MAX_X = 64, 4 << 20
+MIN_X = 64
+MAX_X = 4 << 20
 X_TICKS = [64 << 2 * power for power in range(9)]
 HEADER_TICKS = [
     1,
@@ -42,9 +43,14 @@ HEADER_TICKS = [
     100_000,
 ]
 BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1, 10, 100))]
-HEADERS_PX, BYTES_PX = 330, 232
-LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
-LINE_PX, FOOT_PX = 16, 2
+HEADERS_PX = 330
+BYTES_PX = 232
+LEFT = 58
+RIGHT = 92
+TOP = 14
+BOTTOM = 40
+LINE_PX = 16
+FOOT_PX = 2
 # up to this relative difference in mean headers, the index on disk counts as equal to its replay
 ALIKE_SHARE = 0.1
 CLOSE_RATIO = 8  # up to this ratio of two intervals, the labels of their marks would overlap
@@ -240,7 +246,8 @@ def _budget_headers(budgets: Budgets, costs: LookupCosts) -> Range | None:
 
 def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
     """Returns a title such as "16 KiB instead of 4 KiB: a lookup reads 2.4 times the headers"."""
-    before, after = float(current.row["headers_mean"]), float(compared.row["headers_mean"])
+    before = float(current.row["headers_mean"])
+    after = float(compared.row["headers_mean"])
     ratio = after / before if before else 1.0
     values = {"other": size(compared.interval_bytes), "today": size(current.interval_bytes)}
     if compared.interval_bytes == current.interval_bytes and _differs_on_disk(compared, current):
@@ -260,8 +267,14 @@ def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
 
 
 def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) -> str:
-    before, after = int(current.row["index_bytes"]), int(compared.row["index_bytes"])
-    key = "stays" if before == after else "shrinks" if after < before else "grows"
+    before = int(current.row["index_bytes"])
+    after = int(compared.row["index_bytes"])
+    if before == after:
+        key = "stays"
+    elif after < before:
+        key = "shrinks"
+    else:
+        key = "grows"
     return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
 
 
@@ -360,7 +373,8 @@ def drawn_budget(budget: Range | None, most: float) -> Range | None:
 def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
     most = most_headers(curve.headers_p99)
-    p50, p99 = np.maximum(curve.headers_p50, 1), np.maximum(curve.headers_p99, 1)
+    p50 = np.maximum(curve.headers_p50, 1)
+    p99 = np.maximum(curve.headers_p99, 1)
     line = {"color": colours["scan"], "width": 2.6}
     chart = go.Figure(
         [
@@ -444,10 +458,8 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
 
 def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
     colours = theme.colours(mode)
-    most_bytes, least_bytes = (
-        1.5 * float(curve.index_bytes.max(initial=8)),
-        max(8.0, float(curve.index_bytes[curve.index_bytes > 0].min(initial=1e12))),
-    )
+    most_bytes = 1.5 * float(curve.index_bytes.max(initial=8))
+    least_bytes = max(8.0, float(curve.index_bytes[curve.index_bytes > 0].min(initial=1e12)))
     least_bytes = min(least_bytes, most_bytes) * 0.7
     chart = go.Figure(
         [

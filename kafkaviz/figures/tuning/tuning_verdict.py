@@ -23,7 +23,10 @@ from kafkaviz.figures.text.tuning_terms import range_text
 from kafkaviz.messages import say
 from kafkaviz.units import group, share, size
 
-BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
+BATCH_FIRST = "batch first"
+KEEP = "keep"
+LOWER = "lower"
+RAISE = "raise"
 # reasons to keep an interval, whatever another would gain
 DECIDING_CODES = ("unmeetable", "on-disk", "coarser", "denser")
 MARK_BY_KIND = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
@@ -139,7 +142,8 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
 
 
 def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    current, considered = recommendation.current_cost, recommendation.considered_bytes
+    current = recommendation.current_cost
+    considered = recommendation.considered_bytes
     deciding = next(
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
     )
@@ -167,22 +171,18 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
     if considered != current.interval_bytes:
         return ""
     budget_use = budget_usage(current, budgets)
-    return (
-        say(
+    if budget_use:
+        return say(
             "verdict.smallest_that_fits"
             if budget_use.keys() == {"index"}
             else "verdict.largest_that_fits"
         )
-        if budget_use
-        else ""
-    )
+    return ""
 
 
 def _budget_text(recommendation: Recommendation, budgets: Budgets) -> str:
-    current, missed_reason = (
-        recommendation.current_cost,
-        _find_reason(recommendation, "over-budget"),
-    )
+    current = recommendation.current_cost
+    missed_reason = _find_reason(recommendation, "over-budget")
     values = {"p99": format_us(current.p99_us.typical), "range": range_text(current.p99_us)}
     if missed_reason:
         return say(
@@ -272,11 +272,9 @@ def _difference_key(today: CurrentConfig, entries: EntryCounts) -> str:
         return "differs_coarse"
     replay_offsets, replay_times = entries.replay_counts
     directory_offsets, directory_times = cast(tuple[int, int], entries.directory_counts)
-    return (
-        "differs_open"
-        if replay_offsets == directory_offsets and directory_times < replay_times
-        else "differs_unknown"
-    )
+    if replay_offsets == directory_offsets and directory_times < replay_times:
+        return "differs_open"
+    return "differs_unknown"
 
 
 def _modelled_text(costs: LookupCosts) -> str:
@@ -298,11 +296,9 @@ def _storage_name(costs: LookupCosts) -> str:
 
 def _no_effect_text(measured: LogMeasurement) -> str:
     least_bytes = measured.parts.least_batch_bytes
-    return (
-        say("verdict.no_effect", least=group(least_bytes))
-        if least_bytes and least_bytes > 64
-        else ""
-    )
+    if least_bytes and least_bytes > 64:
+        return say("verdict.no_effect", least=group(least_bytes))
+    return ""
 
 
 def _not_fixed_text(recommendation: Recommendation) -> str:
