@@ -1,1 +1,1 @@
-"""Two directories: which partitions are in both, what differs, and what each would lose."""
+"""A comparison of two directories: their common partitions, and the differences between them."""

@@ -1,7 +1,7 @@
-"""The batches of some segments of one log, an array at a time, to be taken from the front.
+"""A stream of the batches of some segments of one log, taken from the front in arrays.
 
-A segment that is read without a fault is read header by header. One that is not is read as a check
-reads it, checksum by checksum, so that what lies behind the damage comes too:
+A segment without a fault is read header by header. Other segments are read as in a check, checksum
+by checksum, so that batches after the damage are found too:
 
     segment 0     rows, rows
     segment 100   rows, UnreadableRange(130, 139), rows
@@ -24,16 +24,16 @@ from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.resync_scan import Hole
 from kafkaviz.log.segment import LogSegment, look_inside
 
-TAIL_BYTES = 16 << 20  # how far what lies behind the last batch is looked at
+TAIL_BYTES = 16 << 20  # the part of a tail that is examined
 
 
 @dataclass(frozen=True)
 class UnreadableRange:
-    """Offsets of batches that cannot be read.
+    """A range of offsets whose batches cannot be read.
 
     Attributes:
-        first, last: all that may have been there; last is MAX_OFFSET at the end of a log.
-        position, size_bytes: where no batch was read in the .log of the segment.
+        first, last: all offsets that may have been there; last is MAX_OFFSET at the end of a log.
+        position, size_bytes: the bytes without a readable batch in the .log of the segment.
     """
 
     segment: LogSegment
@@ -45,7 +45,7 @@ class UnreadableRange:
 
 @dataclass(frozen=True)
 class LogTail:
-    """The bytes behind the last complete batch of a log: torn, garbage, or zeros."""
+    """The bytes after the last complete batch of a log: "torn", "garbage" or "zeros"."""
 
     segment: LogSegment
     position: int
@@ -54,13 +54,15 @@ class LogTail:
 
 
 class BatchStream:
-    """What is left of the batches; .rows are the next of them, all of .segment.
+    """A stream of batches; .rows are the next ones, all from .segment.
 
     Attributes:
-        unreadable: where no batch can be read next; then there are no rows.
-        tail: behind the last batch of the log, once all was taken; None where nothing is.
-        next_offset: behind the last batch that was taken.
-        max_timestamp_ms: of the batches that were taken, None of none.
+        unreadable: the next range without a readable batch; .rows is empty then.
+        tail: the bytes after the last batch of the log, known once all batches are taken; None if
+            there
+            are none.
+        next_offset: the offset after the last batch that was taken.
+        max_timestamp_ms: the largest timestamp of the batches that were taken; None without one.
     """
 
     def __init__(
@@ -69,9 +71,9 @@ class BatchStream:
         """Opens nothing yet.
 
         Args:
-            segments: one behind the other.
-            next_base: the base offset of the segment behind them, None at the end of the log.
-            next_offset: what .next_offset is before a batch was taken.
+            segments: consecutive segments.
+            next_base: the base offset of the segment after them; None at the end of the log.
+            next_offset: the initial value of .next_offset.
         """
         self._segments, self._next_base = segments, next_base
         self._parts = self._iterate()
@@ -101,18 +103,18 @@ class BatchStream:
 
     @property
     def segment(self) -> LogSegment:
-        """The segment that the rows are of."""
+        """The segment of the rows."""
         assert self._segment is not None
         return self._segment
 
     @property
     def read(self) -> ReadInto:
-        """Reads the .log of the segment that the rows are of."""
+        """The read function for the .log of the segment."""
         assert self._read is not None
         return self._read
 
     def fill(self) -> bool:
-        """Reads on where no rows are left.
+        """Reads more batches if no rows are left.
 
         Returns:
             Whether there are rows, or an unreadable range.
@@ -128,7 +130,7 @@ class BatchStream:
         return True
 
     def take(self, count: int) -> np.ndarray:
-        """Takes the next batches away."""
+        """Removes and returns the next batches."""
         taken_rows, self._rows = self._rows[:count], self._rows[count:]
         if count:
             self.next_offset = max(self.next_offset, int(taken_rows["last_offset"].max()) + 1)
@@ -138,11 +140,11 @@ class BatchStream:
         return taken_rows
 
     def pass_unreadable(self) -> None:
-        """Goes on behind the unreadable range."""
+        """Continues after the unreadable range."""
         self.unreadable = None
 
     def batch_bytes(self, row: np.void) -> bytes:
-        """The bytes of one of the rows."""
+        """Returns the bytes of one of the rows."""
         return read_bytes(self.read, int(row["position"]), int(row["size_bytes"]))
 
     def _iterate(self) -> Generator[np.ndarray | UnreadableRange]:
@@ -155,7 +157,10 @@ class BatchStream:
     def _segment_parts(
         self, segment: LogSegment, next_base: int | None
     ) -> Iterator[np.ndarray | UnreadableRange]:
-        """The parts of one segment; a fault in it is known before its first batch is given."""
+        """Yields the parts of one segment.
+
+        Whether it has a fault is known before its first batch is yielded.
+        """
         if _is_sound(segment):
             next_offset = segment.base_offset
             for batches in segment.scan(look_inside=True):
@@ -184,13 +189,13 @@ class BatchStream:
 
 
 def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.ndarray]:
-    """The offsets of the records of some of the rows at hand, in order.
+    """Yields the offsets of the records in some of the present rows, in order.
 
-    Those of a batch without gaps are known from its header; a batch that cannot be decoded gives
-    those up to its fault.
+    For a batch without gaps they follow from its header. A batch that cannot be decoded gives the
+    offsets before its fault.
 
     Args:
-        selection: which rows, True or False for each.
+        selection: a mask of the rows.
     """
     batches = stream.rows[selection]
     for batch in batches:
@@ -208,7 +213,7 @@ def _unreadable(segment: LogSegment, hole: Hole, first: int, last: int) -> Unrea
 
 
 def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
-    """Gives a wrapper that cannot be opened the first offset that it may have."""
+    """Gives wrappers that cannot be opened the least possible first offset."""
     ends = np.append(next_offset, batches["last_offset"][:-1] + 1)
     batches["base_offset"] = np.where(
         batches["base_offset"] == UNKNOWN, ends, batches["base_offset"]
@@ -217,11 +222,11 @@ def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
 
 
 def _is_sound(segment: LogSegment) -> bool:
-    """Whether the headers lead from byte 0 to the end, and their offsets grow."""
+    """Returns whether the headers lead from byte 0 to the end, and their offsets grow."""
     scan, last_offset = segment.scan(), segment.base_offset - 1
     for batches in scan:
         lasts, firsts = batches["last_offset"], batches["base_offset"]
-        is_known = firsts >= 0  # of a wrapper only the last offset is known before it is opened
+        is_known = firsts >= 0  # a wrapper's first offset is unknown until it is opened
         ends = np.append(last_offset, lasts[:-1])
         if (lasts <= ends).any() or (firsts[is_known] <= ends[is_known]).any():
             return False
@@ -230,7 +235,7 @@ def _is_sound(segment: LogSegment) -> bool:
 
 
 def _checked_parts(segment: LogSegment) -> Iterator[np.ndarray | Hole]:
-    """Every batch that can be found, and the holes between and behind them."""
+    """Yields every batch that can be found, and the holes between and after them."""
     size_bytes = segment.log.size_bytes
     with entry_points(segment) as points:
         scan = CheckedScan(points, size_bytes, segment.base_offset, lambda _faults: None)

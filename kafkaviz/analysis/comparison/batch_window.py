@@ -1,6 +1,6 @@
 """The batches of two logs around an offset, side by side.
 
-Around 180, where a follower went on as a leader:
+For example, around 180, where a follower became the leader:
 
     a   178–179 epoch 2    180–185 epoch 3                    186–187 epoch 3
     b   178–179 epoch 2    180–184 epoch 5   185–187 epoch 5
@@ -22,8 +22,8 @@ from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 
-BEFORE, BEHIND = 4, 8  # batches of each side that are shown
-MAX_BATCH_BYTES = 4 << 20  # a larger one is compared by its header
+BEFORE, BEHIND = 4, 8  # number of batches shown on each side before and from the offset on
+MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class WindowBatch:
     """A batch of one side.
 
     Attributes:
-        row: of format.batch.BATCH.
+        row: a row of format.batch.BATCH.
     """
 
     segment: LogSegment
@@ -39,21 +39,21 @@ class WindowBatch:
     is_crc_valid: bool
 
     def number(self, field: str) -> int:
-        """A field of the row."""
+        """Returns a field of the row."""
         return int(self.row[field])
 
     def read(self) -> bytes:
-        """Its bytes, no more than MAX_BATCH_BYTES."""
+        """Returns the first bytes of the batch, at most MAX_BATCH_BYTES."""
         size_bytes = min(self.number("size_bytes"), MAX_BATCH_BYTES)
         return file.read(self.segment.log.path, self.number("position"), size_bytes)
 
 
 @dataclass(frozen=True)
 class BatchPair:
-    """The batches of both sides that begin at the same offset; None where a side has none.
+    """The batches of both sides that begin at the same offset; None if a side has none.
 
     Attributes:
-        is_equal: byte for byte.
+        is_equal: whether they are equal byte for byte.
     """
 
     batches: tuple[WindowBatch | None, WindowBatch | None]
@@ -61,15 +61,14 @@ class BatchPair:
 
     @property
     def base_offset(self) -> int:
-        """The first offset of the batches."""
         return next(batch.number("base_offset") for batch in self.batches if batch)
 
 
 def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple[BatchPair, ...]:
-    """The batches around an offset, by their base offsets.
+    """Returns the batches around an offset, ordered by base offset.
 
     Raises:
-        CannotOpen: a .log may not be read.
+        CannotOpen: a .log cannot be read.
     """
     sides = [
         {batch.number("base_offset"): batch for batch in _around(partition, offset)}
@@ -84,7 +83,7 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
-    """The base offsets between which all batches of both sides are at hand."""
+    """Returns the range of base offsets in which all batches of both sides were read."""
     first, last = 0, MAX_OFFSET
     for bases in map(sorted, sides):
         place = sum(base < offset for base in bases)
@@ -96,7 +95,7 @@ def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> t
 
 
 def describe_pair(pair: BatchPair) -> list[ByteDifference]:
-    """In which fields, and where, the two batches differ; nothing where a side has none."""
+    """Returns the fields and places in which two batches differ; empty if a side has none."""
     a, b = pair.batches
     if a is None or b is None:
         return []
@@ -116,7 +115,7 @@ def _pair(a: WindowBatch | None, b: WindowBatch | None) -> BatchPair:
 
 
 def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
-    """The last batches that end before the offset, and the first ones from there on."""
+    """Yields the last batches that end before the offset, and the first ones from there on."""
     if partition is None or not partition.live:
         return
     live = partition.live

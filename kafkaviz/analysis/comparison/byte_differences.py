@@ -1,6 +1,6 @@
-"""Where two batches differ to the byte, and which field of the header or of a record that is.
+"""The bytes in which two batches differ, and the fields of a header or record that contain them.
 
-Of a batch of which five bytes of a value were changed and its checksum was mended:
+For example, a batch in which five bytes of a value were changed and the checksum was corrected:
 
     what="crc"     position 2263, 4 bytes
     what="value"   position 2308, 5 bytes
@@ -17,10 +17,11 @@ from kafkaviz.format.batch import CODEC_MASK, HEADER, HEADER_BYTES, LEGACY_HEADE
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.log.segment import LogSegment
 
-MAX_DIFFERENCES = 20  # of one partition that are described
-JOINED_BYTES = 8  # bytes that differ no further apart are one difference
-MAX_TEXT_BYTES = 24  # of a value that is shown
-RECORD_FIELDS = {  # by the names of their spans; a header's are "headers", the first is "length"
+MAX_DIFFERENCES = 20  # number of differences described per partition
+JOINED_BYTES = 8  # differing bytes at most this far apart count as one difference
+MAX_TEXT_BYTES = 24  # bytes of a value that are shown
+# By span name. The first span of a record is its length; spans of a header are all "headers".
+RECORD_FIELDS = {
     "attributes": "attributes",
     "timestampDelta": "timestamp",
     "offsetDelta": "offset_delta",
@@ -38,7 +39,7 @@ Records = Mapping[int, BatchRecord]
 
 @dataclass(frozen=True)
 class FileLocation:
-    """Bytes of a file on one side."""
+    """A range of bytes in a file of one side."""
 
     file: str
     position: int
@@ -50,14 +51,15 @@ class ByteDifference:
     """Bytes that differ between the two sides.
 
     Attributes:
-        locations: of each side, None where it has no such bytes.
-        what: a field of the batch header or of a record ("crc", "value"), "record" of more than
-            one field of these, "records" of compressed ones, "entry" or "size" of an index, "file",
+        locations: the bytes on each side; None if a side has none.
+        what: a field of the batch header or of a record, such as "crc" or "value"; "record" for
+            several
+            fields of a record; "records" for compressed ones; "entry" or "size" of an index;
+            "file",
             "tail" or "hole".
-        values: what each side has there, as text.
-        offset: the first offset of the batch, None of an index.
-        valid_crcs: whether the checksum of the batch is right on each side, None where there is
-            none.
+        values: the value on each side, as text.
+        offset: the first offset of the batch; None for an index.
+        valid_crcs: whether the checksum of the batch is valid on each side; None without one.
     """
 
     locations: tuple[FileLocation | None, FileLocation | None]
@@ -68,7 +70,7 @@ class ByteDifference:
 
     @property
     def location(self) -> FileLocation:
-        """That of a where it has one, else that of b."""
+        """The location on side a, or else on side b."""
         location = self.locations[0] or self.locations[1]
         assert location is not None
         return location
@@ -77,7 +79,7 @@ class ByteDifference:
 def describe_batches(
     sides: Sequence[BatchSide], valid_crcs: tuple[bool, bool]
 ) -> list[ByteDifference]:
-    """The bytes in which two batches of the same place differ."""
+    """Returns the bytes in which two batches at the same place differ."""
     data = [np.frombuffer(side[2], np.uint8) for side in sides]
     offset = min(int(row["base_offset"]) for _, row, _ in sides)
     if len(data[0]) == len(data[1]):
@@ -115,7 +117,10 @@ def describe_batches(
 def describe_records(
     sides: Sequence[BatchSide], records: Sequence[Records]
 ) -> list[ByteDifference]:
-    """Records of one offset with other content in batches that do not begin and end alike."""
+    """Returns records of the same offset with different content.
+
+    They are in batches that do not begin and end alike.
+    """
     differences = []
     for offset in sorted(records[0].keys() & records[1].keys()):
         what = _differing_field(records[0][offset], records[1][offset])
@@ -135,7 +140,7 @@ def describe_records(
 
 
 def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
-    """The first byte that differs, and the one behind the last."""
+    """Returns the first byte that differs, and the end of the last one."""
     length = min(len(a), len(b))
     places = np.flatnonzero(
         np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length)
@@ -145,7 +150,7 @@ def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
 
 
 def _ranges(places: np.ndarray) -> Iterator[tuple[int, int]]:
-    """The places as ranges, those close together as one."""
+    """Yields the places as ranges, joining those that are close together."""
     if not len(places):
         return
     breaks = np.flatnonzero(np.diff(places) > JOINED_BYTES)
@@ -162,7 +167,7 @@ def _header(side: BatchSide) -> np.dtype:
 def _fields(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> Iterator[tuple[int, int, str]]:
-    """The fields that a range of differing bytes lies in, each with its bytes."""
+    """Yields the fields that a range of differing bytes touches, each with its range of bytes."""
     header = _header(sides[0])
     for name in field_names(header):
         first = field_start(header, name)
@@ -177,7 +182,10 @@ def _fields(
 def _record_field(
     sides: Sequence[BatchSide], start: int, stop: int, valid_crcs: tuple[bool, bool]
 ) -> str:
-    """The field of a record that bytes lie in; of two sides, those with a right checksum know."""
+    """Returns the field of a record that contains the bytes.
+
+    Sides with a valid checksum decide, or both sides if neither is valid.
+    """
     if any(int(row["attributes"]) & CODEC_MASK for _, row, _ in sides):
         return "records"
     names = {
@@ -189,7 +197,7 @@ def _record_field(
 
 
 def _field_of(side: BatchSide, start: int, stop: int) -> str:
-    """The field of one side; "record" where the bytes are of several, or cannot be read."""
+    """Returns the field on one side; "record" for several fields or unreadable bytes."""
     _, row, batch = side
     if row["magic"] < MAGIC_2:
         return "record"
@@ -230,7 +238,7 @@ def _record_text(record: BatchRecord, what: str) -> str:
 
 
 def _value(side: BatchSide, what: str, start: int, stop: int) -> str | None:
-    """What a side has there: the number of a header's field, else the bytes in hex."""
+    """Returns the value on one side: the number of a header field, or else the bytes in hex."""
     header, data = _header(side), side[2]
     if start >= len(data):
         return None

@@ -1,8 +1,10 @@
-"""Compares two directories, partition by partition.
+"""The comparison of two directories, partition by partition.
 
-comparison = compare("/backup/broker-1", "/backup/broker-2")
-comparison.counts                       {Relation.IDENTICAL: 3, Relation.DIVERGED: 1}
-comparison.partitions[0].relation       Relation.DIVERGED
+For example:
+
+    comparison = compare("/backup/broker-1", "/backup/broker-2")
+    comparison.counts                   # {Relation.IDENTICAL: 3, Relation.DIVERGED: 1}
+    comparison.partitions[0].relation   # Relation.DIVERGED
 """
 
 from bisect import bisect_right
@@ -85,7 +87,7 @@ def compare(
 def compare_brokers(
     a: Broker, b: Broker, on_partition: PartitionCallback | None = None
 ) -> BrokerComparison:
-    """The same of two directories that are open."""
+    """Compares two directories that are already open."""
     brokers = a, b
     releases = assume_release(a), assume_release(b)
     settings = open_settings(a, releases[0].release), open_settings(b, releases[1].release)
@@ -117,7 +119,10 @@ def compare_brokers(
 
 
 def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> str:
-    """The name of a partition on a, or on b where a has none: disk-b/orders-0 of two such."""
+    """Returns the name of a partition on side a, or on b if a has none.
+
+    The name is disk-b/orders-0 if two log directories have such a partition.
+    """
     if match.a is not None:
         return brokers[0].partition_name(match.a)
     assert match.b is not None
@@ -125,10 +130,11 @@ def _partition_name(brokers: tuple[Broker, Broker], match: PartitionMatch) -> st
 
 
 def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
-    """What a path leads to, as a broker directory; several are its log directories.
+    """Opens a path as a broker directory; several paths are its log directories.
 
-    Of one that holds a log alone it is one with that partition, and of a .log with that segment and
-    the leader epochs beside it.
+    A directory that holds a single log becomes a broker with that partition. A .log becomes a
+    broker
+    with that segment and its partition's leader epochs.
     """
     if not isinstance(paths_of_side, Path | str):
         if len(paths_of_side) > 1:
@@ -164,7 +170,10 @@ def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
 
 
 def _lone_broker(source: Path, partition: Partition) -> Broker:
-    """A partition by itself, in its broker directory where its name is that of a partition."""
+    """Returns a broker with one partition only.
+
+    Its broker directory is opened too, if the directory has the name of a partition.
+    """
     if names.parse_directory(partition.directory):
         around = open_broker(partition.path)
         return replace(around, sources=(source,), partitions=(partition,))
@@ -177,7 +186,7 @@ def _lone_broker(source: Path, partition: Partition) -> Broker:
 
 
 class _Comparer:
-    """Compares partitions of two broker directories, or of one at two moments."""
+    """Compares partitions of two broker directories, or of one directory at two times."""
 
     def __init__(
         self,
@@ -196,7 +205,7 @@ class _Comparer:
         self._profile = search_profile(releases[0].version)
 
     def compare(self, match: PartitionMatch) -> PartitionComparison:
-        """What the two partitions of a match have in common; one side alone is told as that."""
+        """Compares the two partitions of a match, or describes the only one."""
         if match.a is None or match.b is None:
             return self._describe_alone(match)
         partitions = match.a, match.b
@@ -250,7 +259,7 @@ class _Comparer:
         )
 
     def _interval(self, partition: Partition | None, side: int) -> SettingValue | None:
-        """index.interval.bytes of a partition's topic, as its side's own metadata log has it."""
+        """Returns index.interval.bytes of a partition's topic from its own side's settings."""
         if partition is None:
             return None
         return self._settings[side].find(partition.topic, INTERVAL)
@@ -284,7 +293,7 @@ class _Comparer:
         partitions: tuple[Partition, Partition],
         replicas: tuple[Replica, Replica],
     ) -> tuple[TruncationWalk, TruncationWalk]:
-        """What b drops where a leads, and a where b leads."""
+        """Returns the records that b drops if a leads, and that a drops if b leads."""
         walks = []
         for leader, follower in ((0, 1), (1, 0)):
             walk = walk_truncation(
@@ -304,7 +313,7 @@ class _Comparer:
         partitions: tuple[Partition, Partition],
         alignment: RecordAlignment,
     ) -> PartitionComparison:
-        """The indexes of segments that both have."""
+        """Adds the comparison of the indexes of segments that both sides have."""
         others = {segment.base_offset: segment for segment in partitions[1].live}
         intervals = tuple(
             _told_interval(setting, settings)
@@ -360,7 +369,7 @@ class _Comparer:
         comparison: PartitionComparison,
         alignment: RecordAlignment,
     ) -> Iterator[Relation]:
-        """All that hold, the least first."""
+        """Yields all relations that hold, the mildest first."""
         pair = comparison.replicas
         assert pair[0] is not None and pair[1] is not None
         relations = {
@@ -387,7 +396,10 @@ class _Comparer:
         yield from true_relations or [Relation.IDENTICAL]
 
     def _has_torn_clean(self, alignment: RecordAlignment) -> bool:
-        """Bytes at an end that no kill explains: the broker was stopped cleanly, and keeps them."""
+        """Returns whether a cleanly stopped broker left bytes after a log's last batch.
+
+        No kill explains such bytes, and the broker keeps them.
+        """
         return any(
             tail is not None
             and tail.segment.base_offset in alignment.differing_segments
@@ -397,9 +409,9 @@ class _Comparer:
 
 
 def _told_interval(setting: SettingValue | None, settings: Settings) -> int | None:
-    """The interval that a side's own files tell; None where only its entries can.
+    """Returns the interval that a side's own files give, or None if only its entries can show it.
 
-    Kafka's default is one where the metadata log is there, and sets no other.
+    Kafka's default counts if the metadata log is present and sets no other value.
     """
     if setting is None or not setting.is_known:
         return None
@@ -409,7 +421,7 @@ def _told_interval(setting: SettingValue | None, settings: Settings) -> int | No
 
 
 def _has_gaps(comparison: PartitionComparison) -> bool:
-    """Whether one side lacks records between those that it has."""
+    """Returns whether one side lacks records between those that it has."""
     start, end = comparison.compared_from or 0, comparison.compared_to or 0
     return any(
         first < end and last >= start
@@ -419,7 +431,7 @@ def _has_gaps(comparison: PartitionComparison) -> bool:
 
 
 def _is_doomed(a: Replica, b: Replica) -> bool:
-    """Whether the shorter one knows a later election, at or before its end."""
+    """Returns whether the shorter log knows a later election, at or before its end."""
     longer, shorter = (a, b) if a.log_end_offset > b.log_end_offset else (b, a)
     return shorter.epochs.latest_election > longer.epochs.latest_election
 
@@ -437,7 +449,7 @@ def _lag(replicas: tuple[Replica, Replica], alignment: RecordAlignment) -> Lag |
 def _lost_offsets(
     partition: Partition, replica: Replica, keeps_below: int | None
 ) -> tuple[OffsetRange, ...]:
-    """The offsets of records at or above one, as ranges."""
+    """Returns the offsets of the records from `keeps_below` on, as ranges."""
     if keeps_below is None or keeps_below >= replica.log_end_offset:
         return ()
     collector = OffsetCollector()
@@ -457,9 +469,9 @@ def _lost_offsets(
 def _read_epochs(
     partition: Partition, *, is_unclean: bool
 ) -> tuple[tuple[tuple[int, int], ...], bool]:
-    """The leader epochs of a replica, and whether its batches had to tell them.
+    """Returns the leader epochs of a replica, and whether they had to be read from its batches.
 
-    A start behind a kill takes those of the batches that it reads anew too.
+    After a kill, a start adds those of the batches that it recovers.
     """
     checkpointed = checkpointed_epochs(partition)
     epochs = checkpointed or LeaderEpochs()
@@ -472,7 +484,7 @@ def _read_epochs(
 
 
 def _read_cleaner_offsets(broker: Broker) -> Mapping[tuple[str, int], int]:
-    """Up to where each partition was compacted, of all log directories."""
+    """Returns the offset up to which each partition was cleaned, from all log directories."""
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT
@@ -497,7 +509,7 @@ def _txn_index_difference(a: LogSegment, b: LogSegment) -> ByteDifference:
 def _notes(
     comparison: PartitionComparison, alignment: RecordAlignment, *, is_one_directory: bool
 ) -> Iterator[Message]:
-    """What explains differences that are none, and what the reader should not conclude."""
+    """Yields notes that explain harmless differences, and warn of wrong conclusions."""
     a, b = comparison.replicas
     assert a is not None and b is not None
     interval_a, interval_b = comparison.interval_settings
@@ -533,7 +545,7 @@ def _notes(
 
 
 def _interval_text(setting: SettingValue) -> Text:
-    """The value with its source, or why it is unknown."""
+    """Returns the value with its source, or the reason why it is unknown."""
     if not setting.is_known:
         return setting.source
     return message("comparison.interval_setting", value=setting.value, source=setting.source)

@@ -1,11 +1,11 @@
-"""What a comparison of two directories says, as frozen values.
+"""The result of comparing two directories, as frozen values.
 
-One of two replicas of a partition went on alone from offset 180, then the other one did:
+For example, one of two replicas of a partition was the leader from offset 180 on, then the other:
 
     PartitionComparison("bids-0", Relation.DIVERGED, compared_from=0, compared_to=220,
                         first_divergent_offset=180, leader_epochs_there=(3, 5), ...)
 
-Sides are called a and b, in the order in which they were given; what is of both is a pair (a, b).
+The sides are called a and b, in the given order. Values for both sides are pairs (a, b).
 """
 
 from collections import Counter
@@ -25,11 +25,11 @@ SIDES = ("a", "b")
 
 
 class Relation(StrEnum):
-    """How two logs of a partition relate, the least first; each comparison has the worst."""
+    """The relation of two logs of a partition, the mildest first; the worst one counts."""
 
-    IDENTICAL = "identical"  # segment and index files, byte for byte
+    IDENTICAL = "identical"  # segment and index files are equal byte for byte
     INDEX_FILES_DIFFER = "index-files-differ"
-    SEGMENTS_DIFFER = "segments-differ"  # the same records, otherwise cut or written
+    SEGMENTS_DIFFER = "segments-differ"  # the same records in different segments or batches
     START_DIFFERS = "start-differs"
     BEHIND = "behind"  # one is a prefix of the other
     DOOMED_TAIL = "doomed-tail"  # the longer one ends in an epoch that the shorter one has ended
@@ -42,21 +42,22 @@ class Relation(StrEnum):
 
     @property
     def severity(self) -> int:
-        """A larger number for a worse one."""
+        """A number that is larger for a worse relation."""
         return tuple(Relation).index(self)
 
     @property
     def display_rank(self) -> int:
-        """A smaller number for what a reader should see earlier."""
+        """A number that is smaller for a relation shown earlier."""
         return DISPLAY_ORDER.index(self)
 
     @property
     def has_equal_records(self) -> bool:
-        """Whether both have the same records from the same log start on."""
+        """Whether both logs have the same records from the same log start."""
         return self.severity <= Relation.SEGMENTS_DIFFER.severity
 
 
-# what needs a person, what only explains itself, what one side has, what is equal
+# first relations that need action, then those that explain themselves, then partitions on one side
+# only, then equal ones
 DISPLAY_ORDER = (
     Relation.DAMAGED,
     Relation.ALTERED,
@@ -75,12 +76,12 @@ DISPLAY_ORDER = (
 
 @dataclass(frozen=True)
 class Lag:
-    """By how much one side is behind the other.
+    """How far one side is behind the other.
 
     Attributes:
-        side: the one that is behind, "a" or "b".
-        size_bytes: of the batches that it lacks.
-        time_ms: between the largest timestamps of both, None where one has none.
+        side: the side with the lower log end, "a" or "b".
+        size_bytes: size of the batches that it lacks.
+        time_ms: difference of the largest timestamps; None if a side has none.
     """
 
     side: str
@@ -94,9 +95,9 @@ class Replica:
     """One side of a partition.
 
     Attributes:
-        segments: their base offsets.
-        cleaner_checkpoint: the offset up to which the log was cleaned, None where it was not.
-        torn_bytes: at the end of the log behind its last complete batch.
+        segments: the base offsets of its segments.
+        cleaner_checkpoint: the offset up to which the log was cleaned; None if it was not.
+        torn_bytes: bytes after the last complete batch of the log.
     """
 
     directory: str
@@ -112,23 +113,24 @@ class Replica:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionComparison:
-    """A topic-partition of both sides, or of one.
+    """A topic-partition on both sides, or on one.
 
     Attributes:
-        partition: the directory's name, of a where it has one.
-        relations: all that hold, the worst first; relation is the first.
-        compared_from, compared_to: the offsets that both should have, the second excluded.
-        first_divergent_offset: the lowest there of which both have a record, and not the same.
-        truncations: what a follower drops where a leads, and where b does; each a walk.
+        partition: the directory's name, from side a if it has one.
+        relations: all relations that hold, the worst first.
+        compared_from, compared_to: the range of offsets that both should have, without the end.
+        first_divergent_offset: the lowest offset of which both have a record, but not the same one.
+        truncations: the records that b drops if a leads, and that a drops if b leads.
         differences: the first MAX_DIFFERENCES of difference_count.
-        rewritten_batches: other bytes, the same records.
-        damaged_batches: of each side, among those that were compared.
-        indexes: of segments that begin at the same offset, where the indexes differ.
-        notes: what explains a difference that is none.
-        other_generation: the topic id of the partition of that name on the other side.
-        other_directory: on the other side, of the same topic id: renamed to be deleted.
-        interval_settings: index.interval.bytes of the topic by each side's own settings; None where
-            the side has no such partition.
+        rewritten_batches: number of batches with different bytes but the same records.
+        damaged_batches: number on each side among the compared ones.
+        indexes: differing indexes of segments with the same base offset.
+        notes: explanations of harmless differences.
+        other_generation: the topic id of the other side's partition with this name.
+        other_directory: the other side's directory with this topic id, renamed for deletion.
+        interval_settings: index.interval.bytes of the topic by each side's own settings; None if
+            the
+            side has no such partition.
     """
 
     partition: str
@@ -156,7 +158,7 @@ class PartitionComparison:
 
     @property
     def is_torn_alone(self) -> bool:
-        """Whether all that differs in the logs lies behind the last batch of one."""
+        """Whether the logs differ only in bytes after the last batch of one."""
         a, b = self.replicas
         return (
             self.relation is Relation.SEGMENTS_DIFFER
@@ -169,12 +171,12 @@ class PartitionComparison:
 
     @property
     def unreadable_sides(self) -> tuple[str, ...]:
-        """Those that have the batches which cannot be read."""
+        """The sides with damaged batches."""
         return tuple(side for side, count in zip(SIDES, self.damaged_batches, strict=True) if count)
 
     @property
     def relation(self) -> Relation:
-        """The worst that holds."""
+        """The worst relation that holds."""
         return self.relations[0]
 
 

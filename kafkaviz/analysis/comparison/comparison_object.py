@@ -1,4 +1,4 @@
-"""A comparison as one object of plain values: what `kafkaviz compare --json` prints."""
+"""A comparison as the object of plain values that `kafkaviz compare --json` prints."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from kafkaviz.log.settings import SettingValue
 
 
 def as_object(comparison: BrokerComparison) -> dict[str, Any]:
-    """The comparison as values that JSON takes."""
+    """Returns the comparison as plain values."""
     return {
         "a": comparison.sources[0],
         "b": comparison.sources[1],

@@ -1,12 +1,13 @@
-"""Two indexes of one stretch of a log, entry by entry, and why they differ.
+"""A comparison of two indexes of the same stretch of a log, entry by entry, and why they differ.
 
-An index depends on where its broker counted from: the same 67 batches of two replicas, one of which
-was started anew behind the 30th, which sets the count of bytes to 0:
+An index depends on where its broker started counting bytes. For example, two replicas have the same
+67 batches, and one was restarted after the 30th, which resets the count to 0:
 
-    a   43 entries     b   44 entries     29 in both, then each its own: a restart
+    a   43 entries     b   44 entries     29 are common, the rest differ: a restart
 
-Which of the two is right is not the question: a broker with either finds every record, and reads a
-few headers more or less (lookup). An entry that leads to no batch is another matter.
+Neither index is wrong. A broker finds every record with either of them, and reads a few headers
+more
+or less (LookupComparison). Only an entry that does not lead to a batch is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -25,36 +26,35 @@ from kafkaviz.search.log_view import view_segment
 from kafkaviz.search.slots import SlotSearch
 from kafkaviz.versions import SearchProfile
 
-MAX_SLOTS = 1000  # of entries in one index alone that are listed
+MAX_SLOTS = 1000  # number of listed slots with an entry that the other index lacks
 KINDS = ("index", "timeindex")
 COLUMNS = {"index": ("offset", "position"), "timeindex": ("timestamp_ms", "offset")}
 
 
 class IndexReason(StrEnum):
-    """Why two indexes of the same batches differ."""
+    """The reason why two indexes of the same batches differ."""
 
     MISSING = "missing"  # one side has no file
-    UNWRITTEN = "unwritten"  # the same entries, and slots that were never written or trimmed
+    UNWRITTEN = "unwritten"  # the same entries, but a different number of unwritten slots
     DAMAGE = "damage"  # an entry that the batches contradict, or zeros between entries
-    FIRST_OFFSET_KEYS = (
-        "first-offset-keys"  # of releases before 2.0 (KAFKA-6530): keys are first offsets
-    )
-    PER_APPEND = "per-append"  # one entry for an append of several batches, until 3.9.1 (KAFKA-806)
-    INTERVAL = "interval"  # index.interval.bytes was another one
-    OTHER_BATCHES = "other-batches"  # the segments themselves hold other batches
-    LENGTH = "length"  # the entries go as far as each log does
-    ZEROED = "zeroed"  # where one side has its last entries, the other has zeros
-    CUT = "cut"  # the entries of one side end before those of the other
-    SEGMENT_END = "segment-end"  # a last entry, as a roll, a stop or a recovery writes
-    RESTART = "restart"  # the bytes were counted from another place: a restart, a truncation
+    # keys are first offsets, as before Kafka 2.0 (KAFKA-6530)
+    FIRST_OFFSET_KEYS = "first-offset-keys"
+    PER_APPEND = "per-append"  # one entry per append of several batches, before 3.9.1 (KAFKA-806)
+    INTERVAL = "interval"  # index.interval.bytes was different
+    OTHER_BATCHES = "other-batches"  # the segments hold different batches
+    LENGTH = "length"  # one log is longer, and so is its index
+    ZEROED = "zeroed"  # one side has zeros in place of the last entries
+    CUT = "cut"  # the last entries of one side are missing
+    SEGMENT_END = "segment-end"  # one more entry, as written by a roll, a stop or a recovery
+    RESTART = "restart"  # the bytes were counted from another place, after a restart or truncation
 
 
 class LookupReads(NamedTuple):
-    """What a search in one of the two indexes reads for an offset.
+    """The reads of a search for an offset in one of the two indexes.
 
     Attributes:
-        position: the byte of the .log from which headers are read.
-        headers: of the batches from there to the one that holds the offset, that one included.
+        position: the byte of the .log at which the scan starts.
+        headers: number of batch headers from there to the batch that holds the offset, inclusive.
     """
 
     search: SlotSearch
@@ -64,10 +64,10 @@ class LookupReads(NamedTuple):
 
 @dataclass(frozen=True)
 class LookupComparison:
-    """One offset looked up in both, and what all lookups together read.
+    """One offset looked up in both indexes, and the reads of all lookups.
 
     Attributes:
-        mean_headers: over the first offsets of all batches, of each side.
+        mean_headers: the mean over the first offsets of all batches, for each side.
     """
 
     target_offset: int
@@ -80,14 +80,16 @@ class IndexComparison:
     """The .index or .timeindex of a segment on both sides.
 
     Attributes:
-        entries: written ones, of each side; None where there is no file.
-        common: entries that both have.
-        alone: the slots of those that one side has alone, of each side; at most MAX_SLOTS.
-        unwritten_slots: behind the last entry, of each side.
-        contradicted: slots whose entry leads to no batch of that offset, of each side.
-        intervals: of each side index.interval.bytes as its settings tell it, where the entries can
-            be of it; else what the entries say.
-        lookup: of an .index with other entries.
+        entries: number of written entries on each side; None without a file.
+        common: number of entries that both have.
+        alone: slots of the entries that only this side has, for each side; at most MAX_SLOTS.
+        alone_counts: their full number.
+        unwritten_slots: number of slots after the last entry, on each side.
+        contradicted: slots of the entries that the batches contradict, for each side.
+        intervals: index.interval.bytes of each side, from its settings if the entries fit them, or
+            else
+            from the entries.
+        lookup: a comparison of lookups, if an .index has different entries.
     """
 
     segment: int
@@ -104,7 +106,7 @@ class IndexComparison:
 
 
 def is_equal_index(a: FileInfo | None, b: FileInfo | None) -> bool:
-    """Whether two index files hold the same bytes; holes are zeros."""
+    """Returns whether two index files have the same bytes; holes are zeros."""
     if a is None or b is None:
         return a is b
     if a.size_bytes != b.size_bytes:
@@ -122,13 +124,13 @@ def compare_indexes(
     is_same_log: bool,
     is_per_append: bool,
 ) -> tuple[IndexComparison, ...]:
-    """The indexes of two segments with one base offset, those that differ.
+    """Returns the comparisons of the differing indexes of two segments with the same base offset.
 
     Args:
-        profile: how searches read an index.
-        known_intervals: index.interval.bytes as the settings of each side tell it.
-        is_same_log: whether the .log holds the same bytes on both sides.
-        is_per_append: whether a release that wrote one of them indexed appends, not batches.
+        profile: the way searches read an index.
+        known_intervals: index.interval.bytes in the settings of each side.
+        is_same_log: whether the .log files are equal.
+        is_per_append: whether one of the releases wrote one entry per append instead of per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]
     if not kinds:
@@ -198,10 +200,11 @@ def _compare(
 
 
 def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> IntervalBounds:
-    """The interval that entries were written with.
+    """Returns the interval that the entries were written with.
 
-    The settings tell it, unless the entries are of another one, which the topic had before: an
-    entry after fewer bytes, or no entry for more than the two intervals that one restart explains.
+    It is the value in the settings, unless the entries show that the topic had another one before:
+    an
+    entry after fewer bytes, or a gap longer than two intervals, the most that one restart explains.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -219,7 +222,7 @@ def _slots(segment: LogSegment, kind: str) -> Index:
 
 
 def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
-    """Each entry as one value that can be compared."""
+    """Returns each entry as one comparable value."""
     columns = COLUMNS[kind]
     pairs = np.empty(len(entries), [(name, "i8") for name in columns])
     for name in columns:
@@ -228,12 +231,13 @@ def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
 
 
 def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[int, ...]:
-    """The slots of entries that the batches contradict.
+    """Returns the slots of entries that the batches contradict.
 
-    An offset entry points to the start of a batch that does not begin above its offset, and the
-    next one that has an entry begins above it; its offset is the last of a batch, or the first of
-    its own. A time entry names an offset of a batch that is not
-    younger.
+    An offset entry must point to the start of a batch that does not begin above its offset, and the
+    next batch with an entry must begin above it. Its offset must be the last one of a batch, or the
+    first one of its own batch. A time entry's offset must exist, and its timestamp must not exceed
+    the
+    largest one up to the batch that holds the offset.
     """
     if not len(entries):
         return ()
@@ -262,9 +266,9 @@ def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[
 
 
 def _is_inside_batch(offsets: np.ndarray, batches: np.ndarray) -> np.ndarray:
-    """Whether an offset is another than the last of a batch without gaps.
+    """Returns whether an offset is inside a batch without gaps, but not its last offset.
 
-    A cleaner's key is the last offset that it has kept of an append.
+    In a batch with gaps such a key is valid: a cleaner uses the last offset it kept of an append.
     """
     rows = np.minimum(np.searchsorted(batches["last_offset"], offsets), len(batches) - 1)
     holders = batches[rows]
@@ -280,12 +284,13 @@ def _reason(
     *,
     is_per_append: bool,
 ) -> IndexReason:
-    """Why they differ.
+    """Returns the reason why two indexes differ.
 
     Args:
-        is_per_append: as of compare_indexes.
-        offset_reason: that of the .index of the segment, of a .timeindex: Kafka writes both at
-            once.
+        is_per_append: the same as in compare_indexes.
+        offset_reason: the reason for the .index of the segment, when a .timeindex is compared:
+            Kafka
+            writes both together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -327,7 +332,7 @@ def _reason(
 def _differ_at_end(
     comparison: IndexComparison, slots: list[Index], batches: tuple[np.ndarray, np.ndarray]
 ) -> bool:
-    """Whether one side alone has a last entry, and the other has the batch that it is of."""
+    """Returns whether only one side has a last entry, for a batch that both have."""
     if not _differ_in_last_entry(comparison) or all(comparison.alone_counts):
         return False
     side = 0 if comparison.alone_counts[0] else 1
@@ -337,7 +342,7 @@ def _differ_at_end(
 
 
 def _differ_in_last_entry(comparison: IndexComparison) -> bool:
-    """Whether neither side has more than its last entry alone."""
+    """Returns whether the sides differ at most in their last entries."""
     return all(
         not alone or alone == ((entries or 0) - 1,)
         for alone, entries in zip(comparison.alone, comparison.entries, strict=True)
@@ -345,7 +350,7 @@ def _differ_in_last_entry(comparison: IndexComparison) -> bool:
 
 
 def _is_prefix_of_batches(batches: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Whether one segment begins with all batches of the other."""
+    """Returns whether one segment begins with all batches of the other."""
     count = min(map(len, batches))
     return all(
         bool((batches[0][name][:count] == batches[1][name][:count]).all())
@@ -358,10 +363,11 @@ def _has_long_gap(
     batches: tuple[np.ndarray, np.ndarray],
     intervals: tuple[IntervalBounds, IntervalBounds],
 ) -> bool:
-    """Whether entries of one side alone lie further apart than a restart explains.
+    """Returns whether only one side has entries further apart than a restart explains.
 
-    A restart makes one gap up to twice the interval; an append of many batches has one entry, or
-    none where it begins the segment (up to 3.9.0 and 4.0.0, on followers).
+    A restart makes one gap up to twice the interval. Up to 3.9.0 and in 4.0.0, followers write one
+    entry
+    for an append of many batches, or none at the start of the segment.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(rows) for rows in batches):
@@ -376,7 +382,7 @@ def _has_long_gap(
 
 
 def _has_first_offset_keys(entries: np.ndarray, batches: np.ndarray) -> bool:
-    """Whether the keys of entries are the first offsets of batches of several records."""
+    """Returns whether the keys of entries are the first offsets of batches with several records."""
     rows = np.searchsorted(batches["position"], entries["position"])
     known = rows < len(batches)
     firsts, lasts = (batches[name][rows[known]] for name in ("base_offset", "last_offset"))
@@ -390,7 +396,7 @@ def _is_prefix(slots: list[Index]) -> bool:
 
 
 def _overlap(a: IntervalBounds, b: IntervalBounds) -> bool:
-    """Whether one interval fits both."""
+    """Returns whether one interval fits both bounds."""
     low = max(a.low_bytes or 0, b.low_bytes or 0)
     highs = [bounds.high_bytes for bounds in (a, b) if bounds.high_bytes is not None]
     return not highs or low <= min(highs)
@@ -403,7 +409,7 @@ def _compare_lookups(
     batches: tuple[np.ndarray, np.ndarray],
     profile: SearchProfile,
 ) -> LookupComparison:
-    """The first offset that the entry of one side alone leads to, looked up in both."""
+    """Looks up the first offset whose entry is in one index only, in both indexes."""
     target = min(
         int(slots[side].entries["offset"][alone[side][0]]) for side in (0, 1) if len(alone[side])
     )
@@ -425,7 +431,7 @@ def _count_headers(batches: np.ndarray, position: int, offset: int) -> int:
 
 
 def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
-    """The headers that a fetch at the first offset of each batch reads, on average."""
+    """Returns the mean number of headers that a fetch at the first offset of each batch reads."""
     if not len(batches):
         return 0.0
     slots = np.searchsorted(entries["offset"], batches["base_offset"], "right") - 1
@@ -435,11 +441,11 @@ def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
 
 
 def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) -> ByteDifference:
-    """The first bytes in which the two files differ, as the entries there."""
+    """Returns the first difference between the two files, with the entries there as values."""
     infos = [getattr(segment, comparison.kind) for segment in (a, b)]
     data = [file.read_data(info.path)[0] if info else b"" for info in infos]
     sizes = [info.size_bytes if info else 0 for info in infos]
-    length = min(max(map(len, data)), *sizes)  # behind the data both are zeros
+    length = min(max(map(len, data)), *sizes)  # both files have only zeros after their data
     arrays = [np.frombuffer(part.ljust(length, b"\0"), np.uint8, length) for part in data]
     places = np.flatnonzero(arrays[0] != arrays[1])
     has_both = None not in infos

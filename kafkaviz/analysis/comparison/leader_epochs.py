@@ -1,20 +1,21 @@
-"""What a follower drops from its log when it meets a leader, step by step.
+"""The truncation of a follower's log when it meets a leader, step by step.
 
-Each replica keeps (epoch, the offset at which it began). A follower names its newest epoch; the
-leader answers with the newest epoch that it has itself up to that one, and where that epoch ends in
-its log. Before 0.11 the high watermark decided that, and records were lost or differed (KIP-101);
-since 2.0 the answer names the epoch too, and the follower asks again where it lacks it (KIP-279).
+Each replica keeps pairs of an epoch and the offset at which it began. A follower names its newest
+epoch. The leader answers with its own newest epoch up to that one, and where that epoch ends in its
+log. Before 0.11 the high watermark decided, so records were lost or differed (KIP-101). Since 2.0
+the answer names the epoch too, and a follower that lacks it asks again (KIP-279). For example:
 
-    leader    (0, 0) (2, 120) (5, 180) (6, 220)     6 is the epoch it is elected with
+    leader    (0, 0) (2, 120) (5, 180) (6, 220)     it is elected with epoch 6
     follower  (0, 0) (2, 120) (3, 180), ends at 250
     the follower fetches at 250 with epoch 3: epoch 2 ends at 180; it drops 180 to 249
     the follower fetches at 180 with epoch 2: epoch 2 ends at 180; nothing is left to drop
 
-As LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
-AbstractFetcherThread.getOffsetTruncationState have it, 4.0; what 4.4.0 did with two real replicas
-agrees. Since 2.7 the epoch goes along with a fetch, and the leader gives no records where it
-diverges (KIP-595, Partition.readRecords); before, OffsetsForLeaderEpoch is a request of its own.
-Both end at the same offset.
+This follows LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
+AbstractFetcherThread.getOffsetTruncationState of 4.0; two real replicas on 4.4.0 did the same.
+Since
+2.7 a fetch carries the epoch, and the leader returns no records if it diverges (KIP-595,
+Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. Both end at the
+same offset.
 """
 
 from collections.abc import Iterator
@@ -29,23 +30,23 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 UNDEFINED = -1
-MAX_STEPS = 10_000  # each drops an epoch of the follower
+MAX_STEPS = 10_000  # a limit on the steps, each of which drops an epoch of the follower
 
 
 class TruncationRule(StrEnum):
-    """What an answer makes the follower do."""
+    """The follower's action after an answer."""
 
-    KEEP = "keep"  # its epoch ends at or behind its log end
-    END_OF_EPOCH = "end-of-epoch"  # to the smaller of both ends of the epoch answered
-    ASK_AGAIN = "ask-again"  # it lacks that epoch: to the end of the one before, and once more
-    LEADER_END = "leader-end"  # it has no epoch so low: to where the leader's ends
-    HIGH_WATERMARK = "high-watermark"  # it has no epoch at all
-    START_ANEW = "start-anew"  # it ends below the leader's log start: everything goes
+    KEEP = "keep"  # its epoch ends at or after its log end
+    END_OF_EPOCH = "end-of-epoch"  # truncate to the smaller end of the answered epoch
+    ASK_AGAIN = "ask-again"  # it lacks that epoch: truncate to the end of the previous one, repeat
+    LEADER_END = "leader-end"  # it has no epoch so low: truncate to the end of the leader's epoch
+    HIGH_WATERMARK = "high-watermark"  # it has no epoch at all: truncate to the high watermark
+    START_ANEW = "start-anew"  # its log ends below the leader's log start: drop everything
 
 
 @dataclass(frozen=True)
 class EpochEndOffset:
-    """An epoch, and the offset behind its last record; both UNDEFINED where nothing is known."""
+    """An epoch, and the offset after its last record; both are UNDEFINED if unknown."""
 
     epoch: int
     end_offset: int
@@ -56,8 +57,10 @@ class EpochHistory:
     """The leader epochs of one replica.
 
     Attributes:
-        entries: (epoch, start offset), both ascending.
-        is_from_batches: whether leader-epoch-checkpoint is not there or cannot be read.
+        entries: pairs of epoch and start offset, both ascending.
+        is_from_batches: whether they come from the batches, because leader-epoch-checkpoint is
+            missing
+            or unreadable.
     """
 
     entries: tuple[tuple[int, int], ...]
@@ -68,7 +71,7 @@ class EpochHistory:
 
     @property
     def latest(self) -> int:
-        """The newest epoch, UNDEFINED where none is known."""
+        """The newest epoch, or UNDEFINED."""
         return self.entries[-1][0] if self.entries else UNDEFINED
 
     @property
@@ -88,21 +91,22 @@ class EpochHistory:
         )
 
     def after_load(self) -> "EpochHistory":
-        """As a start loads it: without epochs that have no record at the end of the log.
+        """Returns the history as a start loads it.
 
-        UnifiedLog.initializeLeaderEpochCache and LogLoader.load, 4.0. Those before the log start
-        become one that begins there.
+        Epochs at the end of the log without a record are dropped. Epochs before the log start
+        become one
+        that begins there (UnifiedLog.initializeLeaderEpochCache and LogLoader.load, 4.0).
         """
         epochs = LeaderEpochs(self.entries)
         epochs.cut_to(self.log_start_offset, self.log_end_offset)
         return replace(self, entries=tuple(epochs.entries))
 
     def as_leader(self, epoch: int) -> "EpochHistory":
-        """After it was elected: the new epoch begins at the log's end."""
+        """Returns the history after an election: the new epoch begins at the log's end."""
         return replace(self, entries=(*self.entries, (epoch, self.log_end_offset)))
 
     def truncate(self, end_offset: int) -> "EpochHistory":
-        """After the log was cut to end there."""
+        """Returns the history after the log was truncated to this end offset."""
         return replace(
             self,
             entries=tuple(entry for entry in self.entries if entry[1] < end_offset),
@@ -111,7 +115,7 @@ class EpochHistory:
         )
 
     def end_offset_for(self, epoch: int) -> EpochEndOffset:
-        """Where an epoch ends in this log (LeaderEpochFileCache.endOffsetFor, 4.0)."""
+        """Returns where an epoch ends in this log (LeaderEpochFileCache.endOffsetFor, 4.0)."""
         if epoch == UNDEFINED:
             return EpochEndOffset(UNDEFINED, UNDEFINED)
         if epoch == self.latest:
@@ -125,13 +129,13 @@ class EpochHistory:
 
 @dataclass(frozen=True)
 class TruncationStep:
-    """One question of the follower, the answer, and what follows.
+    """One question of the follower, the answer, and its effect.
 
     Attributes:
-        epoch: that the follower names; None where it has none, and asks nothing.
-        fetch_offset: where its log ends then.
-        answer: None where nothing is asked, or the leader's log starts above the fetch offset.
-        truncates_to: where its log ends afterwards.
+        epoch: the epoch that the follower names; None if it has none and asks nothing.
+        fetch_offset: its log end at that time.
+        answer: None if nothing is asked, or if the leader's log starts above the fetch offset.
+        truncates_to: its log end after the step.
     """
 
     epoch: int | None
@@ -143,13 +147,14 @@ class TruncationStep:
 
 @dataclass(frozen=True)
 class TruncationWalk:
-    """How a follower comes to be a prefix of its leader.
+    """The steps by which a follower becomes a prefix of its leader.
 
     Attributes:
-        leader_epoch: that the leader is elected with: one above all that either side knows.
-        follower_keeps_below: None of a follower without a record.
-        follower_loses: (first, last) of the offsets that it has records of and drops.
-        follower_log_start: below which it then deletes, as the leader's log starts there.
+        leader_epoch: the epoch of the leader's election, one above all that either side knows.
+        follower_keeps_below: the log end after the steps; None for a follower without a record.
+        follower_loses: ranges (first, last) of the offsets whose records it drops.
+        follower_log_start: the offset below which it then deletes, because the leader's log starts
+            there.
     """
 
     leader_epoch: int
@@ -160,12 +165,12 @@ class TruncationWalk:
 
     @property
     def drop_count(self) -> int:
-        """How many records the follower drops."""
+        """Number of records that the follower drops."""
         return sum(last - first + 1 for first, last in self.follower_loses)
 
 
 def checkpointed_epochs(partition: Partition) -> LeaderEpochs | None:
-    """The epochs in leader-epoch-checkpoint; None where that is missing or cannot be read."""
+    """Returns the epochs in leader-epoch-checkpoint; None if it is missing or unreadable."""
     if not any(info.name == LEADER_EPOCHS for info in partition.other_files):
         return None
     try:
@@ -178,10 +183,12 @@ def checkpointed_epochs(partition: Partition) -> LeaderEpochs | None:
 def walk_truncation(
     leader: EpochHistory, follower: EpochHistory, *, is_request: bool = False
 ) -> TruncationWalk:
-    """What a follower does when it is started beside this leader.
+    """Returns the truncation of a follower that is started with this leader.
 
     Args:
-        is_request: by OffsetsForLeaderEpoch, as 2.0 to 2.6 ask; else along with a fetch.
+        is_request: whether the follower sends OffsetsForLeaderEpoch, as 2.0 to 2.6 do, instead of
+            naming
+            its epoch in a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset

@@ -1,12 +1,14 @@
-"""Which partition directory of one side belongs to which of the other.
+"""The matching of partition directories of both sides.
 
-By the id of the topic where both have one (partition.metadata, since 2.8), else by its name; of a
-partition in two log directories the one in a log directory of the same name. A
-topic that was deleted and made anew has the same name and another id: no two logs of one partition,
-and not compared. A directory that waits to be deleted belongs to no current one.
+They match by topic id if both have one (partition.metadata, since 2.8), and by topic name if not.
+If
+a partition is in two log directories, the one in a log directory of the same name is taken. A topic
+that was deleted and created again has the same name but another id. Its two logs do not belong to
+one partition, so they are not compared. A directory that waits for deletion never matches a current
+one.
 
-    a  orders-0 (id X)   b  orders-0 (id X)              one partition
-    a  orders-0 (id X)   b  orders-0 (id Y)              two, each on one side alone
+    a  orders-0 (id X)   b  orders-0 (id X)                one partition
+    a  orders-0 (id X)   b  orders-0 (id Y)                two partitions, each on one side
     a  orders-0 (id X)   b  orders-0.4711…-delete (id X)   two, and each names the other
 """
 
@@ -19,11 +21,11 @@ from kafkaviz.log.partition import Partition
 
 @dataclass(frozen=True)
 class PartitionMatch:
-    """A partition of both sides, or of one.
+    """A partition on both sides, or on one.
 
     Attributes:
-        other_generation: the topic id of the partition of the same name on the other side.
-        other_directory: on the other side, in another state.
+        other_generation: the topic id of the other side's partition with the same name.
+        other_directory: the other side's directory of the same partition in another state.
     """
 
     a: Partition | None
@@ -33,14 +35,14 @@ class PartitionMatch:
 
     @property
     def directory(self) -> str:
-        """The directory's name, of a where it has one."""
+        """The directory's name, from side a if it has one."""
         partition = self.a or self.b
         assert partition is not None
         return partition.directory
 
 
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """All partitions of both sides, by their names."""
+    """Returns all partitions of both sides, ordered by name."""
     left, matches, alone = list(b), [], []
     for partition in a:
         partners = [other for other in left if _belong_together(partition, other)]
@@ -67,9 +69,9 @@ def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[Pa
 
 
 def match_lone(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
-    """Where one side is a single partition, or both are: that one alone, whatever its name.
+    """Returns the match of a single partition; one side, or both, must consist of one.
 
-    Of two that were given each by itself, the reader says that they belong together.
+    If both do, they match whatever their names are, because the user has named them together.
     """
     if len(a) == len(b) == 1:
         return (PartitionMatch(a[0], b[0]),)
@@ -91,7 +93,7 @@ def _belong_together(a: Partition, b: Partition) -> bool:
 def _describe_others(
     partition: Partition, others: Sequence[Partition]
 ) -> tuple[str | None, str | None]:
-    """The topic id of the namesake, and the directory in another state, on the other side."""
+    """Returns the other side's topic id for this name, and its directory in another state."""
     return (
         next((other.topic_id for other in _namesakes(partition, others)), None),
         next((other.directory for other in _renamed(partition, others)), None),

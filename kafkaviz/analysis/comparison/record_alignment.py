@@ -1,15 +1,16 @@
-"""Two logs of one partition on one offset axis: which records differ, and which one has alone.
+"""Two logs of one partition aligned by offset: records that differ, and records on one side only.
 
-What both have in the same bytes is skipped, megabyte by megabyte: segments that begin and end
-alike, then runs of batches with equal headers. Only where batches differ are records decoded, and
-they are matched by their offsets, whatever batches they lie in:
+Equal bytes are skipped by the megabyte: first whole segments, then runs of batches with equal
+headers. Records are decoded only where batches differ. They are matched by offset, whatever batches
+hold them:
 
     a   [0 .. 9] [10 .. 19] [20 .. 29]
-    b   [0 .. 9] [10 .. 14] [15 .. 24]        0 to 9 are skipped, 10 to 24 compared, 25 to 29 only a
+    b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
 
-The checksum of magic 2 covers neither base offset, leader epoch nor magic, and a flipped bit leaves
-the checksum in the header as it was: so equal headers do not prove equal batches, and the bytes are
-compared. Memory is bounded by a chunk of each log and the batches that are open.
+Equal headers do not prove that batches are equal, so their bytes are compared. The checksum of
+magic
+2 does not cover base offset, leader epoch and magic, and a flipped bit in the records does not
+change the checksum in the header. Memory is bounded by a chunk of each log and the open batches.
 """
 
 from bisect import bisect_left, bisect_right
@@ -45,23 +46,23 @@ from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 
 HEADER_FIELDS = [name for name in BATCH.names or () if name != "position"]
-UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # of what magic 2's CRC covers
+UNCOVERED_FIELDS = ("base_offset", "last_offset", "leader_epoch")  # not covered by magic 2's CRC
 
 
 @dataclass(kw_only=True)
 class RecordAlignment:
-    """What a comparison of two logs gathers.
+    """The results of comparing two logs; pairs and lists have one value per side.
 
     Attributes:
-        only_in: records that one side has alone, of each side.
-        different: offsets that both have with another content or another leader epoch.
-        diverged, altered: of these, those with another epoch, and with the same one.
-        unreadable: offsets of one side of which the other side's batch cannot be read.
-        leader_epochs_there: the leader epochs at the lowest of them.
-        damaged_batches: of each side, with a wrong checksum or without a readable record.
-        lag_bytes: of the batches that each side has behind the end of the other.
-        end_offsets: behind the last batch that was read of each side.
-        newest_ms: the largest timestamps that were read of each side.
+        only_in: records that only this side has.
+        different: offsets that both have, with different content or leader epochs.
+        diverged, altered: number of these with different epochs, and with the same epoch.
+        unreadable: offsets of one side in a range that the other side cannot read.
+        leader_epochs_there: the leader epochs at the first divergent offset.
+        damaged_batches: number of batches with a wrong checksum or without a readable record.
+        lag_bytes: size of the batches after the end of the other side.
+        end_offsets: the offset after the last batch that was read.
+        newest_ms: the largest timestamp that was read.
     """
 
     only_in: tuple[OffsetCollector, OffsetCollector] = field(
@@ -84,13 +85,13 @@ class RecordAlignment:
     difference_count: int = 0
 
     def add_differences(self, differences: Sequence[ByteDifference]) -> None:
-        """Keeps those that there is space for."""
+        """Counts the differences, and keeps as many as there is room for."""
         self.difference_count += len(differences)
         room = MAX_DIFFERENCES - len(self.differences)
         self.differences += differences[: max(0, room)]
 
     def add_different(self, offsets: np.ndarray, epochs: tuple[int, int]) -> None:
-        """Offsets that both have, ascending, and not the same."""
+        """Adds ascending offsets that both sides have with different records."""
         if not len(offsets):
             return
         self.different.add_offsets(offsets)
@@ -104,7 +105,7 @@ class RecordAlignment:
 
 
 class SegmentGroup(NamedTuple):
-    """Segments of both sides from one base offset that both have to the next."""
+    """Segments of both sides, from one common base offset up to the next."""
 
     start: int
     a: tuple[LogSegment, ...]
@@ -112,7 +113,7 @@ class SegmentGroup(NamedTuple):
 
 
 def segment_groups(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> Iterator[SegmentGroup]:
-    """Both logs, cut where both begin a segment."""
+    """Yields both logs in parts, divided at base offsets that both have."""
     common = sorted({segment.base_offset for segment in a} & {segment.base_offset for segment in b})
     places = [(0, 0)]
     bases = [[segment.base_offset for segment in segments] for segments in (a, b)]
@@ -127,7 +128,7 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
     """Compares the live segments of two logs.
 
     Raises:
-        CannotOpen: a .log may not be read.
+        CannotOpen: a .log cannot be read.
     """
     alignment = RecordAlignment()
     for group in segment_groups(a, b):
@@ -147,10 +148,10 @@ def align(a: Sequence[LogSegment], b: Sequence[LogSegment]) -> RecordAlignment:
 
 
 def _stream(part: Sequence[LogSegment], segments: Sequence[LogSegment], start: int) -> BatchStream:
-    """The batches of some segments of a log.
+    """Returns the batches of some segments of a log.
 
     Args:
-        segments: all of the log.
+        segments: all segments of the log.
         start: an offset at or before the part.
     """
     if not part:
@@ -166,7 +167,7 @@ def _is_equal_group(group: SegmentGroup) -> bool:
 
 
 def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> None:
-    """Where a log ends whose last segment is the same bytes on the other side."""
+    """Reads the end of a log whose last segment is equal on the other side."""
     with BatchStream([segment], None, segment.base_offset) as stream:
         while stream.fill():
             if stream.unreadable:
@@ -179,7 +180,7 @@ def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> Non
 
 
 class _OpenBatch:
-    """A batch of which some records are still to be matched."""
+    """A batch with records that are not matched yet."""
 
     def __init__(self, stream: BatchStream) -> None:
         self.segment, self.row = stream.segment, stream.rows[0].copy()
@@ -199,13 +200,12 @@ class _OpenBatch:
 
     @property
     def data(self) -> bytes:
-        """The bytes of the batch."""
         if self._data is None:
             self._data = self._read(self.row) if int(self.row["size_bytes"]) <= LIMIT_BYTES else b""
         return self._data
 
     def records(self) -> dict[int, BatchRecord]:
-        """The records that can be read, by their offsets."""
+        """Returns the readable records, by offset."""
         if self._records is None:
             self._records = {}
             try:
@@ -216,26 +216,26 @@ class _OpenBatch:
         return self._records
 
     def load(self) -> None:
-        """Reads the bytes, before the stream goes on."""
+        """Reads the bytes; this must happen before the stream continues."""
         _ = self.data
 
     def take_to(self, offset: int) -> np.ndarray:
-        """Takes away the offsets up to one."""
+        """Removes and returns the offsets up to this one."""
         count = int(np.searchsorted(self.offsets, offset, "right"))
         taken_offsets, self.offsets = self.offsets[:count], self.offsets[count:]
         return taken_offsets
 
 
 class _Alignment:
-    """Two streams, taken from the front side by side."""
+    """Two streams, taken from the front together."""
 
     def __init__(self, streams: Sequence[BatchStream], alignment: RecordAlignment) -> None:
         self._streams, self._result = streams, alignment
-        # how far each side hides what it had
+        # the last range of each side that cannot be read
         self._hidden: list[UnreadableRange | None] = [None, None]
 
     def run(self) -> None:
-        """Takes all there is."""
+        """Takes all batches of both streams."""
         a, b = self._streams
         while True:
             has_a, has_b = a.fill(), b.fill()
@@ -254,7 +254,7 @@ class _Alignment:
                 self._result.tails[side] = stream.tail
 
     def _pass_unreadable(self) -> bool:
-        """Goes over a range that one side cannot read, with the batches of the other."""
+        """Skips a range that one side cannot read, and the batches of the other side in it."""
         for side, stream in enumerate(self._streams):
             hidden = stream.unreadable
             if hidden is None:
@@ -279,7 +279,7 @@ class _Alignment:
         return False
 
     def _describe_hole(self, hidden: UnreadableRange, side: int) -> list[ByteDifference]:
-        """How the bytes there differ from the batch that the other side has at the same place."""
+        """Compares an unreadable range with the other side's batch at the same position."""
         other = self._streams[1 - side]
         if not len(other.rows) or hidden.segment.base_offset != other.segment.base_offset:
             return []
@@ -295,7 +295,7 @@ class _Alignment:
         return describe_batches((sound, damaged), (True, False))
 
     def _take_equal_run(self) -> bool:
-        """Takes the batches whose headers are equal, and compares their bytes."""
+        """Takes the batches with equal headers, and compares their bytes."""
         a, b = self._streams
         count = min(len(a.rows), len(b.rows))
         is_equal = np.ones(count, bool)
@@ -326,10 +326,11 @@ class _Alignment:
             stream.take(count)
 
     def _take_pair_in_step(self) -> bool:
-        """Takes two batches that are one batch, one of them with a wrong header.
+        """Takes two batches that are the same one, if one of them has a wrong header.
 
-        They have the same size, the batches behind them are equal, and the checksum of one is
-        wrong, or both are the same where the checksum covers them.
+        They are the same if their sizes are equal, the next batches are equal, and either the
+        checksum of
+        one is wrong or they are equal in all that the checksum covers.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():
@@ -379,7 +380,7 @@ class _Alignment:
         )
 
     def _take_by_offset(self) -> None:
-        """Takes what one side has alone, or the records of batches that share offsets."""
+        """Takes batches that only one side has, or matches the records of overlapping batches."""
         a, b = self._streams
         if a.rows[0]["last_offset"] < b.rows[0]["base_offset"]:
             self._take_alone(0, int(b.rows[0]["base_offset"]))
@@ -389,7 +390,7 @@ class _Alignment:
             self._match_records()
 
     def _take_alone(self, side: int, end: int | None) -> None:
-        """Takes the batches of one side that end before an offset, or all that are at hand."""
+        """Takes the batches of one side that end before an offset, or all present ones."""
         stream = self._streams[side]
         lasts = stream.rows["last_offset"]
         count = len(lasts) if end is None else int(np.argmin(np.append(lasts < end, 0)))
@@ -474,7 +475,7 @@ class _Alignment:
         damaged = damaged or [batch for batch in (a, b) if not batch.is_crc_valid]
         altered_before = self._result.altered
         self._result.add_different(different, epochs)
-        if damaged:  # what a wrong checksum covers is no other content
+        if damaged:  # a batch with a wrong checksum is counted as damaged, not as altered
             self._result.altered = altered_before
         for side, (own, other, batch) in enumerate(
             ((offsets_a, offsets_b, b), (offsets_b, offsets_a, a))
@@ -487,14 +488,14 @@ class _Alignment:
             self._result.only_in[side].add_offsets(alone)
 
     def _count_unreadable(self, *batches: _OpenBatch) -> None:
-        """Counts batches with a right checksum whose records cannot be read, each once."""
+        """Counts batches with a valid checksum whose records cannot be read, each only once."""
         for side, batch in enumerate(batches):
             if batch.is_crc_valid and not batch.is_readable:
                 self._result.damaged_batches[side] += 1
                 batch.is_crc_valid = False
 
     def _describe(self, batches: Sequence[_OpenBatch | None]) -> None:
-        """The bytes that differ in two batches that were opened together."""
+        """Adds the differing bytes of two batches that were opened together."""
         a, b = batches
         assert a is not None and b is not None
         sides = tuple((batch.segment, batch.row, batch.data) for batch in (a, b))
@@ -520,7 +521,7 @@ class _Alignment:
 
 
 def _content(batch: _OpenBatch, record: BatchRecord) -> tuple:
-    """What a consumer and a transaction see of a record."""
+    """Returns everything of a record that a consumer or a transaction sees."""
     row = batch.row
     return (
         record.timestamp_ms,

@@ -1,15 +1,15 @@
-"""Offsets of records, gathered into ranges: 10, 11, 12 and 20 are 10 to 12 and 20 to 20."""
+"""Offsets of records collected as ranges: 10, 11, 12 and 20 become 10 to 12 and 20 to 20."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-MAX_RANGES = 10_000  # that are listed; more are counted alone
+MAX_RANGES = 10_000  # number of listed ranges; more are only counted
 
 
 class OffsetRange(NamedTuple):
-    """Offsets of records, both ends included."""
+    """A range of offsets, both ends included."""
 
     first: int
     last: int
@@ -17,11 +17,11 @@ class OffsetRange(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSet:
-    """Records that one side has alone.
+    """Records that only one side has.
 
     Attributes:
-        ranges: the first MAX_RANGES of their offsets; each offset in them has a record.
-        more_ranges: how many more there are.
+        ranges: the first MAX_RANGES ranges of their offsets; each offset in them has a record.
+        more_ranges: number of further ranges.
     """
 
     records: int = 0
@@ -33,15 +33,14 @@ NO_RECORDS = RecordSet()
 
 
 class OffsetCollector:
-    """Gathers offsets of records, mostly ascending, into ranges."""
+    """Collects offsets of records, mostly ascending, as ranges."""
 
     def __init__(self) -> None:
-        """Starts with none."""
         self._ranges: list[OffsetRange] = []
         self._records = self._more_ranges = 0
 
     def add(self, first: int, last: int) -> None:
-        """Every offset from first to last."""
+        """Adds every offset from first to last."""
         self._records += last - first + 1
         if self._ranges and self._ranges[-1].last + 1 == first:
             self._ranges[-1] = OffsetRange(self._ranges[-1].first, last)
@@ -51,7 +50,7 @@ class OffsetCollector:
             self._more_ranges += 1
 
     def add_offsets(self, offsets: np.ndarray) -> None:
-        """These offsets, ascending."""
+        """Adds ascending offsets."""
         if len(offsets):
             ends = np.flatnonzero(np.diff(offsets) != 1)
             firsts = offsets[np.append(0, ends + 1)]
@@ -60,7 +59,7 @@ class OffsetCollector:
                 self.add(first, last)
 
     def add_ranges(self, firsts: np.ndarray, lasts: np.ndarray) -> None:
-        """Ranges, ascending; those that touch are joined before they are looked at one by one."""
+        """Adds ascending ranges; adjacent ones are joined first, which is faster."""
         if len(firsts):
             starts = np.flatnonzero(np.append(True, firsts[1:] != lasts[:-1] + 1))
             ends = np.append(starts[1:] - 1, len(firsts) - 1)
@@ -68,5 +67,5 @@ class OffsetCollector:
                 self.add(first, last)
 
     def result(self) -> RecordSet:
-        """All of them, in order."""
+        """Returns all ranges, in order."""
         return RecordSet(self._records, tuple(sorted(self._ranges)), self._more_ranges)

@@ -1,8 +1,10 @@
-"""One directory at two moments: what became of its files, held against what a start was foretold.
+"""The changes of one directory between two times, compared with the predicted start.
 
-foretold  truncate orders-0 150 .log from byte 9000     as foretold: it ends there
-foretold  rebuild  orders-0 150 .index, 80 bytes        as foretold: those 80 bytes
-change    appended orders-0 300 .log, 4000 bytes more   not foretold: producers went on
+For example:
+
+- Predicted: truncate orders-0 150 .log from byte 9000. As predicted: the file ends there.
+- Predicted: rebuild orders-0 150 .index, 80 bytes. As predicted: it has those 80 bytes.
+- Change: orders-0 300 .log has 4000 bytes more. Not predicted: producers continued.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -31,37 +33,37 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 
 class ChangeKind(StrEnum):
-    """What became of a file or a directory."""
+    """The change of a file or a directory."""
 
-    CUT = "cut"  # its first bytes are left
-    APPENDED = "appended"  # its bytes and more
-    REBUILD = "rebuilt"  # an index with other entries
-    TRIMMED = "trimmed"  # an index without its unwritten slots
-    TRIMMED_AND_APPENDED = "trimmed-and-appended"  # the same, and more entries
-    ROLL = "rolled"  # a new segment behind all others
-    CLEANED = "cleaned"  # a .log with other batches
+    CUT = "cut"  # only its first bytes are left
+    APPENDED = "appended"  # bytes were added at the end
+    REBUILD = "rebuilt"  # an index has other entries
+    TRIMMED = "trimmed"  # an index lost its unwritten slots
+    TRIMMED_AND_APPENDED = "trimmed-and-appended"  # and it has more entries
+    ROLL = "rolled"  # a new segment after all others
+    CLEANED = "cleaned"  # a .log has other batches
     CREATED = "created"
-    REWRITTEN = "rewritten"  # a small file
+    REWRITTEN = "rewritten"  # a small file has other content
     DELETED = "deleted"
 
 
 class StepOutcome(StrEnum):
-    """What the second moment says of a step that was foretold."""
+    """The outcome of a predicted step, as far as the later state shows it."""
 
     AS_FORETOLD = "as-foretold"
     OTHERWISE = "otherwise"
-    UNSEEN = "unseen"  # what came later hides it
+    UNSEEN = "unseen"  # later changes hide it
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileChange:
-    """A file that is not as it was.
+    """A file that has changed.
 
     Attributes:
-        file: relative to the broker directory; of a directory its name.
-        sizes: before and after, None where it is not there.
-        same_bytes: how many are the same from the first on.
-        is_foretold: whether a step of the start is about it, and came as foretold.
+        file: the path relative to the broker directory; for a directory, its name.
+        sizes: the sizes before and after; None if it does not exist.
+        same_bytes: the length of the common prefix.
+        is_foretold: whether a step of the start predicted the change, and happened as predicted.
     """
 
     partition: str
@@ -74,10 +76,10 @@ class FileChange:
 
 @dataclass(frozen=True)
 class ForetoldStep:
-    """A step of the start that was foretold of the first moment, and what the second says.
+    """A predicted step of the start from the earlier state, and its outcome.
 
     Attributes:
-        size_bytes: of the file at the second moment, None where it is not there.
+        size_bytes: the size of the file in the later state; None if it does not exist.
     """
 
     step: StartupStep
@@ -90,10 +92,11 @@ class StartComparison:
     """A directory before and after.
 
     Attributes:
-        restart: what a start on the first moment was foretold to do; None without a start.
-        is_started: whether anything shows that the broker was started between the two: another
-            marker of a clean stop, or a file that a foretold step changed.
-        is_swapped: whether the second is the earlier one; then nothing is foretold of the first.
+        restart: the predicted start from the earlier state; None if no start happened.
+        is_started: whether there is a sign that the broker was started in between: another marker
+            of a
+            clean stop, or a file that a predicted step changed.
+        is_swapped: whether the second state is the earlier one; nothing is predicted then.
     """
 
     restart: Restart | None
@@ -104,12 +107,12 @@ class StartComparison:
 
     @property
     def unexpected_steps(self) -> tuple[ForetoldStep, ...]:
-        """Those that came otherwise."""
+        """The predicted steps that did not happen as predicted."""
         return tuple(step for step in self.steps if step.outcome is StepOutcome.OTHERWISE)
 
 
 def is_same_directory(a: Broker, b: Broker) -> bool:
-    """Whether two directories are one broker's at two moments, by the ids in meta.properties."""
+    """Returns whether two directories are one at two times, by the ids in meta.properties."""
     if a.is_lone or b.is_lone or not a.cluster_id or a.node_number is None:
         return False
     if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):
@@ -124,13 +127,13 @@ def _directory_ids(broker: Broker) -> set[str]:
 
 
 def compare_start(before: Broker, after: Broker, settings: Settings) -> StartComparison:
-    """What happened to a directory, and what was foretold of it.
+    """Returns the changes of a directory, and the outcome of the predicted start.
 
     Args:
-        settings: of the first moment.
+        settings: the settings of the earlier state.
 
     Raises:
-        CannotOpen: a file may not be read.
+        CannotOpen: a file cannot be read.
     """
     files = _files(before), _files(after)
     recovered_files: dict[str, bytes] = {}
@@ -184,7 +187,7 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
 def _is_unchanged(
     files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]], same_bytes: Mapping[str, int]
 ) -> bool:
-    """Whether every file holds the same bytes as before, and none is new or gone."""
+    """Returns whether every file has the same bytes as before, and none is new or missing."""
     return files[0].keys() == files[1].keys() and all(
         files[0][name].size_bytes == size_bytes == files[1][name].size_bytes
         for name, size_bytes in same_bytes.items()
@@ -192,7 +195,10 @@ def _is_unchanged(
 
 
 def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
-    """What a later moment has more of: the end of the metadata log, without one the newest time."""
+    """Returns a value that grows with time.
+
+    It is the end of the metadata log, or without one the newest modification time.
+    """
     logs = [name for name in files if name.startswith(f"{DIRECTORY}/") and name.endswith(".log")]
     if logs:
         return max(logs), files[max(logs)].size_bytes
@@ -200,7 +206,7 @@ def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
 
 
 def _is_other_marker(before: Broker, after: Broker) -> bool:
-    """Whether a start has removed the marker of a clean stop, or a later stop wrote another one."""
+    """Returns whether the marker of a clean stop is gone, or was written by a later stop."""
     if not before.is_clean:
         return False
     return not after.is_clean or before.clean_body != after.clean_body
@@ -209,11 +215,12 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
 def _doubtful_partitions(
     before: Broker, after: Broker, find_config: ConfigLookup
 ) -> Mapping[str, bool]:
-    """Partitions of which not all that was foretold can be judged.
+    """Returns the partitions for which not every predicted step can be judged.
 
     Returns:
-        By the directory's name; True where it is in two log directories, so that no step can be
-        judged, and False where the settings are unknown, so that no rebuilt index can.
+        For each directory name, True if it is in two log directories, so that no step can be
+        judged, or
+        False if the settings are unknown, so that no rebuilt index can be judged.
     """
     doubtful = {
         partition.directory: False
@@ -228,9 +235,9 @@ def _doubtful_partitions(
 
 
 def _files(broker: Broker) -> dict[str, FileInfo]:
-    """Every file of its partition directories, by its path below its log directory.
+    """Returns every file of the partition directories, by its path below its log directory.
 
-    Of a partition in two log directories the path begins with the log directory's name.
+    If two log directories have the partition, the path begins with the log directory's name.
     """
     return {
         f"{broker.partition_name(partition)}/{info.name}": info
@@ -269,7 +276,7 @@ def _outcome(
         return StepOutcome.UNSEEN
     info = files[1].get(step.file)
     if info is None:
-        # a snapshot of producers that a later roll or stop has replaced
+        # without a segment it is a producer snapshot, which a later roll or stop replaces
         return outcome(is_fulfilled=False) if step.segment is not None else StepOutcome.UNSEEN
     if step.action == "truncate":
         end = step.from_position or 0
@@ -283,7 +290,7 @@ def _outcome(
 
 
 def _is_segment_gone(step: StartupStep, partition: Partition) -> bool:
-    """Whether the segment was deleted or joined with another one since."""
+    """Returns whether the segment was deleted or merged with another one since."""
     bases = {segment.base_offset for segment in partition.live}
     return step.segment is not None and bool(bases) and step.segment not in bases
 
@@ -291,9 +298,9 @@ def _is_segment_gone(step: StartupStep, partition: Partition) -> bool:
 def _rebuild_outcome(
     step: StartupStep, info: FileInfo, recovered_bytes: bytes | None
 ) -> StepOutcome:
-    """Whether an index begins with what recovery was foretold to write.
+    """Returns whether an index begins with the bytes that recovery should have written.
 
-    What is appended later adds entries, and a stop adds one to the time index.
+    Later appends add entries, and a stop adds one to the time index.
     """
     if recovered_bytes is not None and info.name.endswith("index"):
         data, size_bytes = file.read_data(info.path)
@@ -359,7 +366,10 @@ def _kind(
 
 
 def _index_kind(before: FileInfo, after: FileInfo, same_bytes: int) -> ChangeKind:
-    """Trimmed where what is gone was zeros, appended where what came follows the entries."""
+    """Returns how an index changed.
+
+    It was trimmed if only zeros are gone, and appended to if new bytes follow the entries.
+    """
     is_shorter = after.size_bytes < before.size_bytes
     if is_shorter and same_bytes == after.size_bytes:
         rest = file.read_data(before.path)[0][same_bytes:]
