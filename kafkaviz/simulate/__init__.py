@@ -1,9 +1,13 @@
-"""What Kafka writes, byte for byte, from settings, batches and a release.
+"""Simulates what Kafka writes, byte for byte, from settings, batches and a release.
 
-Only directory/folder.py writes files, and only new ones. Its packages, each of which uses only
-those before it: producers/, what producers send; recovery/, what is kept of one segment; startup/,
-what a broker's start does; writer/, the log that is appended to; directory/, logs from beginning to
-end; lessons/, logs to be looked at.
+Only directory/folder.py writes files, and only new ones. Each package uses only the ones before it:
+
+- producers/: the batches that producers send
+- recovery/: the part of a segment that a recovery keeps
+- startup/: what a broker's start does
+- writer/: a log that is appended to
+- directory/: whole logs and broker directories
+- lessons/: logs for lessons
 
 The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
 """
@@ -15,8 +19,8 @@ from types import ModuleType
 class _Callable(ModuleType):
     """A module that can be called.
 
-    The library's kv.simulate has the name of this package, and the import system puts the module
-    there.
+    The function kv.simulate has the same name as this package, and the import system puts the
+    package in its place.
     """
 
     def __call__(self, *args, **kwargs):

@@ -1,13 +1,13 @@
-"""What a log appends: one row a batch, and the batches' bytes where there are any.
+"""The input of a log's append: one row per batch, and the batches' bytes if there are any.
 
-A row is what a walk over a .log gives (format.batch.BATCH) and what only the moment of the append
-shows:
+A row has the columns of format.batch.BATCH, and those that are known only at the time of the
+append:
 
     base_offset  size_bytes  append  now_ms         deep_offset  marker
     0            1042        0       1700000000000  9            -1
     10           78          1       1700000000009  10            1      a COMMIT
 
-The position of an incoming row is not looked at: the log that takes the batch sets it.
+The position in an incoming row is ignored; the log sets it when it takes the batch.
 """
 
 from dataclasses import dataclass
@@ -20,15 +20,14 @@ from kafkaviz.format.control import ControlType
 INCOMING: np.dtype = np.dtype(
     [
         *batch.BATCH.descr,
-        # number of the append call: equal numbers in a row are one call; a leader's has one batch
-        # of
-        # magic 2
+        # number of the append call: rows with equal numbers belong to one call; a leader's call has
+        # one batch of magic 2
         ("append", "i8"),
-        ("now_ms", "i8"),  # the broker's clock at that call
-        # of the record with the largest timestamp itself, for releases that put it into the time
+        ("now_ms", "i8"),  # the broker's clock at the append
+        # offset of the record with the largest timestamp; some releases write it into the time
         # index
         ("deep_offset", "i8"),
-        ("marker", "i1"),  # of a control batch 0 for ABORT and 1 for COMMIT; -1 of any other batch
+        ("marker", "i1"),  # 0: ABORT, 1: COMMIT, -1: not a marker
     ]
 )
 ABORT, COMMIT, NO_MARKER = int(ControlType.ABORT), int(ControlType.COMMIT), -1
@@ -39,8 +38,8 @@ class AppendChunk:
     """Some batches of a stream, in offset order.
 
     Attributes:
-        rows: INCOMING.
-        data: the bytes of all of these batches one after another, None in a stream without payload.
+        rows: an array of INCOMING.
+        data: the bytes of all these batches one after another; None in a stream without payload.
     """
 
     rows: np.ndarray

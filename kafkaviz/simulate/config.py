@@ -1,4 +1,4 @@
-"""The settings that shape a log and its indexes, and what differs between releases of Kafka."""
+"""The settings that shape a log and its indexes, and the differences between Kafka's releases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,23 +15,23 @@ Ints = TypeVar("Ints", int, np.ndarray)
 
 
 def _default(name: str, release: Release = config_def.ANY) -> Any:
-    """Kafka's default of a setting, of its own type.
+    """Returns Kafka's default of a setting, in its own type.
 
     Args:
-        release: without it the default must be the same in all releases.
+        release: the release; if omitted, the default must be the same in all releases.
     """
     return config_def.TOPIC_SETTINGS[name].default(release)
 
 
 @dataclass(frozen=True)
 class IndexConfig:
-    """The two settings of a topic that decide what its indexes hold.
+    """The two topic settings that decide the entries of its indexes.
 
     Attributes:
-        index_interval_bytes: index.interval.bytes, the .log between two entries.
-        segment_index_bytes: segment.index.bytes, the space for one index.
-        is_known: False where a setting is unknown and stands here for want of a better one: then
-            nobody knows how large a rebuilt index is.
+        index_interval_bytes: index.interval.bytes: .log bytes between two entries.
+        segment_index_bytes: segment.index.bytes: size of each index file.
+        is_known: False if a setting is unknown and a stand-in is used. Then the size of a rebuilt
+            index is unknown too.
     """
 
     index_interval_bytes: int = _default("index.interval.bytes")
@@ -40,28 +40,28 @@ class IndexConfig:
 
     @property
     def offset_slots(self) -> int:
-        """The slots of an offset index: only complete entries count."""
+        """The number of complete slots in an offset index."""
         return self.segment_index_bytes // offset_index.ENTRY.itemsize
 
     @property
     def time_slots(self) -> int:
-        """The slots of a time index; the last is kept for the entry of the segment's end."""
+        """The number of slots in a time index; one is reserved for the segment's last entry."""
         return self.segment_index_bytes // time_index.ENTRY.itemsize
 
     @property
     def usable_time_slots(self) -> int:
-        """The entries with which a time index counts as full, while its segment is written to."""
+        """The number of entries at which a time index counts as full during appends."""
         return max(0, self.time_slots - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogConfig(IndexConfig):
-    """The settings of a topic that decide its indexes, and when a segment is full or too old.
+    """The topic settings that decide its indexes and the rolls of its segments.
 
-    Each field is the topic's setting with its dots as underscores.
+    Each field is the setting's name with underscores instead of dots.
 
     Attributes:
-        segment_bytes: internal.segment.bytes (4.1 and later), if set.
+        segment_bytes: internal.segment.bytes (4.1 and later) if it is set, else segment.bytes.
     """
 
     segment_bytes: int = _default("segment.bytes")
@@ -75,9 +75,9 @@ class LogConfig(IndexConfig):
 
     @property
     def most_segment_ms(self) -> int:
-        """How long a segment may be written to (LogConfig.maxSegmentMs).
+        """The most milliseconds that a segment is written to (LogConfig.maxSegmentMs).
 
-        A compacted topic must be cleaned in time (KIP-354).
+        For a compacted topic this is also limited by max.compaction.lag.ms (KIP-354).
         """
         return (
             min(self.max_compaction_lag_ms, self.segment_ms)
@@ -86,10 +86,10 @@ class LogConfig(IndexConfig):
         )
 
     def jitter_ms(self, random_int: Ints) -> Ints:
-        """How much earlier one segment rolls by time (randomSegmentJitter).
+        """Returns how many ms earlier a segment rolls (LogConfig.randomSegmentJitter).
 
         Args:
-            random_int: a random Java int drawn when the segment is opened; or those of many.
+            random_int: a random Java int, drawn when the segment is opened; or an array of them.
         """
         most_ms = min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 1
         return abs(random_int) % most_ms
@@ -98,10 +98,10 @@ class LogConfig(IndexConfig):
 def log_config(
     settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE
 ) -> LogConfig:
-    """The settings of a log; those without a value have the release's default.
+    """Returns the settings of a log; settings without a value get the release's default.
 
     Args:
-        settings: values by topic name (config_def.TOPIC_SETTINGS).
+        settings: values by topic setting (config_def.TOPIC_SETTINGS).
     """
     known_values = config_def.defaults(release) | {
         name: value for name, value in settings.items() if value is not None
@@ -116,20 +116,21 @@ def log_config(
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseBehaviour:
-    """What a release does differently when it writes a log, or loads one.
+    """The ways in which a release differs when it writes or loads a log.
 
     Attributes:
-        first_offset_keys: an entry of the offset index holds the first offset of what is indexed,
-            not the last (KAFKA-6530).
-        per_append: an append gets one entry at most, however many batches it holds (KAFKA-806).
-        deep_time_offsets: a leader writes the offset of the record itself into the time index where
-            nothing is compressed; later ones write the last offset of its batch.
-        checks_indexes: offset and time indexes are checked at the start, and rebuilt where they
-            fail (KAFKA-7283).
-        swaps_indexes: the indexes of a finished .swap segment are renamed with it; before, they
-            were deleted and rebuilt.
-        close_trims: closing a segment writes its last time entry and trims its indexes; later a
-            clean stop does that before, for the active segment alone.
+        first_offset_keys: an entry of the offset index holds the first offset of the indexed
+            batches, not the last (KAFKA-6530).
+        per_append: an append gets at most one entry, even if it has many batches (KAFKA-806).
+        deep_time_offsets: a leader writes the offset of the record with the largest timestamp into
+            the time index if the batch is not compressed. Later releases write the batch's last
+            offset.
+        checks_indexes: offset and time indexes are checked at a start, and rebuilt if the check
+            fails (KAFKA-7283).
+        swaps_indexes: the indexes of a finished .swap segment are renamed with it. Earlier releases
+            deleted and rebuilt them.
+        close_trims: closing a segment writes its last time entry and trims its indexes. In later
+            releases a clean stop does this earlier, and only for the active segment.
     """
 
     release: Release
@@ -142,7 +143,7 @@ class ReleaseBehaviour:
 
 
 def release_behaviour(release: Release) -> ReleaseBehaviour:
-    """The behaviour of a release such as (4, 3) or (3, 9, 0)."""
+    """Returns the behaviour of a release such as (4, 3) or (3, 9, 0)."""
     return ReleaseBehaviour(
         release=release,
         first_offset_keys=not versions.LAST_OFFSET_KEYS.applies_to(release),

@@ -1,4 +1,4 @@
-"""Where the bytes of .log files go while a log is written: counted, kept in memory, or on disk."""
+"""Stores for the bytes of .log files while a log is written: a counter, or memory."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,43 +12,39 @@ class LogBytes(Protocol):
     """The .log files of one partition, by base offset."""
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """Appends bytes to a .log; the first ones create it.
+        """Appends bytes to a .log, and creates it if it is new.
 
         Args:
-            data: None in a stream without payload.
+            data: the bytes; None in a stream without payload.
         """
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
-        """Removes what lies behind that many bytes."""
+        """Cuts a .log to this size."""
 
     def delete(self, base_offset: int) -> None:
-        """Removes a .log, if there is one."""
+        """Removes a .log if it exists."""
 
     def stored(self, base_offset: int) -> FileView:
-        """A .log as it is now; an empty one where nothing was written."""
+        """Returns the .log in its current state; an empty file if nothing was written."""
 
 
 class ByteCounter:
-    """Counts bytes and keeps none: for a log of which only sizes and indexes are read.
+    """Ignores all bytes, for a log whose sizes and indexes alone are read.
 
-    It cannot be truncated or loaded again.
+    Such a log cannot be truncated or loaded again.
     """
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """As LogBytes."""
+        """Does nothing."""
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
-        """As LogBytes."""
+        """Does nothing."""
 
     def delete(self, base_offset: int) -> None:
-        """As LogBytes."""
+        """Does nothing."""
 
     def stored(self, base_offset: int) -> FileView:
-        """Not available.
-
-        Raises:
-            ValueError: always.
-        """
+        """Raises ValueError: the bytes were not kept."""
         raise ValueError("this log was written without its bytes: they cannot be read again")
 
 
@@ -59,35 +55,31 @@ class MemoryLogs:
         self._logs: dict[int, bytearray] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """As LogBytes.
+        """Appends bytes to a .log.
 
         Raises:
-            ValueError: there are no bytes.
+            ValueError: data is None.
         """
         if data is None:
             raise ValueError("a batch came without its bytes")
         self._logs.setdefault(base_offset, bytearray()).extend(data)
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
-        """As LogBytes."""
         if base_offset in self._logs:
             del self._logs[base_offset][size_bytes:]
 
     def delete(self, base_offset: int) -> None:
-        """As LogBytes."""
         self._logs.pop(base_offset, None)
 
     def content(self, base_offset: int) -> bytes:
-        """All bytes of a .log."""
         return bytes(self._logs.get(base_offset, b""))
 
     def stored(self, base_offset: int) -> FileView:
-        """As LogBytes."""
         log = self._logs.get(base_offset, bytearray())
 
         @contextmanager
         def open_reader() -> Generator[ReadInto]:
-            # no view outlives a call: the log goes on growing
+            # create the view only for the call: a bytearray with a live view cannot grow
             yield lambda position, buffer: reader(log)(position, buffer)
 
         return FileView(

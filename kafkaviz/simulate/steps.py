@@ -1,4 +1,4 @@
-"""One thing that a start does to a broker directory, and the words for why."""
+"""One step of a broker's start on a directory, and the reason for it."""
 
 from dataclasses import dataclass
 
@@ -9,29 +9,30 @@ ACTIONS = ("truncate", "rebuild", "delete", "create", "keep", "fail")
 
 @dataclass(frozen=True, kw_only=True)
 class StartupStep:
-    """One thing that a start does; of a partition they are in order.
+    """One step of a broker's start; the steps of a partition are in order.
 
     Attributes:
-        partition: the directory's name; None where the step concerns the broker directory itself.
-        segment: a base offset; None where the step concerns no one segment.
-        action: "truncate" cuts a .log; "rebuild" writes a file anew, or trims it; "delete" removes
-            a file or, with neither segment nor file, a directory; "create" makes a directory with
-            an empty log; "keep" finds what it would have written, or leaves what one might take for
-            damage; "fail" ends the start.
-        cause: why, as a word for programs, one of CAUSES.
-        why: the same as a sentence for people.
-        file: relative to the broker directory; None for a step that concerns no one file.
-        from_position: the byte from which a truncated .log is removed; of a full index that of the
-            entry it has no space for; else None.
-        size_bytes: how many bytes truncate cuts and delete removes, how large the file is after
-            rebuild, of a full index an entry; None where nothing is known.
-        error: what Kafka throws, "class: message"; for "fail" alone.
-        way_out: what a person can do; for "fail" alone.
-        log_directory: the path of the log directory; None of a partition without one around it, and
-            of what concerns all of them.
-        takes_directory_offline: whether a "fail" takes only its log directory offline, as an
-            IOException does in LogManager (4.3.1); the process then goes on as long as another log
-            directory is left. Any other exception ends the process. False for other actions.
+        partition: the directory's name; None if the step is about the broker directory itself.
+        segment: a base offset; None if the step is not about one segment.
+        action: "truncate" cuts a .log. "rebuild" rewrites or trims a file. "delete" removes a file,
+            or a directory if segment and file are None. "create" makes a directory with an empty
+            log. "keep" leaves a file that is as the start would write it, or that only looks
+            damaged. "fail" ends the start.
+        cause: the reason as a word for programs, one of CAUSES.
+        why: the reason as a sentence for people.
+        file: the file's path relative to the broker directory; None if the step is not about one
+            file.
+        from_position: "truncate": the position where the .log is cut. A full index: the position of
+            the entry without space. Otherwise None.
+        size_bytes: "truncate" and "delete": the bytes removed. "rebuild": the file's new size. A
+            full index: the size of an entry. None if unknown.
+        error: Kafka's exception, "class: message"; only for "fail".
+        way_out: advice for a person; only for "fail".
+        log_directory: the path of the log directory; None for a partition without one, and for a
+            step that is about all of them.
+        takes_directory_offline: whether a "fail" only takes its log directory offline, as
+            LogManager (4.3.1) does after an IOException; the broker runs on while another log
+            directory is left. Any other exception ends the broker. False for other actions.
     """
 
     partition: str | None
@@ -49,7 +50,7 @@ class StartupStep:
 
     @property
     def is_expected(self) -> bool:
-        """Whether every start may do it, even on a healthy directory."""
+        """Whether every start may do this step, even on a healthy directory."""
         return self.cause in EXPECTED_CAUSES
 
 
@@ -62,7 +63,7 @@ EXPECTED_CAUSES = (
     "old-snapshot",
     "replica-created",
 )
-# the .log is read for it
+# for these causes the start reads the whole .log of a segment
 RECOVERY_CAUSES = (
     "unflushed",
     "index-missing",

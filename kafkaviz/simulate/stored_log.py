@@ -1,4 +1,4 @@
-"""A partition directory as plain values: its files, and what the broker knows of it."""
+"""A partition directory as plain values: its files, and what the broker knows about it."""
 
 from dataclasses import dataclass, field
 
@@ -7,24 +7,25 @@ from kafkaviz.format.names import parse_directory
 from kafkaviz.messages import Message
 from kafkaviz.simulate.config import IndexConfig
 
-# of a .log that Kafka opens, startup.file_records: a position is a Java int
+# Kafka opens no larger .log (startup.file_records), because a position is a Java int
 MAX_LOG_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredLog:
-    """A partition directory, and what the broker knows of it.
+    """A partition directory, and what the broker knows about it.
 
     Attributes:
-        directory: its name.
-        files: of all kinds, sub-directories left out.
-        recovery_point: as the checkpoint of the broker directory has it, 0 where it says nothing.
-        log_start_offset: as the checkpoint of the broker directory has it, 0 where it says nothing.
-        stray_reason: why the cluster's metadata does not want the partition on this broker, or
-            None.
-        replay_error: of the metadata log, what the node throws as it applies the records, or None.
-        folders: the names of its sub-directories. Kafka passes over them where it lists files, and
-            opens one that has the name of a file.
+        directory: the directory's name.
+        files: files of all kinds, without subdirectories.
+        recovery_point: the value in the broker's checkpoint; 0 if there is none.
+        log_start_offset: the value in the broker's checkpoint; 0 if there is none.
+        stray_reason: the reason why the cluster's metadata does not assign the partition to this
+            broker, or None.
+        replay_error: the exception that the node throws while it applies the records of the
+            metadata log, or None.
+        folders: the names of its subdirectories. Kafka skips them when it lists files, but fails if
+            one has the name of a file that it opens.
     """
 
     directory: str
@@ -38,6 +39,6 @@ class StoredLog:
 
     @property
     def topic(self) -> str:
-        """The topic in its name; all of a name that is none of a topic-partition."""
+        """The topic in the directory's name; the whole name if it is not a topic-partition's."""
         name = parse_directory(self.directory)
         return name.topic if name else self.directory

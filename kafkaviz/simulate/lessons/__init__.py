@@ -1,1 +1,1 @@
-"""Logs for lessons: small ones that grow step by step, and indexes of any size for the searches."""
+"""Logs for lessons: small ones that grow step by step, and indexes of any size for searches."""

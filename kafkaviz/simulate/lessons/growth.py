@@ -1,12 +1,12 @@
-"""A log watched while it is written: which append got an index entry, which did not, and why.
+"""Records a log while it is written: which appends got an index entry, and which did not.
 
-Batches of 1000 B, interval 4096: the sixth append finds 5000 B since the last entry, more than
-4096:
+For example, with batches of 1000 B and interval 4096, the sixth append finds 5000 B since the last
+entry, which is more than 4096:
 
     the offset index gets (59, 5000), the time index (..:00.600, 59)
 
-Each step is plain values, read off a writer.UnifiedLog before and after one thing happens to it;
-the recorder decides nothing.
+A step holds the state of a writer.UnifiedLog before and after one event. The recorder only reads
+the log; it decides nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,9 +51,9 @@ class State:
     """A segment at one moment.
 
     Attributes:
-        since_bytes: bytesSinceLastIndexEntry.
-        index_bytes: the length of the file.
-        timeindex_bytes: the length of the file.
+        since_bytes: Kafka's counter bytesSinceLastIndexEntry.
+        index_bytes: size of the .index file.
+        timeindex_bytes: size of the .timeindex file.
     """
 
     base_offset: int
@@ -70,18 +70,16 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class GrowthStep:
-    """One thing that happened.
+    """One event, and the state of its segment before and after.
 
     Attributes:
-        segment: the number of its segment in LogGrowth.segments.
-        before: that segment's state.
-        after: that segment's state.
-        size_bytes: of the batch that is appended, or that a roll is for.
-        last_offset: of that batch.
-        timestamp_ms: of that batch.
-        reason: of a roll.
-        offset: the target of a truncation.
-        words: of a failure.
+        segment: index into LogGrowth.segments.
+        size_bytes: size of the batch that is appended or causes a roll.
+        last_offset: last offset of that batch.
+        timestamp_ms: largest timestamp of that batch.
+        reason: reason of a roll.
+        offset: target of a truncation.
+        words: Kafka's exception, for a failure.
     """
 
     kind: StepKind
@@ -97,20 +95,18 @@ class GrowthStep:
 
     @property
     def has_offset_entry(self) -> bool:
-        """Whether the offset index got an entry."""
         return self.after.offset_entries > self.before.offset_entries
 
     @property
     def has_time_entry(self) -> bool:
-        """Whether the time index got an entry."""
         return self.after.time_entries > self.before.time_entries
 
 
 @dataclass(frozen=True)
 class SegmentContents:
-    """What a segment held at most: a step shows the first of each.
+    """All batches and entries that a segment ever held; at each step it holds the first of them.
 
-    A truncation begins another of the same base offset.
+    After a truncation there is a second object with the same base offset.
 
     Attributes:
         batches: (position, size, last offset, largest timestamp).
@@ -126,22 +122,22 @@ class SegmentContents:
 
 @dataclass(frozen=True)
 class LogGrowth:
-    """A log that grew: its settings, every step, and the segments that the steps point into."""
+    """The growth of a log: its settings, all steps, and the segments that the steps refer to."""
 
     config: LogConfig
     steps: tuple[GrowthStep, ...]
     segments: tuple[SegmentContents, ...]
 
 
-# ---- what is done to the log
+# ---- acts on a log
 
 
 @dataclass(frozen=True)
 class Append:
-    """A batch of so many bytes and records.
+    """An append of one batch.
 
     Attributes:
-        timestamp_ms: of its newest record.
+        timestamp_ms: largest timestamp of its records.
     """
 
     size_bytes: int
@@ -151,14 +147,14 @@ class Append:
 
 @dataclass(frozen=True)
 class CleanRestart:
-    """A clean stop and a start, at a time."""
+    """A clean stop and a start."""
 
     now_ms: int
 
 
 @dataclass(frozen=True)
 class Truncate:
-    """A truncation to an offset, as a follower's when its leader has other records there."""
+    """A truncation to an offset, as by a follower whose leader has other records there."""
 
     offset: int
     now_ms: int
@@ -168,10 +164,10 @@ Act = Append | CleanRestart | Truncate
 
 
 def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
-    """Does one act after the other to a new log.
+    """Applies the acts to a new log, one after another.
 
     Raises:
-        CannotLoad: no log can be opened.
+        CannotLoad: Kafka cannot open a log with these settings.
     """
     rows = _rows([batch_act for batch_act in acts if isinstance(batch_act, Append)])
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms, logs=MemoryLogs()))
@@ -189,13 +185,13 @@ def grow(config: LogConfig, acts: Sequence[Act], start_ms: int) -> LogGrowth:
 
 
 def grow_by_rows(config: LogConfig, rows: np.ndarray, start_ms: int) -> LogGrowth:
-    """Appends the batches of a stream, one append a step.
+    """Appends the batches of a stream, one append per step; stops at one that Kafka refuses.
 
     Args:
-        rows: INCOMING.
+        rows: an array of INCOMING.
 
     Raises:
-        CannotLoad: no log can be opened.
+        CannotLoad: Kafka cannot open a log with these settings.
     """
     recorder = _GrowthRecorder(UnifiedLog(config, now_ms=start_ms))
     for place in range(len(rows)):
@@ -218,7 +214,7 @@ def _rows(appends: Sequence[Append]) -> np.ndarray:
 
 
 def _renumber(rows: np.ndarray, first: int, offset: int) -> np.ndarray:
-    """The rows from number first on, with successive offsets from the given one on."""
+    """Gives the rows from `first` on successive offsets that start at `offset`."""
     counts = rows["record_count"][first:]
     rows["base_offset"][first:] = offset + np.cumsum(counts) - counts
     rows["last_offset"][first:] = rows["deep_offset"][first:] = offset + np.cumsum(counts) - 1
@@ -232,11 +228,11 @@ def _bytes(row: np.ndarray) -> bytes:
     return practice.batch_bytes(practice_row[0], 0)
 
 
-# ---- watching it
+# ---- the recorder
 
 
 class _GrowthRecorder:
-    """A log, and the steps recorded of it."""
+    """A log and its recorded steps."""
 
     def __init__(self, log: UnifiedLog) -> None:
         self._log, self._steps, self._contents = log, [], [SegmentContents(log.active.base_offset)]
@@ -246,11 +242,7 @@ class _GrowthRecorder:
         return LogGrowth(self._log.config, tuple(self._steps), tuple(self._contents))
 
     def append(self, row: np.ndarray, *, has_bytes: bool = True) -> bool:
-        """Appends one batch.
-
-        Returns:
-            False where Kafka does not take it.
-        """
+        """Appends one batch and returns whether Kafka took it."""
         log, state_before = self._log, self._state(self._log.active)
         full_segment, event_count = log.active, len(log.events)
         values = {
@@ -280,7 +272,7 @@ class _GrowthRecorder:
     def _add_roll(
         self, full: OpenSegment, state_before: State, reason: RollReason | None, values: dict
     ) -> None:
-        """Adds the last entry of the time index, then the cut of both files; a step each."""
+        """Adds two steps: the last entry of the time index, and the cut of both index files."""
         trimmed_state = self._state(full)
         rolled_state = replace(
             trimmed_state,
@@ -293,7 +285,7 @@ class _GrowthRecorder:
         self._contents.append(SegmentContents(self._log.active.base_offset))
 
     def _new_state(self) -> State:
-        """A new segment before its first append."""
+        """Returns the state of the new active segment before its first append."""
         active = self._log.active
         return State(
             base_offset=active.base_offset,
@@ -322,7 +314,7 @@ class _GrowthRecorder:
         self._note_entries(active)
 
     def _note_entries(self, segment: OpenSegment) -> None:
-        """Notes the entries that are new since the last call."""
+        """Adds the entries that are new since the last call to the segment's contents."""
         contents, base = self._contents[-1], segment.base_offset
         for key, position in segment.index.entries[len(contents.offsets) :].tolist():
             contents.offsets.append((base + key, position))
@@ -330,7 +322,7 @@ class _GrowthRecorder:
             contents.times.append((timestamp_ms, base + key))
 
     def restart(self, now_ms: int) -> None:
-        """A clean stop, then a start."""
+        """Records a clean stop and a start."""
         log, state_before = self._log, self._state(self._log.active)
         log.close(now_ms)
         self._note_entries(log.active)
@@ -340,7 +332,6 @@ class _GrowthRecorder:
         self._add(StepKind.RESTART, stopped_state, self._state(log.active))
 
     def truncate(self, offset: int, now_ms: int) -> None:
-        """Truncates the log to an offset."""
         log, state_before = self._log, self._state(self._log.active)
         log.truncate_to(offset, now_ms)
         active, old = (
@@ -384,15 +375,15 @@ class _GrowthRecorder:
         )
 
 
-# ---- two stories
+# ---- two examples
 
 START_MS = practice.START_MS
 
 
 def first_segments() -> LogGrowth:
-    """Batches of 1000 B, five to an entry, with indexes of 10 MiB.
+    """Grows a log of 1000-byte batches, with one index entry per five and indexes of 10 MiB.
 
-    Then equal timestamps, a restart, a truncation and a roll.
+    Later come equal timestamps, a restart, a truncation and a roll.
     """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)
@@ -402,7 +393,7 @@ def _first_acts() -> Iterator[Act]:
     for number in range(11):
         yield Append(1000, 10, START_MS + 100 * (number + 1))
     for _ in range(5):
-        # the clock stands still, as in a burst within one millisecond
+        # the timestamp stays the same, as in a burst within one millisecond
         yield Append(1000, 10, START_MS + 1100)
     yield Append(1000, 10, START_MS + 1700)
     yield Append(1000, 10, START_MS + 1800)
@@ -415,9 +406,9 @@ def _first_acts() -> Iterator[Act]:
 
 
 def full_time_index() -> LogGrowth:
-    """Records of 119 B one by one until the time index is full, at 24 entries.
+    """Appends batches of 119 B with one record until the time index is full at 24 entries.
 
-    index.interval.bytes is 150 and segment.index.bytes 300.
+    index.interval.bytes is 150 and segment.index.bytes is 300.
     """
     config = LogConfig(index_interval_bytes=150, segment_index_bytes=300)
     return grow(

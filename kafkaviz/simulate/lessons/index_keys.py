@@ -1,8 +1,8 @@
-"""The keys of an offset index that Kafka's rule writes of steady, bursty or heavy-tailed workloads.
+"""Generates the keys of an offset index for steady, bursty or heavy-tailed workloads.
 
-An entry is written before the append that finds more than index.interval.bytes since the last one.
-Batches of 1000 bytes and one record, interval 4096: since the start 5000 bytes have gone by before
-batch 5, so that the keys are 5, 10, 15 and so on.
+Kafka adds an entry before an append if more than index.interval.bytes were written since the last
+entry. For batches of 1000 bytes with one record and interval 4096, 5000 bytes were written before
+batch 5. So the keys are 5, 10, 15 and so on.
 """
 
 from collections.abc import Callable
@@ -13,22 +13,19 @@ from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.simulate.config import IndexConfig
 
 STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
-SMALLEST_BYTES = 70  # a batch of one small record
-QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # of a period, on average
-STRETCHES = 64  # of each kind, drawn at once
+SMALLEST_BYTES = 70  # size of a batch with one small record
+QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # mean length of a quiet or busy period
+STRETCHES = 64  # periods of each kind per draw
 DRAWN_AT_ONCE = 1 << 18
 
-BatchColumns = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many records
+BatchColumns = tuple[np.ndarray, np.ndarray]  # sizes in bytes and record counts of batches
 
 
 @njit(cache=True)
 def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
-    """Which batches get an entry.
+    """Returns the numbers of the batches that get an entry, shape (n,).
 
-    LogSegment.append of 4.3.1, each batch appended alone.
-
-    Returns:
-        The numbers of their rows, shape (n,).
+    As LogSegment.append of 4.3.1, with one batch per append.
     """
     rows, count, since = np.empty(len(size_bytes), np.int64), 0, 0
     for row in range(len(size_bytes)):
@@ -41,10 +38,9 @@ def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
 
 
 def generate_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
-    """The first keys of an index, offsets from 0; each the last offset of its batch.
+    """Returns the first keys of an index: ascending int64, shape (entries,).
 
-    Returns:
-        A rising array of int64, shape (entries,).
+    Offsets start at 0, and each key is the last offset of its batch.
     """
     random, interval = np.random.default_rng(seed), IndexConfig().index_interval_bytes
     sizes, counts, rows = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)

@@ -1,12 +1,10 @@
-"""Logs for lessons: one segment each, of which a search reads real bytes, though all are in memory.
+"""Logs for lessons: one segment each, in memory, with real bytes for searches to read.
 
-Each has its purpose:
-
-    five()         the article's index: 5 entries, keys 6 14 22 26 31
-    twenty()       20 entries, small enough to draw each; a warm section of 4 leaves a cold part
-    full()         1 310 720 entries, as many as 10 MiB hold; of its 500 MiB of log only the bytes
-                   that are read are built
-    log_of_keys()  an index of the keys that somebody typed, and no log
+five()         the article's index: 5 entries, keys 6 14 22 26 31
+twenty()       20 entries, few enough to draw each; a warm section of 4 leaves a cold part
+full()         1 310 720 entries, as many as fit into 10 MiB; of its 500 MiB of .log only the
+               bytes that are read are built
+log_of_keys()  an index of keys that a reader typed, without a log
 """
 
 from collections.abc import Sequence
@@ -25,7 +23,7 @@ from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.units import file_stem
 
 ROW: np.dtype = np.dtype(
-    [  # a batch, as far as a lookup looks at it; names as in format.batch.BATCH
+    [  # the columns of format.batch.BATCH that a lookup needs
         ("position", "i8"),
         ("size_bytes", "i8"),
         ("base_offset", "i8"),
@@ -45,7 +43,7 @@ FIVE = (
     (212, 4, 3420),
     (220, 5, 4100),
 )
-TWENTY = (  # size in bytes, records, and the time of the newest in ms
+TWENTY = (  # size in bytes, record count, and largest timestamp in ms after START_MS
     (121, 3, 181), (161, 4, 359), (177, 4, 418), (137, 4, 508), (129, 4, 648), (78, 1, 863),
     (169, 4, 1096), (86, 1, 1265), (89, 1, 1323), (133, 4, 1370), (139, 3, 1634), (173, 4, 1867),
     (82, 1, 1946), (124, 3, 2064), (141, 4, 2331), (118, 3, 2491), (127, 3, 2609), (157, 4, 2741),
@@ -64,10 +62,10 @@ class PracticeLog:
     """A log for a lesson.
 
     Attributes:
-        batches: ROW.
-        apart_ms: between two records of a batch.
-        offset: a target worth a look.
-        timestamp_ms: a target worth a look.
+        batches: an array of ROW.
+        apart_ms: milliseconds between two records of a batch.
+        offset: an interesting offset to search for.
+        timestamp_ms: an interesting timestamp to search for.
     """
 
     log: LogView
@@ -79,19 +77,19 @@ class PracticeLog:
 
 @cache
 def five() -> PracticeLog:
-    """Five entries, as drawn on many blackboards; index.interval.bytes is 150."""
+    """Returns a log of five entries, as drawn on many blackboards; index.interval.bytes is 150."""
     return _small(FIVE, 150, 60, offset=23, timestamp_ms=START_MS + 3000)
 
 
 @cache
 def twenty() -> PracticeLog:
-    """Twenty entries; index.interval.bytes is 230."""
+    """Returns a log of twenty entries; index.interval.bytes is 230."""
     return _small(TWENTY, 230, 20, offset=66, timestamp_ms=START_MS + 4200)
 
 
 @cache
 def full() -> PracticeLog:
-    """An index without space for one entry more; its time index has 655 361, one for each ms."""
+    """Returns a log with a full offset index; its time index has 655 361 entries, one per ms."""
     batches = np.empty(FULL_ENTRIES + 1, ROW)
     number = np.arange(len(batches))
     batches["position"], batches["size_bytes"] = number * FULL_BATCH_BYTES, FULL_BATCH_BYTES
@@ -109,7 +107,7 @@ def full() -> PracticeLog:
 
 
 def log_of_keys(keys: Sequence[int]) -> LogView:
-    """A segment whose offset index has these keys, in the order given; each points at byte 0."""
+    """Returns a segment whose offset index has these keys, in this order; all point at byte 0."""
     entries = np.zeros(len(keys), offset_index.ENTRY)
     entries["relative_offset"] = keys
     return _log_view(np.empty(0, ROW), in_memory("", b""), entries, np.empty(0, time_index.ENTRY))
@@ -138,7 +136,7 @@ def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: in
 
 
 def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The entries that Kafka writes for batches whose times never go back."""
+    """Returns the entries that Kafka writes for batches with ascending timestamps."""
     entry_batches = index_keys.entry_rows(
         np.ascontiguousarray(batches["size_bytes"]), interval_bytes
     )
@@ -147,7 +145,7 @@ def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray
         batches["last_offset"][entry_batches],
         batches["position"][entry_batches],
     )
-    # the first batch that had each time
+    # the first batch with each timestamp
     newest, first = np.unique(batches["max_timestamp_ms"], return_index=True)
     reached_ms = np.unique(batches["max_timestamp_ms"][entry_batches])
     times = np.empty(len(reached_ms), time_index.ENTRY)
@@ -157,7 +155,7 @@ def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray
 
 
 def batch_bytes(row: np.void, apart_ms: int) -> bytes:
-    """A batch of magic 2 of exactly the size of a ROW, its values filled with dots."""
+    """Returns a batch of magic 2 with exactly the size in the row; values are filled with dots."""
     count = int(row["record_count"])
     header = np.zeros(1, HEADER)
     header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = (
@@ -182,7 +180,7 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
 
 @cache
 def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
-    """Records that together take this many bytes."""
+    """Returns records that take exactly this many bytes together."""
     lengths, turn = [0] * count, 0
     while (short := size_bytes - len(data := _build_records(lengths, apart_ms))) > 0:
         lengths[turn % count] += max(1, short // count - 2)
@@ -216,7 +214,7 @@ def _log_view(
 
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:
-    """Bytes of the full log, built one batch at a time: they differ in offset and time alone."""
+    """Builds the requested bytes of the full log; its batches differ only in offset and time."""
     first, end = (
         position // FULL_BATCH_BYTES,
         min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES),

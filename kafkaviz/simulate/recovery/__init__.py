@@ -1,1 +1,1 @@
-"""The part of a segment that a recovery keeps, and its indexes, transactions and producers."""
+"""The recovery of a segment: its valid part, its indexes, transactions and leader epochs."""

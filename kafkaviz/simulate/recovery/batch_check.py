@@ -1,8 +1,8 @@
-"""The check of complete batches: is each at least as large as its header, and its checksum right?
+"""Checks complete batches: the size must cover the header, and the checksum must be right.
 
-As ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1: neither codec nor records are
-looked at. Of the fields in front of the checksum a broker may change the base offset and the leader
-epoch of magic 2, so no checksum covers them.
+As ensureValid of DefaultRecordBatch and LegacyRecord in Kafka 4.3.1, which looks at neither codec
+nor records. The checksum covers no field before it, because brokers may change the base offset and
+the leader epoch of magic 2.
 """
 
 import zlib
@@ -13,7 +13,7 @@ from kafkaviz.binary.crc32c import checksum_ranges, crc32c
 from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.format import batch
 
-BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read piece by piece
+BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read in pieces
 
 
 class BatchCheck:
@@ -23,19 +23,19 @@ class BatchCheck:
         """Allocates the buffer.
 
         Args:
-            read: read(position, buffer) gives the bytes of the .log.
+            read: a function; read(position, buffer) reads the bytes of the .log.
         """
         self._read, self._buffer = read, np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
-        """Checks batches up to the first that is not valid.
+        """Checks batches up to the first invalid one.
 
         Args:
             batches: rows of format.batch.BATCH, without gaps between them.
 
         Returns:
-            How many of the first batches are valid; and "", or what is wrong with the next: "crc"
-            or "too-small".
+            The number of valid batches before the first invalid one; and its fault, "crc" or
+            "too-small", or "" if all are valid.
         """
         ends = batches["position"] + batches["size_bytes"]
         valid_count = 0
@@ -52,7 +52,7 @@ class BatchCheck:
         return valid_count, ""
 
     def _find_invalid(self, batches: np.ndarray) -> np.ndarray:
-        """Which of some neighbouring batches, or of a single large one, are not valid."""
+        """Returns which batches are invalid, of neighbouring batches or one large batch."""
         start, size_bytes = int(batches["position"][0]), int(batches["size_bytes"].sum())
         is_small = _too_small(batches)
         if size_bytes > len(self._buffer):
@@ -79,7 +79,7 @@ class BatchCheck:
         return is_small | (crcs != batches["crc"])
 
     def _large_crc(self, header: np.void) -> int:
-        """The checksum of one batch, piece by piece; UNKNOWN where the file ends before it."""
+        """Returns the checksum of a batch, read in pieces; UNKNOWN if the file ends too early."""
         is_modern = header["magic"] >= batch.MAGIC_2
         end, step = (
             int(header["position"] + header["size_bytes"]),

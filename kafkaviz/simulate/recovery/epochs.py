@@ -1,7 +1,8 @@
-"""The leader epochs of a log: which began at which offset, as leader-epoch-checkpoint keeps it.
+"""The leader epochs of a log, with their start offsets, as in leader-epoch-checkpoint.
 
-As LeaderEpochFileCache of Kafka 4.3.1. Epochs (0, 0), (3, 500), (5, 900) of a log that is cut to
-end at 800 become (0, 0), (3, 500); if it also starts at 600 now, (3, 600).
+As LeaderEpochFileCache of Kafka 4.3.1. For example, a log has the epochs (0, 0), (3, 500), (5,
+900). If it is cut to end at 800, (0, 0), (3, 500) remain. If it also starts at 600, (3, 600)
+remains.
 """
 
 from collections.abc import Iterable
@@ -14,13 +15,14 @@ Epoch = tuple[int, int]  # (epoch, start offset)
 
 
 class LeaderEpochs:
-    """The epochs of one log, both columns ascending."""
+    """The leader epochs of one log; epochs and start offsets both increase."""
 
     def __init__(self, entries: Iterable[Epoch] = ()) -> None:
         """Takes the epochs of a file.
 
         Args:
-            entries: as the file has them; one that does not fit those before it removes them.
+            entries: the epochs in the order of the file; each removes earlier ones that contradict
+                it.
         """
         self.entries: list[Epoch] = []
         for epoch, start in entries:
@@ -32,7 +34,7 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Notes that an epoch began at an offset."""
+        """Adds an epoch that begins at an offset."""
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):
@@ -40,9 +42,9 @@ class LeaderEpochs:
         self.entries.append((epoch, start))
 
     def take(self, batches: np.ndarray) -> None:
-        """Notes each epoch in batches that is newer than all before.
+        """Adds each epoch in the batches that is newer than all before it.
 
-        Messages of magic 0 and 1 have none.
+        Messages of magic 0 and 1 have no epoch.
 
         Args:
             batches: rows of format.batch.BATCH.
@@ -53,10 +55,10 @@ class LeaderEpochs:
             self.assign(int(epochs[row]), int(batches["base_offset"][row]))
 
     def cut_to(self, log_start: int, log_end: int) -> bool:
-        """Forgets what lies at or above the log's end, and what ended before its start.
+        """Removes epochs at or above the log's end, and those that ended before its start.
 
         Returns:
-            Whether Kafka writes the file for that.
+            Whether Kafka rewrites the file.
         """
         count_before = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]
@@ -69,7 +71,7 @@ class LeaderEpochs:
         return bool(epochs_before) or len(self.entries) < count_before
 
     def text(self) -> bytes:
-        """The file that Kafka writes for them."""
+        """Returns the file that Kafka writes for these epochs."""
         lines = [
             "0",
             str(len(self.entries)),

@@ -1,11 +1,11 @@
-"""Which segments a load reads anew: unflushed ones, and those with an index it does not trust.
+"""Decides which segments a load recovers: unflushed ones, and those with a distrusted index.
 
-Of Kafka 4.3.1 the transaction index alone is looked at, up to 2.2 all three (KAFKA-7283).
+As LogSegment.sanityCheck and the sanityCheck of each index. Kafka 4.3.1 checks only the transaction
+index; up to 2.2 all three indexes were checked (KAFKA-7283). Kafka uses a wrong index that passes
+the check.
 
-As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that
-is wrong and passes is followed blindly. The checks need the bytes of one segment, wherever they
-lie: a load calls them, and so does a lookup that must know whether a load would change what it
-reads.
+The checks take the bytes of one segment from any source. A load uses them, and so does a lookup
+that must know whether a load would change the files that it reads.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,26 +25,26 @@ class ReadableFile(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in the directory."""
+        """The file's name in the directory."""
 
     @property
     def size_bytes(self) -> int:
-        """Its size."""
+        """The file's size."""
 
     def content(self) -> bytes:
-        """All its bytes."""
+        """Returns all bytes of the file."""
 
 
-# "index", "timeindex" or "txnindex" of a segment, None where there is no such file
+# returns the "index", "timeindex" or "txnindex" of a segment; None if the file does not exist
 FileGetter = Callable[[str], ReadableFile | None]
 
 
 class Distrust(NamedTuple):
-    """Why the indexes of a segment are built anew.
+    """The reason for which a segment's indexes are rebuilt.
 
     Attributes:
-        cause: as a StartupStep names it.
-        why: the same in words.
+        cause: a key of steps.CAUSES.
+        why: the reason as a sentence.
     """
 
     cause: str
@@ -52,22 +52,22 @@ class Distrust(NamedTuple):
 
 
 def find_unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
-    """The segments that an unclean start recovers (LogLoader.recoverLog).
+    """Returns the segments that an unclean start recovers (LogLoader.recoverLog).
 
-    From the one on that holds the recovery point.
+    These are the one that contains the recovery point, and all after it.
     """
     first = max((base for base in bases if base <= recovery_point), default=recovery_point)
     return [base for base in bases if base >= first]
 
 
 def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Why a load recovers the segment of this base offset though it was flushed, or None.
+    """Returns why a load recovers a flushed segment, or None.
 
-    A time index that is missing is no reason: an empty one is written.
+    A missing time index is not a reason: Kafka writes an empty one.
 
     Raises:
-        CorruptBytes: Kafka does not know the version of a .txnindex, which ends the load; in its
-            words.
+        CorruptBytes: Kafka does not know the version of a .txnindex entry, which ends the load; has
+            Kafka's words.
     """
     if not get("index"):
         return Distrust("index-missing", message("index_check.index_missing"))
@@ -79,7 +79,7 @@ def distrust(get: FileGetter, base: int, behaviour: ReleaseBehaviour) -> Distrus
 
 def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour) -> Message | None:
     entries = txn_index.parse(file.content() if file else b"")
-    # the check ends at the first entry below the base offset
+    # Kafka's check ends at the first entry below the base offset
     is_below = entries["last_offset"] < base
     if is_below.any():
         entries = entries[: int(np.argmax(is_below)) + 1]
@@ -95,10 +95,7 @@ def _txn_fault(file: ReadableFile | None, base: int, behaviour: ReleaseBehaviour
 
 
 def _old_fault(get: FileGetter, behaviour: ReleaseBehaviour) -> Message | None:
-    """The checks of the offset and the time index up to Kafka 2.2.
-
-    An index that is missing has no fault.
-    """
+    """Checks the offset and the time index as Kafka up to 2.2; a missing index has no fault."""
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         file = get(kind)
         if not file:

@@ -1,9 +1,9 @@
-"""Recovering a segment: its indexes are built anew from the .log, and the invalid tail is cut off.
+"""Recovers a segment: rebuilds its indexes from the .log, and cuts off the invalid tail.
 
-As LogSegment.recover of Kafka 1.1 to 4.4.0. Batches of 3000 bytes each with the last offsets 9, 19,
-29 ..., and an interval of 4096 bytes: the third batch starts 6000 bytes behind the last indexed
-position, 0, and gets the entry (29, 6000); the fifth starts 6000 behind that one, and gets (49,
-12000). At the first batch whose checksum is wrong the .log ends.
+As LogSegment.recover of Kafka 1.1 to 4.4.0. For example, batches of 3000 bytes have the last
+offsets 9, 19, 29 ..., and the interval is 4096 bytes. The third batch starts 6000 bytes after
+position 0 and gets the entry (29, 6000). The fifth starts 6000 bytes later and gets (49, 12000).
+The .log ends before the first batch with a wrong checksum.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
 
 NEWEST = release_behaviour(versions.NEWEST_RELEASE)
-UNKNOWN = -1  # no timestamp yet, and the offset that goes with it
+UNKNOWN = -1  # no timestamp yet, and no offset for it
 
 INVALID_OFFSET = "org.apache.kafka.common.errors.InvalidOffsetException"
 OFFSET_OVERFLOW = "org.apache.kafka.storage.internals.log.LogSegmentOffsetOverflowException"
@@ -34,7 +34,7 @@ OFFSET_OVERFLOW = "org.apache.kafka.storage.internals.log.LogSegmentOffsetOverfl
 
 @dataclass(frozen=True)
 class BrokerException:
-    """An exception of Kafka's, as it prints it."""
+    """An exception as Kafka prints it."""
 
     class_name: str
     message: str
@@ -48,23 +48,23 @@ class RecoveredSegment:
     """The result of a segment's recovery.
 
     Attributes:
-        size_bytes: of the .log before.
-        valid_bytes: the .log up to the end of its last valid batch; the rest is cut.
-        stop_reason: why nothing more was valid: "end" all was; "short", "torn" or "bad-length" as
-            format.walk has them; "too-small" a batch shorter than its header; "crc" a wrong
-            checksum; "marker" a transaction marker that cannot be read.
-        offset_entries: with the dtype ENTRY of their format.
-        time_entries: with the dtype ENTRY of their format.
-        aborted: the entries of the transaction index, with the dtype ENTRY of their format.
+        size_bytes: size of the .log before the recovery.
+        valid_bytes: the position after the last valid batch, where the .log is cut.
+        stop_reason: "end": all was valid; "short", "torn" or "bad-length": as in format.walk;
+            "too-small": a batch is shorter than its header; "crc": a checksum is wrong; "marker": a
+            transaction marker cannot be read.
+        offset_entries: an array of offset_index.ENTRY.
+        time_entries: an array of time_index.ENTRY.
+        aborted: the transaction index, an array of txn_index.ENTRY.
         max_timestamp_ms: the largest timestamp, or -1.
-        max_timestamp_offset: the last offset of the first batch that has it, or -1.
-        next_offset: one past the last valid batch.
-        producers_end_offset: one past the last valid batch of magic 2, or None.
-        leader_epochs: (epoch, start offset), those given included.
-        open_transactions: of each producer with one, the first offset.
-        exception: the exception that ended the recovery, or None. Then nothing was cut or trimmed,
-            and valid_bytes is how far it came.
-        close_trims: as of config.ReleaseBehaviour.
+        max_timestamp_offset: the last offset of the first batch with that timestamp, or -1.
+        next_offset: the offset after the last valid batch.
+        producers_end_offset: the offset after the last valid batch of magic 2, or None.
+        leader_epochs: (epoch, start offset), including those that were given.
+        open_transactions: the first offset of each open transaction, by producer id.
+        exception: the exception that ended the recovery, or None. In that case nothing was cut or
+            trimmed, and valid_bytes is the position that the recovery reached.
+        close_trims: see config.ReleaseBehaviour.
     """
 
     base_offset: int
@@ -88,31 +88,28 @@ class RecoveredSegment:
 
     @property
     def truncated_bytes(self) -> int:
-        """How much of the .log is cut; nothing after an exception."""
+        """The number of bytes that are cut from the .log; 0 after an exception."""
         return 0 if self.exception else self.size_bytes - self.valid_bytes
 
     def index(self) -> bytes:
-        """The .index as recovery leaves it: trimmed to its entries.
-
-        After an exception it is as long as it may grow.
-        """
+        """Returns the .index after the recovery: trimmed, or at full length after an exception."""
         return self._with_room(
             offset_index.build(self.offset_entries),
             self.config.offset_slots * offset_index.ENTRY.itemsize,
         )
 
     def timeindex(self) -> bytes:
-        """The .timeindex as recovery leaves it, in the same way."""
+        """Returns the .timeindex after the recovery, trimmed or not, like the .index."""
         return self._with_room(
             time_index.build(self.time_entries), self.config.time_slots * time_index.ENTRY.itemsize
         )
 
     def txnindex(self) -> bytes:
-        """The .txnindex; where nothing was aborted it is empty, or was never written."""
+        """Returns the .txnindex; if nothing was aborted, the file is empty or does not exist."""
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
-        """The .index once the segment was closed, which up to 4.3 trims it."""
+        """Returns the .index after the segment was closed, which trims it up to 4.3."""
         return (
             self.index()
             if self.exception and not self.close_trims
@@ -120,11 +117,11 @@ class RecoveredSegment:
         )
 
     def closed_timeindex(self) -> bytes:
-        """The .timeindex once the segment was closed.
+        """Returns the .timeindex after the segment was closed.
 
-        It has the entry of the segment's end, which recovery wrote if it came so far. After an
-        exception a close writes it, up to 4.3. An end before the last entry, of offsets that run
-        backwards, is refused again, and a close passes over that.
+        The recovery adds the segment's last entry at its end. After an exception the close adds it,
+        up to 4.3. If offsets run backwards, this entry is refused again, but then the close ignores
+        that.
         """
         if self.exception and not self.close_trims:
             return self.timeindex()
@@ -150,17 +147,18 @@ def recover(
     leader_epochs: Iterable[tuple[int, int]] = (),
     open_transactions: dict[int, int] | None = None,
 ) -> RecoveredSegment:
-    """Recovers a .log of this size as LogSegment.recover does.
+    """Recovers a .log as LogSegment.recover does.
 
     Memory is bounded by a chunk of the .log, 16 384 batches, and the entries.
 
     Args:
-        read: read(position, buffer) gives the bytes of the .log, as for format.walk.Walk.
+        read: a function; read(position, buffer) reads the bytes of the .log, as for
+            format.walk.Walk.
         stem: the path of the segment without its ending, for Kafka's messages.
-        modified_ms: the time of its .log, for Kafka's messages.
-        leader_epochs: what leader-epoch-checkpoint says.
-        open_transactions: of each producer with an open one below the base offset, its first
-            offset.
+        modified_ms: the modification time of the .log, for Kafka's messages.
+        leader_epochs: the content of leader-epoch-checkpoint.
+        open_transactions: the first offset of each transaction that is open at the base offset, by
+            producer id.
     """
     epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
     run = _Run(
@@ -253,7 +251,7 @@ class _Run:
         indexed_count, offset_entries, time_entries, fault = self._index_batches(batches)
         try:
             self._transactions.take(self._read, batches[:indexed_count], self._stem)
-        # it came before the other, or where nothing else went wrong
+        # Kafka reaches this batch before any fault of the indexes: index only the batches up to it
         except TransactionFault as transaction_fault:
             self._state = state_before
             indexed_count, offset_entries, time_entries, fault = self._index_batches(
@@ -322,7 +320,7 @@ class _Run:
         return indexed_count, offset_entries, time_entries, fault
 
     def _finish(self) -> None:
-        """Adds the last entry of the time index, which may take the slot that is kept for it."""
+        """Adds the last entry of the time index, which may use the reserved slot."""
         state = self._state[0]
         if state["time_entries"] and state["max_timestamp_offset"] < state["last_time_offset"]:
             self._broker_exception = self._exception(TIME_BACKWARDS, None)
@@ -336,10 +334,10 @@ class _Run:
             )
 
     def _exception(self, fault: int, last_offset: int | None) -> BrokerException:
-        """What Kafka throws for a fault of the indexes.
+        """Returns Kafka's exception for a fault of the indexes.
 
         Args:
-            last_offset: of the batch that has it.
+            last_offset: the last offset of the batch with the fault.
         """
         state = self._state[0]
         if fault == OFFSET_FULL:
@@ -383,10 +381,9 @@ class _Run:
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
-    """An entry of the time index.
+    """Returns an entry of the time index.
 
-    Of an offset that is too far away, which releases before 2.0 do not look at, it has the low 32
-    bits, as Java's toInt.
+    Releases before 2.0 do not check whether the offset fits: they keep its low 32 bits.
     """
     return np.array(
         [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
@@ -401,10 +398,10 @@ STATE: np.dtype = np.dtype(
         ("max_timestamp_ms", "i8"),
         ("max_timestamp_offset", "i8"),
         ("offset_entries", "i8"),
-        ("last_key", "i8"),  # of the last entry of the offset index, as an absolute offset
+        ("last_key", "i8"),  # the absolute offset of the offset index's last entry
         ("time_entries", "i8"),
         ("last_time_ms", "i8"),
-        ("last_time_offset", "i8"),  # absolute too
+        ("last_time_offset", "i8"),  # an absolute offset
     ]
 )
 COLUMNS = ("last_offset", "max_timestamp_ms", "position")
@@ -431,8 +428,8 @@ def _index(
     """Takes batches into both indexes.
 
     Returns:
-        The number of batches taken, of new offset entries, of new time entries, and the fault that
-        stopped it or 0.
+        The number of batches taken, of new offset entries and of new time entries; and the fault
+        that ended this, or 0.
     """
     state, new_offsets, new_times = states[0], 0, 0
     for row in range(len(key)):

@@ -1,4 +1,4 @@
-"""First offsets of compressed messages of magic 0 and 1, whose headers have only the last one."""
+"""First offsets of compressed legacy messages, whose headers only hold the last offset."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from kafkaviz.format import batch, legacy_messages
 
 
 def resolve_first_offsets(read: ReadInto, batches: np.ndarray) -> np.ndarray:
-    """The batches, each wrapper with the offset of its first message.
+    """Returns the batches with the first offset of each wrapper filled in.
 
-    One that cannot be read keeps that of its last.
+    A wrapper that cannot be read gets its last offset.
 
     Args:
         batches: rows of format.batch.BATCH.

@@ -1,1 +1,1 @@
-"""One log as the broker writes it: appends, entries, rolls, truncations, and what it refuses."""
+"""Simulates a broker that writes one log: appends, index entries, rolls, truncations, refusals."""

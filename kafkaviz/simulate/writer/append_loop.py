@@ -1,8 +1,8 @@
-"""Appends into one open segment, in a compiled loop until the segment must roll or Kafka refuses.
+"""Appends to one open segment in a compiled loop, until it must roll or Kafka refuses an append.
 
-As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. Batches of 1000 bytes, ten records
-each, and an interval of 4096: the sixth append finds 5000 bytes since the last entry and gets (59,
-5000); the eleventh gets (109, 10000).
+As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. For example, with batches of 1000
+bytes and ten records and interval 4096, the sixth append finds 5000 bytes since the last entry and
+gets (59, 5000); the eleventh gets (109, 10000).
 """
 
 import numpy as np
@@ -12,53 +12,53 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.simulate.writer.roll_reason import should_roll, waited_ms
 
 STATE: np.dtype = np.dtype(
-    [  # of an open segment, and of the log's end; offsets are absolute
+    [  # the state of an open segment and of the log's end; all offsets are absolute
         ("base_offset", "i8"),
-        ("created_ms", "i8"),  # the clock when the segment was opened
+        ("created_ms", "i8"),  # the broker's clock when the segment was opened
         ("jitter_ms", "i8"),
         ("log_bytes", "i8"),
         ("bytes_since_last_index_entry", "i8"),
-        ("max_timestamp_ms", "i8"),  # -1 where no batch has one
+        ("max_timestamp_ms", "i8"),  # -1 if no batch has a timestamp
         ("max_timestamp_offset", "i8"),
-        # the timestamp that a roll by time counts from; -1 if there is none
+        # the timestamp from which a roll by time counts; -1 if there is none
         ("reference_ms", "i8"),
         ("offset_entries", "i8"),
         ("offset_slots", "i8"),
-        ("last_key", "i8"),  # of the last entry of the offset index
+        ("last_key", "i8"),  # the key of the offset index's last entry
         ("time_entries", "i8"),
-        ("time_slots", "i8"),  # the usable ones: one more is reserved for the end
+        ("time_slots", "i8"),  # usable slots; one more is reserved for the segment's last entry
         ("last_time_ms", "i8"),
         ("last_time_offset", "i8"),
         ("log_end_offset", "i8"),
     ]
 )
 LIMITS: np.dtype = np.dtype(
-    [  # what the loop must know of settings and release
+    [  # settings and release behaviour that the loop needs
         ("segment_bytes", "i8"),
         ("max_message_bytes", "i8"),
         ("most_segment_ms", "i8"),
         ("index_interval_bytes", "i8"),
         ("per_append", "i8"),
         ("first_offset_keys", "i8"),
-        ("valid_rows", "i8"),  # how many of the rows, from the first on, have a right checksum
+        ("valid_rows", "i8"),  # number of leading rows with a right checksum
     ]
 )
 ROLL: np.dtype = np.dtype(
-    [  # of a segment: the append that came too late for it
-        ("row", "i8"),  # its first, of all that were taken
+    [  # why a segment was rolled: the append that did not fit into it
+        ("row", "i8"),  # the append's first row, counted over all rows of the log
         ("cause", "i8"),
         ("incoming_bytes", "i8"),
         ("waited_ms", "i8"),
-        ("relative_offset", "i8"),  # of its last offset
-        ("offset_entries", "i8"),  # of this segment and those before
+        ("relative_offset", "i8"),  # of the append's last offset
+        ("offset_entries", "i8"),  # total of this and all earlier segments
         ("time_entries", "i8"),
     ]
 )
 TOTALS: np.dtype = np.dtype(
-    [  # of a log
+    [  # sums over a log
         ("rows", "i8"),
         ("segments", "i8"),
-        ("opened", "i8"),  # segments that were begun since the first, also those that are gone
+        ("opened", "i8"),  # segments opened after the first one, including deleted ones
         ("offset_entries", "i8"),
         ("time_entries", "i8"),
     ]
@@ -66,7 +66,7 @@ TOTALS: np.dtype = np.dtype(
 ACCEPTED, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(
     8
 )
-# these come when the bytes are in the .log already
+# Kafka throws these after the bytes were written to the .log
 OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)
 
 
@@ -82,22 +82,23 @@ def take(
     offsets: int,
     times: int,
 ) -> tuple[int, int, int, int, int]:
-    """Takes appends from a row on.
+    """Appends rows to the segment, from `start` on.
 
-    The row of a failure is the first of its append; what it had put into the indexes by then is
-    there.
+    After a failure the returned row is the first of the failed append. Index entries that the
+    append had added before it failed remain.
 
     Args:
-        rows: append_batches.INCOMING, of which position is filled in.
-        time_offsets: of each batch, the offset that goes with its largest timestamp.
-        is_rolled: the segment was just rolled for the first append, and is not judged again.
+        rows: append_batches.INCOMING; the positions are filled in.
+        time_offsets: per batch, the offset that belongs to its largest timestamp.
+        is_rolled: whether the segment was just rolled for the first append, which then is not
+            checked for a roll again.
         new: space for entries, int64 of shape (n, 4): relative offset, position; timestamp,
             relative offset.
-        offsets, times: how many offset entries and time entries it holds already.
+        offsets, times: number of offset entries and time entries that `new` already holds.
 
     Returns:
-        The row it stopped at, the outcome, the cause of the roll, and the numbers of offset
-        entries and time entries in `new`.
+        The next row, the outcome, the cause of the roll, and the number of offset entries and of
+        time entries in `new`.
     """
     state, limit = states[0], limits[0]
     row_number = start
@@ -121,7 +122,7 @@ def take(
             return row_number, OUT_OF_RANGE, 0, offsets, times
         if state.log_bytes == 0:
             state.reference_ms = max_ms if limit.per_append else rows[row_number].max_timestamp_ms
-        written = row_number  # batches up to the end of which there is one entry, if any
+        written = row_number  # the first row that has no entry decision yet
         while written < end:
             first, written = written, end if limit.per_append else written + 1
             if not limit.per_append:
@@ -145,7 +146,7 @@ def take(
                         state.max_timestamp_offset - state.base_offset,
                     )
                     times += 1
-                if fault:  # the batches are in the .log all the same
+                if fault:  # Kafka has written the batches to the .log by then
                     assign_positions(rows, first, end, state)
                     return row_number, fault, 0, offsets, times
                 state.bytes_since_last_index_entry = 0
@@ -168,16 +169,16 @@ def take_and_roll(
     rolls: np.ndarray,
     totals: np.ndarray,
 ) -> int:
-    """Takes appends, and rolls as often as they ask for it, as writer.UnifiedLog._roll.
+    """Appends rows and rolls as often as needed, like writer.UnifiedLog._roll.
 
     Args:
-        jitters_ms: of each segment in turn.
-        states: a row a segment; the last one that is open goes on.
-        rolls: a row a segment, filled in where it rolls.
-        totals: one row of TOTALS, which goes on.
+        jitters_ms: one value per segment, in the order of opening.
+        states: one row of STATE per segment; the last one is open and continues.
+        rolls: one row of ROLL per segment, filled in when the segment rolls.
+        totals: one row of TOTALS, updated.
 
     Returns:
-        The outcome as of `take`, but never ROLLS.
+        The outcome as in `take`, but never ROLLS.
     """
     total, start, is_rolled = totals[0], 0, False
     while True:
@@ -206,7 +207,8 @@ def take_and_roll(
             else rows[end - 1].last_offset - MAX_RELATIVE_OFFSET
         )
         base_offset = max(first_offset, state.log_end_offset)
-        if base_offset != state.base_offset:  # else it has no batch, and is gone
+        # otherwise the segment has no batch, and the new one replaces it
+        if base_offset != state.base_offset:
             roll = rolls[number]
             roll.row, roll.cause, roll.incoming_bytes = total.rows + row_number, cause, size_bytes
             roll.waited_ms = waited_ms(state.reference_ms, max_ms, append_ms, state.created_ms)
@@ -236,7 +238,7 @@ def begin(
     time_slots: int,
     log_end_offset: int,
 ) -> None:
-    """The state of a new segment."""
+    """Sets the state of a new segment."""
     state.base_offset, state.created_ms, state.jitter_ms = base_offset, created_ms, jitter_ms
     state.log_bytes = state.bytes_since_last_index_entry = 0
     state.max_timestamp_ms, state.max_timestamp_offset = -1, base_offset
@@ -249,10 +251,11 @@ def begin(
 
 @njit(cache=True)
 def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int, int, int, int]:
-    """The extent of an append.
+    """Measures an append.
 
     Returns:
-        The row behind it, its bytes, its largest timestamp, and the offset that goes with that.
+        The row after it, its size in bytes, its largest timestamp, and the offset that belongs to
+        that timestamp.
     """
     end, size_bytes, max_ms, max_offset = start, 0, -1, -1
     while end < len(rows) and rows[end].append == rows[start].append:
@@ -267,7 +270,7 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
 def find_roll_cause(
     state: np.record, limit: np.record, size_bytes: int, max_ms: int, now_ms: int, relative: int
 ) -> int:
-    """Why an append starts a new segment, as roll_reason.should_roll, or 0."""
+    """Returns the cause for which an append starts a new segment, or 0."""
     wait_ms = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
     return should_roll(
         state.log_bytes,
@@ -287,7 +290,7 @@ def find_roll_cause(
 def find_refusal(
     rows: np.ndarray, start: int, end: int, size_bytes: int, log_end_offset: int, limit: np.record
 ) -> int:
-    """Why an append is not taken at all, or 0."""
+    """Returns why Kafka refuses an append, or 0."""
     last_offset, is_ordered = -1, True
     for row_number in range(start, end):
         is_ordered = is_ordered and rows[row_number].last_offset > last_offset
@@ -298,7 +301,7 @@ def find_refusal(
             return CORRUPT
     if not is_ordered:
         return OUT_OF_ORDER
-    # compressed messages have only their last offset, and it counts of all such
+    # a compressed legacy message has only a last offset, so it decides for all legacy messages
     is_known = rows[start].magic >= 2
     if (rows[start].base_offset if is_known else rows[start].last_offset) < log_end_offset:
         return BELOW_END
@@ -307,7 +310,7 @@ def find_refusal(
 
 @njit(cache=True)
 def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -> None:
-    """Sets the positions of batches in the .log."""
+    """Sets the positions of batches, one after another at the end of the .log."""
     for row_number in range(start, end):
         rows[row_number].position = state.log_bytes
         state.log_bytes += rows[row_number].size_bytes
@@ -315,10 +318,10 @@ def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -
 
 @njit(cache=True)
 def index(state: np.record, key: int) -> tuple[int, bool, bool]:
-    """Adds an entry to each index, of a batch that will lie at the end of the .log.
+    """Adds an entry to each index, for a batch at the end of the .log.
 
     Returns:
-        The fault or 0, and whether there is a new offset entry and a new time entry.
+        The fault or 0, whether there is a new offset entry, and whether there is a new time entry.
     """
     if state.offset_entries >= state.offset_slots:
         return OFFSET_FULL, False, False

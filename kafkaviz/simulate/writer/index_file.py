@@ -1,26 +1,26 @@
-"""An index file while Kafka writes it: its entries, its length, and what lies behind the entries.
+"""An index file while Kafka writes it: its entries, its length, and the bytes after the entries.
 
-As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file is as long as it may grow, 10485760
-bytes of which none is written; a roll or a close cuts it to its entries. Truncation forgets entries
-and leaves their bytes, until others take their place.
+As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file has its full length, 10485760 bytes
+by default, without entries. A roll or a close trims it to its entries. A truncation forgets entries
+but leaves their bytes, until new entries replace them.
 """
 
 import numpy as np
 
 
 class IndexFile:
-    """An offset or a time index of one segment.
+    """An offset or time index of one segment.
 
     Attributes:
-        dtype: ENTRY of its format; numbers in it are relative to the base offset.
+        dtype: the ENTRY of its format; offsets are relative to the base offset.
     """
 
     def __init__(self, dtype: np.dtype, content: bytes | None = None) -> None:
-        """Takes the file as it is on disk.
+        """Loads the file.
 
         Args:
-            content: of which every complete slot is taken for an entry; None if there is no file
-                yet.
+            content: the bytes on disk, each complete slot of which counts as an entry; None if the
+                file does not exist yet.
         """
         self.dtype, self.exists, self.file_bytes = dtype, content is not None, len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize
@@ -30,16 +30,15 @@ class IndexFile:
 
     @property
     def entries(self) -> np.ndarray:
-        """The entries in use."""
         return self._slots[: self.count]
 
     @property
     def slots(self) -> int:
-        """How many entries the file has space for."""
+        """The number of entries that fit into the file."""
         return self.file_bytes // self.dtype.itemsize
 
     def open(self, most_bytes: int) -> None:
-        """Creates a missing file, as long as it may grow, in complete slots."""
+        """Creates a missing file with its full length, rounded down to complete slots."""
         if not self.exists:
             self.exists, self.file_bytes = (
                 True,
@@ -56,7 +55,7 @@ class IndexFile:
         self.count, self._used_slots = end, max(end, self._used_slots)
 
     def truncate(self, count: int) -> None:
-        """Forgets the entries from that slot on; their bytes stay (truncateToEntries)."""
+        """Forgets all entries but the first `count`; their bytes stay (truncateToEntries)."""
         self.count = count
 
     def resize(self, most_bytes: int) -> None:
@@ -70,13 +69,12 @@ class IndexFile:
         self.resize(self.count * self.dtype.itemsize)
 
     def used_bytes(self) -> bytes:
-        """The bytes up to the last slot that was ever used since the file was cut.
+        """Returns the bytes up to the last slot that was used since the file was last cut.
 
-        The file goes on with zeros.
+        The rest of the file is zeros.
         """
         return self._slots[: self._used_slots].tobytes()
 
     def content(self) -> bytes:
-        """All bytes of the file."""
         data = self.used_bytes()
         return data + bytes(self.file_bytes - len(data))

@@ -1,8 +1,11 @@
-"""A segment while Kafka writes it: the state that is in memory alone, and its two indexes.
+"""A segment while Kafka writes it: its state in memory, and its two indexes.
 
-As LogSegment of Kafka 2.4 to 4.4.0. The counter of bytes since the last index entry is nowhere on
-disk: it starts at 0 whenever a segment is opened or truncated. A new segment has its .index from
-the start; the .timeindex is created when it is first read.
+As LogSegment of Kafka 2.4 to 4.4.0.
+
+- The counter of bytes since the last index entry is not stored on disk. It starts at 0 whenever a
+  segment is opened or truncated.
+- The .index of a new segment exists from the start. The .timeindex is created when it is first
+  used.
 """
 
 from collections.abc import Iterator
@@ -25,7 +28,7 @@ UNKNOWN = -1
 
 
 class OpenSegment:
-    """One segment of a log and what a broker knows of it.
+    """One segment of a log, and what the broker knows about it.
 
     Attributes:
         counters: one row of append_loop.STATE.
@@ -44,17 +47,17 @@ class OpenSegment:
         """Opens a segment.
 
         Args:
-            index: its bytes on disk, None where there is no file yet.
-            timeindex: its bytes on disk, None where there is no file yet.
+            index: the bytes of the .index on disk; None if it does not exist yet.
+            timeindex: the bytes of the .timeindex on disk; None if it does not exist yet.
         """
         self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
         self.index, self.timeindex = (
             IndexFile(offset_index.ENTRY, index),
             IndexFile(time_index.ENTRY, timeindex),
         )
-        self.txnindex: bytes | None = None  # the file is created with its first entry
+        self.txnindex: bytes | None = None  # None until its first entry creates the file
         self.roll_reason: RollReason | None = None
-        # whether the largest timestamp was looked up since the segment was opened
+        # whether the largest timestamp was read since the segment was opened
         self._is_time_known = False
         self.counters = np.zeros(1, append_loop.STATE)
         state = self.counters[0]
@@ -71,13 +74,13 @@ class OpenSegment:
 
     @property
     def log_bytes(self) -> int:
-        """The size of the .log, without what is preallocated."""
+        """The size of the .log without preallocated space."""
         return int(self.counters["log_bytes"][0])
 
     def max_timestamp(self) -> tuple[int, int]:
-        """The largest timestamp and an offset that goes with it (readMaxTimestampAndOffsetSoFar).
+        """Returns the largest timestamp and its offset (readMaxTimestampAndOffsetSoFar).
 
-        -1 and the base offset without one.
+        Without a timestamp they are -1 and the base offset.
         """
         if not self._is_time_known:
             self._is_time_known = True
@@ -101,14 +104,14 @@ class OpenSegment:
         limits: np.ndarray,
         new: np.ndarray,
     ) -> tuple[int, int, RollReason | None]:
-        """Appends until an append must wait for a roll or is refused.
+        """Appends rows until an append needs a roll or is refused.
 
         Args:
-            is_rolled: the segment was just rolled for the first append.
+            is_rolled: whether the segment was just rolled for the first append.
             new: space for entries, int64 of shape (n, 4) for n rows.
 
         Returns:
-            The row, the outcome as of append_loop.take, and why it rolls.
+            The next row, the outcome of append_loop.take, and the reason of the roll or None.
         """
         if self.timeindex.exists:
             self.max_timestamp()
@@ -116,7 +119,7 @@ class OpenSegment:
             rows, time_offsets, start, is_rolled, self.counters, limits, new, 0, 0
         )
         is_written = row > start or outcome >= append_loop.OFFSET_FULL
-        # the rules are checked in order, and those do not look into it
+        # Kafka checks the rules in order; the first ones do not open the time index
         if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):
             self._is_time_known = True
             self.timeindex.open(self._room_bytes)
@@ -128,15 +131,15 @@ class OpenSegment:
         """Adds entries to the transaction index.
 
         Args:
-            entries: format.txn_index.ENTRY.
+            entries: an array of format.txn_index.ENTRY.
         """
         if len(entries):
             self.txnindex = (self.txnindex or b"") + txn_index.build(entries)
 
     def end(self) -> None:
-        """Adds the last entry of the time index, and cuts both indexes to their entries.
+        """Adds the last entry of the time index, and trims both indexes to their entries.
 
-        As onBecomeInactiveSegment and close.
+        As LogSegment.onBecomeInactiveSegment and close.
         """
         self.timeindex.open(self._room_bytes)
         self._put_last_time()
@@ -144,7 +147,7 @@ class OpenSegment:
             file.trim()
 
     def make_room(self, config: LogConfig) -> None:
-        """Makes both indexes as long as they may grow, for the active segment (resizeIndexes)."""
+        """Gives both indexes of the active segment their full length (resizeIndexes)."""
         for file in (self.index, self.timeindex):
             file.open(config.segment_index_bytes)
             file.resize(config.segment_index_bytes)
@@ -159,13 +162,13 @@ class OpenSegment:
             )
             self._count()
 
-    # ---- truncation, and a segment that was there before
+    # ---- truncation, and opening an existing segment
 
     def truncate(self, target_offset: int, log: FileView, now_ms: int) -> int | None:
-        """Cuts the segment before the batch with that offset (truncateTo).
+        """Cuts the segment before the batch with this offset (truncateTo).
 
         Returns:
-            Where the .log ends then, None where nothing is cut.
+            The new size of the .log; None if nothing is cut.
         """
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
@@ -194,19 +197,16 @@ class OpenSegment:
         return position
 
     def read_log(self, log: FileView) -> None:
-        """Takes the .log of an existing segment.
-
-        Its size, and the timestamp that a roll by time counts from.
-        """
+        """Reads the size of an existing .log and the timestamp from which a roll by time counts."""
         self.counters["log_bytes"] = log.size_bytes
         for batches in _batches(log):
             self.counters["reference_ms"] = batches["max_timestamp_ms"][0]
             return
 
     def know_largest(self, recovered_segment: RecoveredSegment) -> None:
-        """Takes the largest timestamp that a recovery read.
+        """Stores the largest timestamp that a recovery read.
 
-        It need not be looked up, even if a truncation forgets its entry.
+        So it need not be read again, even if a truncation forgets its entry.
         """
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True
@@ -216,11 +216,7 @@ class OpenSegment:
             )
 
     def _position_of(self, offset: int, log: FileView) -> int | None:
-        """Where the batch that holds an offset starts, or the first behind it.
-
-        Returns:
-            None if all end below.
-        """
+        """Returns the position of the first batch that ends at an offset or above, or None."""
         for batches in _batches(log, self._floor_position(offset)):
             reaching = np.flatnonzero(batches["last_offset"] >= offset)
             if len(reaching):
@@ -228,9 +224,9 @@ class OpenSegment:
         return None
 
     def _largest(self, log: FileView) -> tuple[int, int]:
-        """The largest timestamp of what is left (readLargestTimestamp).
+        """Returns the largest timestamp of the rest of the .log (readLargestTimestamp).
 
-        The last time entry's, or of a batch behind it.
+        It is in the last time entry, or in a batch after it.
         """
         best_ms, best_offset = self._last_time()
         limit = self.log_bytes
@@ -251,24 +247,28 @@ class OpenSegment:
         )
         return int(entries["position"][slot]) if slot >= 0 else 0
 
-    # ---- the entries, in the files and in the counters
+    # ---- entries in the files and in the counters
 
     def _last_time(self) -> tuple[int, int]:
-        """The last entry of the time index, or (-1, base offset)."""
+        """Returns the last entry of the time index, or (-1, base offset)."""
         if not self.timeindex.count:
             return UNKNOWN, self.base_offset
         timestamp_ms, relative_offset = self.timeindex.entries[-1].item()
         return timestamp_ms, self.base_offset + relative_offset
 
     def _count(self) -> None:
-        """Sets the counters that follow from the entries."""
+        """Updates the counters that depend on the entries."""
         state, keys = self.counters[0], self.index.entries["relative_offset"]
         state["offset_entries"], state["time_entries"] = self.index.count, self.timeindex.count
         state["last_key"] = self.base_offset + (int(keys[-1]) if len(keys) else 0)
         state["last_time_ms"], state["last_time_offset"] = self._last_time()
 
     def _append_entries(self, file: IndexFile, new: np.ndarray) -> None:
-        """Appends entries, a column for each field, to an index."""
+        """Appends entries to an index.
+
+        Args:
+            new: one column per field of the index.
+        """
         if len(new):
             entries = np.empty(len(new), file.dtype)
             for column, name in enumerate(field_names(file.dtype)):
@@ -276,7 +276,7 @@ class OpenSegment:
             file.append(entries)
 
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
-        """The cause of a roll with its numbers."""
+        """Returns the cause of a roll, with the numbers that caused it."""
         state, limit, cause = self.counters[0], limits[0], cast(RollCause, CAUSES[number])
         append = append_rows(rows, row)
         match cause:
@@ -298,7 +298,7 @@ class OpenSegment:
 
 
 def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
-    """The rows of one append, from its first."""
+    """Returns the rows of the append that starts at this row."""
     number, end = rows["append"][start], start + 1
     while end < len(rows) and rows["append"][end] == number:
         end += 1
@@ -306,10 +306,6 @@ def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
 
 
 def _batches(log: FileView, start: int = 0) -> Iterator[np.ndarray]:
-    """The batches of a .log from a position on.
-
-    Yields:
-        An array of format.batch.BATCH.
-    """
+    """Yields the batches of a .log from a position on, as arrays of format.batch.BATCH."""
     with log.open_reader() as read:
         yield from Walk(read, start, log.size_bytes)

@@ -1,8 +1,8 @@
-"""What a broker knows of each producer of a log, for producer snapshots and the transaction index.
+"""The state of each producer of a log, for producer snapshots and the transaction index.
 
-As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Of each producer its last batch
-counts: sequences 4 to 6 at offsets 898 to 900 are kept as (6, 900, 2). A marker ends the
-transaction, and carries the coordinator's epoch; it takes no sequence.
+As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Only a producer's last batch is kept:
+sequences 4 to 6 at offsets 898 to 900 are stored as (6, 900, 2). A marker ends the transaction and
+carries the coordinator's epoch; it has no sequence.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ MIN_BUCKETS = 16
 
 @dataclass(kw_only=True)
 class _Producer:
-    """The fields of a snapshot's row, but for the first offset of its transaction.
+    """The fields of a snapshot's row, without the first offset of the open transaction.
 
-    That is with the open transactions.
+    ProducerTable.transactions holds that offset.
     """
 
     epoch: int
@@ -40,17 +40,17 @@ class _Producer:
 
 
 class ProducerTable:
-    """The producers of one log up to an offset.
+    """The producers of a log up to an offset.
 
     Attributes:
-        transactions: those that are open, and those aborted.
+        transactions: the open transactions and the aborted ones.
     """
 
     def __init__(self, snapshot: bytes | None = None) -> None:
         """Starts empty, or from a snapshot.
 
         Args:
-            snapshot: a file to begin with.
+            snapshot: the bytes of a .snapshot file.
 
         Raises:
             CorruptBytes: Kafka would ignore the file.
@@ -75,9 +75,9 @@ class ProducerTable:
         """Takes the next batches.
 
         Args:
-            batches: format.batch.BATCH or append_batches.INCOMING.
-            read: their bytes at their positions; without it no coordinator's epoch is known, and
-                the kind of a marker is the row's own.
+            batches: rows of format.batch.BATCH or append_batches.INCOMING.
+            read: reads the bytes at the batches' positions. Without it coordinator epochs are
+                unknown, and the kind of a marker comes from the row.
         """
         relevant_rows = _relevant_rows(batches).tolist()
         for place, row_number in enumerate(relevant_rows):
@@ -93,7 +93,7 @@ class ProducerTable:
                 self._end(row, end_marker, self._begins_behind(batches, relevant_rows[place:]))
 
     def snapshot(self) -> bytes:
-        """The .snapshot file as of now, its producers in the order of Java's hash map."""
+        """Returns the current state as a .snapshot file, in the order of Java's HashMap."""
         open_transactions = self.transactions.open()
         rows = np.empty(len(self._producers), PRODUCER)
         for row_number, producer_id in enumerate(_hash_order(self._producers)):
@@ -135,13 +135,13 @@ class ProducerTable:
         )
 
     def _begins_behind(self, batches: np.ndarray, relevant_rows: list[int]) -> int | None:
-        """Where another producer's transaction begins behind a marker in the same append.
+        """Returns where another producer's transaction begins after a marker in the same append.
 
-        The append of a follower has many batches. Kafka takes note of all transactions of an append
-        before it ends the first.
+        None if there is none. An append of a follower has many batches, and Kafka registers all
+        transactions of an append before it ends the first one.
 
         Args:
-            relevant_rows: of which the first is the marker.
+            relevant_rows: row numbers, the first of which is the marker.
         """
         if "append" not in field_names(batches.dtype):
             return None
@@ -159,7 +159,7 @@ class ProducerTable:
         return None
 
     def _find_producer(self, row: np.void) -> _Producer:
-        """The producer of a batch; a new epoch forgets its batches."""
+        """Returns the producer of a batch; a new epoch clears its last batch."""
         producer_id, epoch = int(row["producer_id"]), int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))
         if producer.epoch != epoch:
@@ -173,9 +173,9 @@ class ProducerTable:
 
 
 def _relevant_rows(batches: np.ndarray) -> np.ndarray:
-    """The rows that change the state at the end.
+    """Returns the rows that affect the final state.
 
-    Markers, the first batch behind each, and each producer's last batch.
+    These are the markers, and each producer's first and last batch between two of its markers.
     """
     producer_rows = np.flatnonzero(batches["producer_id"] >= 0)
     if not len(producer_rows):
@@ -190,9 +190,9 @@ def _relevant_rows(batches: np.ndarray) -> np.ndarray:
 
 
 def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
-    """The keys of a java.util.HashMap<Long, …> in the order in which it lists them.
+    """Returns the keys of a java.util.HashMap<Long, ...> in its iteration order.
 
-    By bucket, in each in the order in which they came.
+    It iterates by bucket, and within a bucket in insertion order.
     """
     buckets = MIN_BUCKETS
     while len(producer_ids) > buckets * 3 // 4:

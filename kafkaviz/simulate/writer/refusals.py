@@ -1,4 +1,4 @@
-"""The messages with which Kafka refuses an append, or ends in the middle of one."""
+"""Kafka's exceptions for appends that it refuses, or that fail halfway."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ SHOWN_OFFSETS = 10
 
 
 class AppendFailed(Exception):
-    """The error for an append that Kafka does not take.
+    """The error for an append that Kafka refuses.
 
     Attributes:
         exception: Kafka's exception.
-        append: the number of the call.
+        append: the number of the append call.
     """
 
     def __init__(self, exception: BrokerException, append: int) -> None:
@@ -38,13 +38,13 @@ class AppendFailed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class RefusedAppend:
-    """An append that was not taken, and the log it was for.
+    """A refused append, and the log that refused it.
 
     Attributes:
-        rows: INCOMING, of the append.
-        offsets: gives those of its records.
-        partition: its name.
-        valid: how many of the first rows have a right checksum, and more where all have.
+        rows: the rows of the append, an array of INCOMING.
+        offsets: a function that returns the offsets of its records.
+        partition: the partition's name.
+        valid: number of leading rows with a right checksum; may exceed the number of rows.
     """
 
     segment: OpenSegment
@@ -58,23 +58,20 @@ class RefusedAppend:
 
     @property
     def is_java(self) -> bool:
-        """Whether the log's classes are Java's.
-
-        Before they were Scala's, and so is the list of offsets.
-        """
+        """Whether Kafka's storage classes are in Java; the Scala ones print offsets differently."""
         return versions.STORAGE_IN_JAVA.applies_to(self.release)
 
     @property
     def counters(self) -> np.void:
-        """The counters of the segment, append_loop.STATE."""
+        """The state of the segment, a row of append_loop.STATE."""
         return self.segment.counters[0]
 
 
 def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
-    """The exception of Kafka 3.9 and 4.3.1.
+    """Returns the exception of Kafka 3.9 or 4.3.1 for a refused append.
 
     Args:
-        outcome: of append_loop.take, one of those that are no success.
+        outcome: an outcome of append_loop.take other than ACCEPTED and ROLLS.
     """
     return EXCEPTIONS[outcome](refusal)
 
@@ -84,7 +81,8 @@ def _batch_too_large(refusal: RefusedAppend) -> BrokerException:
         int(refusal.rows["size_bytes"].max()),
         f"exceeds the maximum configured value of {refusal.config.max_message_bytes}",
     )
-    most += ")." if refusal.is_java else "."  # in Java with a bracket that was never opened
+    # the Java message has a closing bracket without an opening one
+    most += ")." if refusal.is_java else "."
     return BrokerException(
         BATCH_TOO_LARGE,
         (

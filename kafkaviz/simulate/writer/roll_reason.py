@@ -1,8 +1,8 @@
-"""Why an append starts a new segment: Kafka's rules in order, and the numbers that broke one.
+"""The rules by which an append starts a new segment, and the numbers that broke one of them.
 
-As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, judged before the append is written. With
-segment.bytes = 1000, a segment of 950 bytes takes an append of 50 and is full to the byte; for one
-of 51 a new segment is begun, and this one stays at 950.
+As LogSegment.shouldRoll of Kafka 0.10.2 to 4.3.1, which checks before the append is written. For
+example, with segment.bytes = 1000 a segment of 950 bytes takes an append of 50 bytes. An append of
+51 bytes goes to a new segment, and the old one stays at 950.
 """
 
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.messages import Message, message
 from kafkaviz.roll_cause import RollCause
 
-CAUSES = (None, *RollCause)  # by the number that should_roll gives
+CAUSES = (None, *RollCause)  # indexed by the result of should_roll
 SIZE, TIME, OFFSET_FULL, TIME_FULL, OVERFLOW = range(1, 6)
 
 
 @dataclass(frozen=True)
 class RollReason:
-    """Why one segment was rolled.
+    """The reason for which a segment was rolled.
 
     Attributes:
-        actual: bytes of the segment; milliseconds waited; entries of the index; or the relative
-            offset.
-        limit: segment.bytes; segment.ms less the jitter; the entries at which the index counts as
-            full; or the largest relative offset there can be.
-        incoming_bytes: of the append that caused it; it counts against segment.bytes.
+        actual: the number that broke the rule: bytes of the segment, milliseconds waited, entries
+            of the index, or the relative offset.
+        limit: the rule's limit: segment.bytes, segment.ms minus the jitter, the entries of a full
+            index, or the largest relative offset.
+        incoming_bytes: size of the append that caused the roll; counts against segment.bytes.
     """
 
     cause: RollCause
@@ -34,7 +34,7 @@ class RollReason:
     incoming_bytes: int
 
     def numbers(self) -> Message:
-        """The rule with its numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
+        """Returns the broken rule with its numbers: "16 776 880 + 8 120 > 16 777 216 B"."""
         return message(
             f"rolls.numbers_{self.cause}",
             actual=self.actual,
@@ -43,7 +43,7 @@ class RollReason:
         )
 
     def tripping_number(self) -> Message:
-        """The number alone that broke the rule: "16 776 880 + 8 120"."""
+        """Returns only the number that broke the rule: "16 776 880 + 8 120"."""
         return message(
             f"rolls.found_{self.cause}", actual=self.actual, incoming=self.incoming_bytes
         )
@@ -62,12 +62,12 @@ def should_roll(
     time_slots: int,
     relative_offset: int,
 ) -> int:
-    """The number of the first cause that holds, or 0.
+    """Returns the number of the first cause that applies, or 0.
 
     Args:
-        waited_ms: waited_ms() of the append.
-        most_ms: segment.ms less the jitter.
-        time_slots: the usable ones, without that for the entry of the segment's end.
+        waited_ms: the result of waited_ms() for the append.
+        most_ms: segment.ms minus the jitter.
+        time_slots: usable slots, without the one reserved for the segment's last entry.
     """
     if log_bytes > segment_bytes - incoming_bytes:
         return SIZE
@@ -86,12 +86,12 @@ def should_roll(
 def waited_ms(
     reference_ms: int, incoming_max_timestamp_ms: int, now_ms: int, created_ms: int
 ) -> int:
-    """How long a segment has been written to (LogSegment.timeWaitedForRoll).
+    """Returns the milliseconds that count against segment.ms (LogSegment.timeWaitedForRoll).
 
-    By the timestamps where there are any, without the clock: a negative time counts too. Else by
-    the clock, since the segment was opened.
+    If the segment has a timestamp, this is the difference of timestamps, which may be negative.
+    Otherwise it is the time since the segment was opened, by the broker's clock.
 
     Args:
-        reference_ms: of the segment's first append or batch, below 0 if it has none.
+        reference_ms: timestamp of the segment's first append or batch; negative if it has none.
     """
     return incoming_max_timestamp_ms - reference_ms if reference_ms >= 0 else now_ms - created_ms

@@ -1,8 +1,8 @@
-"""A log of which nothing but its segments is asked for: why each rolled, and its index entries.
+"""A log that is written only to see its segments: why each was rolled, and its index entries.
 
-What writer.UnifiedLog makes of the same appends, with the rolls too in the compiled loop: a page
-writes 219 000 batches to 400 segments at a click, where the objects of each open segment would take
-twice as long as its batches.
+It gives the same result as writer.UnifiedLog, but the rolls too are compiled. A page writes 219 000
+batches to 400 segments per click; an object per open segment would take twice as long as the
+batches.
 """
 
 from typing import NamedTuple
@@ -17,17 +17,17 @@ from kafkaviz.simulate.writer.writer import JAVA_INT, UnifiedLog
 
 
 class AppendRefused(Exception):
-    """Kafka does not take an append; UnifiedLog has its exception."""
+    """The error for an append that Kafka refuses; UnifiedLog gives Kafka's exception."""
 
 
 class RolledSegment(NamedTuple):
-    """A segment: its rows of all that were appended, and what is in its indexes.
+    """A segment: its range of the appended rows, and its index entries.
 
     Attributes:
-        first_row, end_row: its first row, and the row behind its last.
-        reason: None of the last segment.
-        positions: of the entries of its offset index.
-        timestamps_ms: of the entries of its time index, without the one that its end adds.
+        first_row, end_row: the first row, and the row after the last.
+        reason: None for the last segment.
+        positions: the positions in the offset index.
+        timestamps_ms: the timestamps in the time index, without the entry added at the end.
     """
 
     base_offset: int
@@ -40,7 +40,7 @@ class RolledSegment(NamedTuple):
 
 
 class RolledLog:
-    """The log of one topic-partition, to which appends are written."""
+    """The log of one topic-partition, open for appends."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class RolledLog:
         """Opens a new log.
 
         Args:
-            most_rows: how many may be appended.
+            most_rows: the most rows that may be appended.
 
         Raises:
-            CannotLoad: as UnifiedLog.
+            CannotLoad: same as UnifiedLog.
         """
         self._log = UnifiedLog(
             config,
@@ -84,23 +84,22 @@ class RolledLog:
 
     @property
     def rows(self) -> int:
-        """How many rows are in the log."""
+        """The number of rows in the log."""
         return int(self._totals["rows"][0])
 
     @property
     def segment_count(self) -> int:
-        """How many segments there are."""
         return int(self._totals["segments"][0])
 
     def append(self, rows: np.ndarray) -> None:
-        """Takes appends in their order.
+        """Appends rows in order.
 
         Args:
-            rows: append_batches.INCOMING, whose positions are filled in.
+            rows: append_batches.INCOMING; the positions are filled in.
 
         Raises:
-            AppendRefused: Kafka does not take one of them.
-            ValueError: there are more than it was made for.
+            AppendRefused: Kafka refuses one of the appends.
+            ValueError: there are more than `most_rows`.
         """
         if self.rows + len(rows) > len(self._entries):
             raise ValueError(f"more than {len(self._entries)} rows")
@@ -119,7 +118,7 @@ class RolledLog:
             raise AppendRefused
 
     def segments(self) -> list[RolledSegment]:
-        """The segments, the active one last."""
+        """Returns the segments, the active one last."""
         count, total = self.segment_count, self._totals[0]
         rolls, states = self._rolls[: count - 1], self._states[:count]
         ends = (
@@ -148,7 +147,7 @@ class RolledLog:
         return segments
 
     def _reason(self, number: int) -> RollReason:
-        """The cause of a roll with its numbers."""
+        """Returns the cause of a roll, with the numbers that caused it."""
         state, roll, limit = self._states[number], self._rolls[number], self._limits[0]
         cause = CAUSES[roll["cause"]]
         match cause:

@@ -1,13 +1,13 @@
 """A partition's log while Kafka writes it: appends, rolls, truncation, deletion and restarts.
 
-As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, the clock and the seed of the
-jitter are passed in, and nothing is opened: the bytes of the .log files go where log_bytes.LogBytes
-puts them, the indexes are values.
+As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, clock and random seed are
+arguments. No file is opened: a log_bytes.LogBytes stores the bytes of the .log files, and indexes
+are kept in memory.
 
     log = UnifiedLog(LogConfig(segment_bytes=10_000), now_ms=0, logs=MemoryLogs())
     log.append(chunk.rows, chunk.data)
     log.close(now_ms=60_000)
-    [segment.roll_reason for segment in log.segments]    # why each but the last was rolled
+    [segment.roll_reason for segment in log.segments]    # None for the active one
 """
 
 from collections.abc import Container
@@ -46,13 +46,13 @@ NO_LIMIT = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One thing that happened to a log beside its appends.
+    """An event of a log other than a successful append.
 
     Attributes:
         kind: "roll", "truncate", "delete", "close", "restart", "fail".
-        segment: the base offset of the segment it happened to; of a roll the one that was full.
-        offset: the new base offset of a roll, the target of a truncation, the log start of a
-            delete.
+        segment: base offset of the segment; for a roll the old one.
+        offset: the new base offset of a roll, the target of a truncation, or the log start offset
+            after a delete.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class UnifiedLog:
     """The log of one topic-partition, open for writing.
 
     Attributes:
-        segments: by base offset, the active one last.
+        segments: the segments in order of base offset, the active one last.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class UnifiedLog:
         """Opens a new log.
 
         Args:
-            partition: its name, for Kafka's messages.
-            logs: where its bytes go; without it they are counted alone.
-            keeps_state: whether it knows producers, transactions and leader epochs. For who appends
-                and asks for the .log, the offset and the time indexes alone it need not; it has no
-                snapshots and no transaction indexes then.
+            partition: the partition's name, for Kafka's messages.
+            logs: the store for the bytes of the .log; without it bytes are only counted.
+            keeps_state: whether the log tracks producers, transactions and leader epochs. Without
+                them it has no snapshots and no transaction indexes, but the same .log, offset and
+                time indexes.
 
         Raises:
             CannotLoad: segment.index.bytes leaves no space for an entry.
@@ -119,11 +119,11 @@ class UnifiedLog:
         self.epochs, self.producers = LeaderEpochs(), ProducerTable()
         self.events: list[Event] = []
         self.segments: list[OpenSegment] = []
-        # the .snapshot files, by their offset; a log that begins above 0 gets one at once
+        # the .snapshot files by offset; a log that starts above 0 has one from the start
         self.snapshots: dict[int, bytes] = {}
         if start_offset and keeps_state:
             self.snapshots[start_offset] = self.producers.snapshot()
-        self._snapshot_offset = start_offset  # of the newest file
+        self._snapshot_offset = start_offset  # offset of the newest file
         self._random = np.random.default_rng(seed)
         self._refuse_without_room()
         self._begin(start_offset, now_ms).make_room(config)
@@ -138,17 +138,17 @@ class UnifiedLog:
     def append(
         self, rows: np.ndarray, data: bytes | memoryview | None = None, valid: int | None = None
     ) -> None:
-        """Takes appends in their order.
+        """Appends rows in order.
 
         Args:
-            rows: append_batches.INCOMING, whose positions are filled in.
-            data: their bytes one after another.
-            valid: how many of the first batches have a right checksum, by default all; their bytes
-                are not checked.
+            rows: append_batches.INCOMING; the positions are filled in.
+            data: the bytes of the rows one after another.
+            valid: number of leading batches with a right checksum, by default all. The bytes are
+                not checked.
 
         Raises:
-            AppendFailed: Kafka does not take an append; with its exception. Those before it are in
-                the log.
+            AppendFailed: Kafka refuses an append; carries Kafka's exception. The appends before it
+                are in the log.
         """
         valid = len(rows) if valid is None else valid
         time_offsets, limits = self.time_offsets(rows), self.limits(valid)
@@ -175,12 +175,12 @@ class UnifiedLog:
                 self._roll(append_rows(rows, row), reason)
 
     def _roll(self, append: np.ndarray, reason: RollReason | None) -> None:
-        """Rolls for an append.
+        """Starts a new segment for an append.
 
-        The new segment starts at its first offset, or at the log's end if that lies further on.
+        Its base offset is the append's first offset, or the log end offset if that is larger.
         """
         is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
-        # KAFKA-4451
+        # KAFKA-4451: for legacy messages a follower uses a lower bound of the first offset
         expected = (
             int(append["base_offset"][0])
             if is_known
@@ -190,7 +190,7 @@ class UnifiedLog:
 
     def _roll_to(self, base_offset: int, now_ms: int, reason: RollReason | None) -> None:
         active = self.active
-        # KAFKA-6388: an index without space for an entry is full from the start
+        # KAFKA-6388: an index without space for an entry is always full, so an empty segment rolls
         if base_offset == active.base_offset:
             self.logs.delete(base_offset)
             self.segments.pop()
@@ -210,12 +210,12 @@ class UnifiedLog:
         self._take_snapshot(base_offset)
 
     def _take_snapshot(self, offset: int) -> None:
-        """Writes the producers' state to a file, if that offset has none (takeSnapshot)."""
+        """Writes the producers' state to a file, unless that offset has one (takeSnapshot)."""
         if self._keeps_state and offset > self._snapshot_offset:
             self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
-        """Starts a new segment, which becomes the active one."""
+        """Starts a new segment and makes it the active one."""
         segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
         self.segments.append(segment)
@@ -225,10 +225,10 @@ class UnifiedLog:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
     def limits(self, valid: int) -> np.ndarray:
-        """What the loop must know of settings and release, as append_loop.LIMITS.
+        """Returns the settings and release behaviour that the loop needs, as append_loop.LIMITS.
 
         Args:
-            valid: how many rows have a right checksum.
+            valid: number of leading rows with a right checksum.
         """
         limits = np.zeros(1, append_loop.LIMITS)
         limits["segment_bytes"], limits["most_segment_ms"] = (
@@ -245,7 +245,7 @@ class UnifiedLog:
         return limits
 
     def time_offsets(self, rows: np.ndarray) -> np.ndarray:
-        """Of each batch the offset that goes with its largest timestamp in the time index."""
+        """Returns, per batch, the offset that goes with its largest timestamp in the time index."""
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
             is_plain = batch.codec(rows) == 0
@@ -261,7 +261,7 @@ class UnifiedLog:
         return offsets
 
     def _note_appends(self, rows: np.ndarray, data: memoryview | None) -> None:
-        """Notes what the log keeps of appends beside the .log and the two indexes."""
+        """Updates log end, leader epochs, producers and transactions after appends."""
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
@@ -318,12 +318,13 @@ class UnifiedLog:
     # ---- truncation, and the start of the log
 
     def truncate_to(self, offset: int, now_ms: int) -> bool:
-        """Cuts the log so that it ends at an offset, complete batches at a time.
+        """Cuts the log so that it ends at an offset.
 
-        A batch that holds the offset is removed too, and the log end offset is still the given one.
+        Only complete batches are cut. A batch that contains the offset is removed too, but the log
+        end offset is still the given one.
 
         Returns:
-            False if the log ends below already.
+            False if the log already ends at or below the offset.
         """
         if offset >= self.log_end_offset:
             return False
@@ -346,7 +347,7 @@ class UnifiedLog:
         return True
 
     def _start_anew(self, offset: int, now_ms: int) -> None:
-        """Deletes everything, and starts a new segment (truncateFullyAndStartAt)."""
+        """Deletes everything and starts a new segment (truncateFullyAndStartAt)."""
         for segment in self.segments:
             self.logs.delete(segment.base_offset)
         self.segments.clear()
@@ -361,10 +362,11 @@ class UnifiedLog:
         self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
 
     def delete_records(self, offset: int, now_ms: int) -> int:
-        """Moves the start of the log up.
+        """Raises the log start offset and deletes the segments below it.
 
         Returns:
-            How many segments are deleted for that, since the next starts at or below it.
+            The number of deleted segments. A segment is deleted if the next one starts at or below
+            the log start offset.
         """
         if offset > self.log_start_offset:
             self.log_start_offset = offset
@@ -388,12 +390,12 @@ class UnifiedLog:
     # ---- the end of a broker's run, and the next one
 
     def close(self, now_ms: int, *, flushed: bool = True) -> None:
-        """Stops cleanly: writes the final time entry, and cuts every file to its content.
+        """Stops cleanly: writes the last time entry, and trims every file to its content.
 
         Args:
-            flushed: as a broker does before it closes its logs, which creates the .timeindex of a
-                segment without a batch (KAFKA-13603). Since 4.4.0 a stop creates it in any case
-                (UnifiedLog.prepareActiveSegmentForClose).
+            flushed: whether the log is flushed first, as a broker does. Flushing creates the
+                .timeindex of a segment without a batch (KAFKA-13603). Since 4.4.0 a stop always
+                creates it (UnifiedLog.prepareActiveSegmentForClose).
         """
         if flushed or not self.behaviour.close_trims or self.active.timeindex.exists:
             self.active.end()
@@ -405,14 +407,14 @@ class UnifiedLog:
     def restart(
         self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None
     ) -> None:
-        """Opens the log anew, as the loader does.
+        """Loads the log again, as LogLoader does.
 
         Args:
-            recovery_point: after an unclean stop; None after a close.
-            config: other settings from now on.
+            recovery_point: the recovery point after an unclean stop; None after a close.
+            config: new settings.
 
         Raises:
-            CannotLoad: the start ends in an exception; the log stays as it was.
+            CannotLoad: the start ends in an exception; the log stays unchanged.
         """
         self.config = config or self.config
         stored_log = self.stored_log(
@@ -439,7 +441,7 @@ class UnifiedLog:
         self.events.append(Event(kind="restart", segment=self.active.base_offset, now_ms=now_ms))
 
     def _load(self, loading: LogLoader, now_ms: int) -> None:
-        """Takes over the result of a load."""
+        """Replaces the log's files by those that a load leaves."""
         files = loading.files()
         logs = {
             cast(names.SegmentName, names.parse_file(name)).base_offset: file
@@ -477,7 +479,7 @@ class UnifiedLog:
         snapshots_before: dict[int, bytes],
         recovered_bases: Container[int],
     ) -> None:
-        """Takes the snapshots that a load leaves: those it wrote, and those that were there."""
+        """Replaces the snapshots by those that a load leaves: new ones, and existing ones."""
         self.snapshots, written_offsets = {}, loading.written_snapshots()
         for offset in loading.snapshots():
             if offset not in written_offsets:
@@ -496,7 +498,7 @@ class UnifiedLog:
     def _know_producers(self, end: int) -> None:
         """Rebuilds the producers' state after a truncation.
 
-        From the latest snapshot that is left, and the batches behind it.
+        It starts from the latest remaining snapshot and takes the batches after it.
         """
         self.snapshots = {
             offset: data
@@ -508,10 +510,11 @@ class UnifiedLog:
         self._take_snapshot(end)
 
     def _producers_at(self, offset: int, recovered_bases: Container[int] = ()) -> ProducerTable:
-        """The state below an offset.
+        """Returns the producers' state below an offset.
 
         Args:
-            recovered_bases: segments that were read completely, from below the log start on.
+            recovered_bases: base offsets of segments that a recovery read completely, including any
+                part below the log start offset.
         """
         base_offset = max(
             (segment.base_offset for segment in self.segments if segment.base_offset < offset),
@@ -543,7 +546,7 @@ class UnifiedLog:
                             ],
                             read,
                         )
-        table.transactions.take_aborted()  # they are in the indexes already
+        table.transactions.take_aborted()  # the aborted transactions are in the indexes already
         return table
 
     def _keep(self, base_offset: int, file: FileView | None) -> None:
@@ -553,7 +556,7 @@ class UnifiedLog:
             self.logs.cut(base_offset, file.size_bytes)
 
     def stored_log(self, recovery_point: int = 0) -> StoredLog:
-        """The partition directory as it is on disk now."""
+        """Returns the partition directory in its current state on disk."""
         files = []
         for segment in self.segments:
             stem = file_stem(segment.base_offset)
@@ -580,7 +583,8 @@ class UnifiedLog:
     def _refuse_without_room(self) -> None:
         """Refuses a log whose indexes have no space for one entry.
 
-        AbstractIndex requires it; the offset index is created first.
+        AbstractIndex requires such space. The offset index is created first, so its size is
+        checked.
         """
         if self.config.offset_slots < 1 or self.config.time_slots < 1:
             raise CannotLoad(
@@ -596,16 +600,17 @@ class UnifiedLog:
 def _row_bytes(
     data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
 ) -> memoryview | None:
-    """The bytes of rows, of those of all rows.
+    """Returns the bytes of some rows.
 
     Args:
-        ends: where each row's begin, and where the last row's end.
+        data: the bytes of all rows.
+        ends: the position in `data` where each row begins, and the end of the last row.
     """
     return None if data is None or ends is None else memoryview(data)[ends[start] : ends[end]]
 
 
 def _record_offsets(append: np.ndarray, data: memoryview | None) -> list[int]:
-    """The offsets of an append's records; without its bytes as if no batch had a gap."""
+    """Returns the offsets of an append's records; without bytes, every offset of each batch."""
     if data is None:
         return [
             offset
