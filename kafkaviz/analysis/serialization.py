@@ -30,8 +30,7 @@ def to_plain(value: Any) -> Plain:
     """Returns a value as plain JSON.
 
     The value may consist of ints, strings, booleans, None, messages, lists, tuples, dictionaries
-    with
-    string keys, and dataclasses of these.
+    with string keys, and dataclasses of these.
     """
     if isinstance(value, Message):
         return value.to_json()

@@ -4,8 +4,7 @@ The table has one row per segment, and sums per topic-partition and over all.
 
 Names and sizes are known as soon as the directory is listed. Numbers that require reading files are
 UNKNOWN until `with_entries` reads the index files and `with_batches` adds the batches. A sum with
-an
-unknown part is unknown, so it is never too small.
+an unknown part is unknown, so it is never too small.
 
 For example, if a topic-partition has a closed segment of 1000 bytes with 2 entries and an active
 one of 500 bytes with 1 entry, `overview.partitions[0].bytes_an_entry` is 500.
@@ -211,8 +210,7 @@ def torn_mask(segments: np.ndarray) -> np.ndarray:
     """Returns a mask of the rows whose .log ends in bytes that are not a batch.
 
     Segments that a broker has deleted, or will delete at its next start, are left out: their end
-    says
-    nothing about a fault.
+    says nothing about a fault.
     """
     return (segments["torn_bytes"] > 0) & np.isin(
         segments["kind"], [KINDS.index("closed"), KINDS.index("active")]
@@ -367,10 +365,8 @@ def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> B
     """Returns the overview with the numbers of batches and records that a catalog knows.
 
     A catalog row applies to a segment only if its .log has the same length and modification time;
-    the
-    numbers of a changed file become unknown again. A segment with a problem is left out. A null
-    alone
-    does not mark a problem, because a missing file has no numbers either.
+    the numbers of a changed file become unknown again. A segment with a problem is left out. A null
+    alone does not mark a problem, because a missing file has no numbers either.
 
     Args:
         catalog: the columns of its segments table, with directory, suffix, codecs and problems.

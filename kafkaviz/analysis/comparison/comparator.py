@@ -133,8 +133,7 @@ def _open(paths_of_side: Path | str | Sequence[Path | str]) -> Broker:
     """Opens a path as a broker directory; several paths are its log directories.
 
     A directory that holds a single log becomes a broker with that partition. A .log becomes a
-    broker
-    with that segment and its partition's leader epochs.
+    broker with that segment and its partition's leader epochs.
     """
     if not isinstance(paths_of_side, Path | str):
         if len(paths_of_side) > 1:

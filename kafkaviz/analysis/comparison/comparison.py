@@ -129,8 +129,7 @@ class PartitionComparison:
         other_generation: the topic id of the other side's partition with this name.
         other_directory: the other side's directory with this topic id, renamed for deletion.
         interval_settings: index.interval.bytes of the topic by each side's own settings; None if
-            the
-            side has no such partition.
+            the side has no such partition.
     """
 
     partition: str

@@ -6,8 +6,7 @@ An index depends on where its broker started counting bytes. For example, two re
     a   43 entries     b   44 entries     29 are common, the rest differ: a restart
 
 Neither index is wrong. A broker finds every record with either of them, and reads a few headers
-more
-or less (LookupComparison). Only an entry that does not lead to a batch is damage.
+more or less (LookupComparison). Only an entry that does not lead to a batch is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -87,8 +86,7 @@ class IndexComparison:
         unwritten_slots: number of slots after the last entry, on each side.
         contradicted: slots of the entries that the batches contradict, for each side.
         intervals: index.interval.bytes of each side, from its settings if the entries fit them, or
-            else
-            from the entries.
+            else from the entries.
         lookup: a comparison of lookups, if an .index has different entries.
     """
 
@@ -203,8 +201,8 @@ def _interval(batches: np.ndarray, entries: np.ndarray, known: int | None) -> In
     """Returns the interval that the entries were written with.
 
     It is the value in the settings, unless the entries show that the topic had another one before:
-    an
-    entry after fewer bytes, or a gap longer than two intervals, the most that one restart explains.
+    an entry after fewer bytes, or a gap longer than two intervals, the most that one restart
+    explains.
     """
     bounds = interval_bounds(batches, entries)
     if known is None:
@@ -236,8 +234,7 @@ def _contradicted(entries: np.ndarray, kind: str, batches: np.ndarray) -> tuple[
     An offset entry must point to the start of a batch that does not begin above its offset, and the
     next batch with an entry must begin above it. Its offset must be the last one of a batch, or the
     first one of its own batch. A time entry's offset must exist, and its timestamp must not exceed
-    the
-    largest one up to the batch that holds the offset.
+    the largest one up to the batch that holds the offset.
     """
     if not len(entries):
         return ()
@@ -289,8 +286,7 @@ def _reason(
     Args:
         is_per_append: the same as in compare_indexes.
         offset_reason: the reason for the .index of the segment, when a .timeindex is compared:
-            Kafka
-            writes both together.
+            Kafka writes both together.
     """
     if None in comparison.entries:
         return IndexReason.MISSING
@@ -366,8 +362,7 @@ def _has_long_gap(
     """Returns whether only one side has entries further apart than a restart explains.
 
     A restart makes one gap up to twice the interval. Up to 3.9.0 and in 4.0.0, followers write one
-    entry
-    for an append of many batches, or none at the start of the segment.
+    entry for an append of many batches, or none at the start of the segment.
     """
     highs = [bounds.high_bytes for bounds in intervals if bounds.high_bytes is not None]
     if not highs or not all(len(rows) for rows in batches):

@@ -12,8 +12,7 @@ the answer names the epoch too, and a follower that lacks it asks again (KIP-279
 
 This follows LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
 AbstractFetcherThread.getOffsetTruncationState of 4.0; two real replicas on 4.4.0 did the same.
-Since
-2.7 a fetch carries the epoch, and the leader returns no records if it diverges (KIP-595,
+Since 2.7 a fetch carries the epoch, and the leader returns no records if it diverges (KIP-595,
 Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. Both end at the
 same offset.
 """
@@ -59,8 +58,7 @@ class EpochHistory:
     Attributes:
         entries: pairs of epoch and start offset, both ascending.
         is_from_batches: whether they come from the batches, because leader-epoch-checkpoint is
-            missing
-            or unreadable.
+            missing or unreadable.
     """
 
     entries: tuple[tuple[int, int], ...]
@@ -79,8 +77,8 @@ class EpochHistory:
         """The newest epoch that began at or before the log's end, with or without a record.
 
         A leader notes its epoch when it is elected (UnifiedLog.assignEpochStartOffset, 4.0), before
-        it writes anything: the replica with the newest one was elected last, or has a record of
-        the one that was.
+        it writes anything: the replica with the newest one was elected last, or has a record of the
+        one that was.
 
         Returns:
             UNDEFINED where none is known.
@@ -94,8 +92,8 @@ class EpochHistory:
         """Returns the history as a start loads it.
 
         Epochs at the end of the log without a record are dropped. Epochs before the log start
-        become one
-        that begins there (UnifiedLog.initializeLeaderEpochCache and LogLoader.load, 4.0).
+        become one that begins there (UnifiedLog.initializeLeaderEpochCache and LogLoader.load,
+        4.0).
         """
         epochs = LeaderEpochs(self.entries)
         epochs.cut_to(self.log_start_offset, self.log_end_offset)
@@ -187,8 +185,7 @@ def walk_truncation(
 
     Args:
         is_request: whether the follower sends OffsetsForLeaderEpoch, as 2.0 to 2.6 do, instead of
-            naming
-            its epoch in a fetch.
+            naming its epoch in a fetch.
     """
     leader_epoch = max(leader.latest, follower.latest) + 1
     is_empty = follower.log_end_offset <= follower.log_start_offset

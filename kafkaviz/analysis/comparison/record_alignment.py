@@ -8,9 +8,9 @@ hold them:
     b   [0 .. 9] [10 .. 14] [15 .. 24]     0 to 9 skipped, 10 to 24 compared, 25 to 29 only in a
 
 Equal headers do not prove that batches are equal, so their bytes are compared. The checksum of
-magic
-2 does not cover base offset, leader epoch and magic, and a flipped bit in the records does not
-change the checksum in the header. Memory is bounded by a chunk of each log and the open batches.
+magic 2 does not cover base offset, leader epoch and magic, and a flipped bit in the records does
+not change the checksum in the header. Memory is bounded by a chunk of each log and the open
+batches.
 """
 
 from bisect import bisect_left, bisect_right
@@ -329,8 +329,7 @@ class _Alignment:
         """Takes two batches that are the same one, if one of them has a wrong header.
 
         They are the same if their sizes are equal, the next batches are equal, and either the
-        checksum of
-        one is wrong or they are equal in all that the checksum covers.
+        checksum of one is wrong or they are equal in all that the checksum covers.
         """
         a, b = (stream.rows[0] for stream in self._streams)
         if a["size_bytes"] != b["size_bytes"] or not self._is_followed_alike():

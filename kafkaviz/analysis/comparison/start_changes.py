@@ -94,8 +94,7 @@ class StartComparison:
     Attributes:
         restart: the predicted start from the earlier state; None if no start happened.
         is_started: whether there is a sign that the broker was started in between: another marker
-            of a
-            clean stop, or a file that a predicted step changed.
+            of a clean stop, or a file that a predicted step changed.
         is_swapped: whether the second state is the earlier one; nothing is predicted then.
     """
 
@@ -219,8 +218,7 @@ def _doubtful_partitions(
 
     Returns:
         For each directory name, True if it is in two log directories, so that no step can be
-        judged, or
-        False if the settings are unknown, so that no rebuilt index can be judged.
+        judged, or False if the settings are unknown, so that no rebuilt index can be judged.
     """
     doubtful = {
         partition.directory: False

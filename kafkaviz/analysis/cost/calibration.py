@@ -94,8 +94,7 @@ def measure(folder: Path | None = None, file_bytes: int = FILE_BYTES) -> dict:
 
     Returns:
         Each measure as {min, median, p90, samples} in µs. random_read_us is None if memory answered
-        the
-        reads, as on a tmpfs; notes say so.
+        the reads, as on a tmpfs; notes say so.
 
     Raises:
         CannotOpen: the folder does not exist, or belongs to a Kafka directory.

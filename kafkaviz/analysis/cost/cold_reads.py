@@ -2,9 +2,8 @@
 
 This replays the kernel's read-ahead. A scan reads the first bytes of each batch, starting at the
 index entry. If batches are smaller than a page, the kernel sees a sequential read and loads 1, 4,
-8,
-16, 32 ... pages at a time. If they are larger, each header is a separate read. With an interval of
-1 MiB:
+8, 16, 32 ... pages at a time. If they are larger, each header is a separate read. With an interval
+of 1 MiB:
 
 - batches of 1 KB: 500 headers in 500 KB, about 8 reads
 - batches of 16 KB: 34 headers in 540 KB, 34 reads

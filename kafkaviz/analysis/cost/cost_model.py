@@ -6,11 +6,9 @@ For example, at the 99th percentile of 44 headers:
 - Since Kafka 4.1 each header takes one read instead of two: 42 µs, or 22 to 92 µs.
 
 The times were measured with Kafka's own LogSegment on three machines with two cores. The slowest
-ran
-3.9 and gives the likely values. On the other two a header took 0.99 and 1.49 µs with 3.9.1, 0.51
-and
-0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times of devices are published figures.
-`kafkaviz calibrate` measures the user's own machine.
+ran 3.9 and gives the likely values. On the other two a header took 0.99 and 1.49 µs with 3.9.1,
+0.51 and 0.74 µs with 4.3.1, and 0.49 and 0.73 µs with 4.4.0. The times of devices are published
+figures. `kafkaviz calibrate` measures the user's own machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -105,8 +103,7 @@ class LookupCosts:
         first_us: time before the first header.
         fault_us: time of the first access to an index page that is in the page cache.
         reads_once: whether header_us is for one read per header, as since Kafka 4.1. That takes
-            half as
-            long as two reads in Kafka's own classes (3.9.1, 4.3.1 and 4.4.0 in one run).
+            half as long as two reads in Kafka's own classes (3.9.1, 4.3.1 and 4.4.0 in one run).
         calibrated: the time of this machine's calibration, or None if presets are used.
         one_read_share: the share of headers of magic 0 and 1, which take one read where others take
             two.
@@ -178,8 +175,7 @@ def lookup_costs(
         by_base_offset: whether each header takes one read, as since Kafka 4.1.
         storage: a name in STORAGES; by default the calibrated disk, or else nvme.
         calibration: the result of `kafkaviz calibrate`, used instead of presets. The JVM's part of
-            a
-            header is a share of its reads.
+            a header is a share of its reads.
     """
     costs = LookupCosts(
         storage=STORAGES[storage or DEFAULT_STORAGE],
@@ -284,8 +280,7 @@ def footprint(
 
     Args:
         segment_index_bytes: segment.index.bytes of each partition, which is the apparent length of
-            each
-            index of its active segment.
+            each index of its active segment.
     """
     offset_bytes, time_bytes = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
     preallocated_bytes = sum(
@@ -306,9 +301,8 @@ def implied_price_us(
     """Returns the price that an interval implies.
 
     The price is the time in µs by which the mean lookup gets shorter for one more MB of index per
-    GiB
-    of log, at this interval. It follows from the smooth forms N = S / (I + a), H = (I + a) / 2µ +
-    ...
+    GiB of log, at this interval. It follows from the smooth forms N = S / (I + a), H = (I + a) / 2µ
+    + ...
 
     Args:
         spread: the standard deviation of the batch sizes divided by their mean.

@@ -171,8 +171,7 @@ def _headers_to_offsets(
     """Returns the number of targets by headers read; targets without a batch are left out.
 
     A scan by last offset ends at the batch that reaches the target. A scan by base offset also
-    reads the
-    next header, unless the target is a base offset or no batch follows.
+    reads the next header, unless the target is a base offset or no batch follows.
     """
     histogram = _Histogram()
     next_row, first = 0, int(stretches.first[0])
@@ -203,8 +202,7 @@ def _headers_to_times(
     """Returns the number of targets by headers read.
 
     Each scan ends at the first batch whose largest timestamp is not below the target. The scans of
-    a
-    stretch start at the same batch, so they end at batches that are newer than all before them.
+    a stretch start at the same batch, so they end at batches that are newer than all before them.
     """
     histogram = _Histogram()
     order = np.argsort(starts, kind="stable")

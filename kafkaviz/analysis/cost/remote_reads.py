@@ -14,9 +14,8 @@ for the compressed bytes of each chunk. The cost model sends one request after t
 the same latency: the mean of this process' requests to that store, or a given one.
 
 kafkaviz itself reads a log in an object store, through its block cache. The requests, bytes and
-time
-of this process are counted for each file that a step reads. If the blocks of a file were in the
-cache before, the requests that it would take are counted, without a time.
+time of this process are counted for each file that a step reads. If the blocks of a file were in
+the cache before, the requests that it would take are counted, without a time.
 """
 
 from collections.abc import Mapping, Sequence

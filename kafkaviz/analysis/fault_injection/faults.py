@@ -72,8 +72,7 @@ class Fault:
     Attributes:
         damage: a function of the copy and a place that returns the damage.
         places: a function that returns the bytes, slots or numbers to choose from; one if there is
-            no
-            choice.
+            no choice.
         initial: the place to begin with, as a share of all places.
         has_kill: whether the broker is killed first, instead of stopped cleanly.
         client: the client that reads the log after the start.

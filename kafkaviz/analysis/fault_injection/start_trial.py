@@ -202,8 +202,7 @@ def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReadin
     """Returns what a consumer gets that reads the whole log, or a client that asks for a timestamp.
 
     The consumer fetches one batch at a time (max.partition.fetch.bytes=1), so each batch is looked
-    up.
-    Checksums are verified, as by default.
+    up. Checksums are verified, as by default.
     """
     profile = versions.search_profile(RELEASE)
     ranges: list[DeliveredRange] = []

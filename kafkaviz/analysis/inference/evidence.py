@@ -17,8 +17,7 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
     """Evidence of index.interval.bytes, the same for any division of the log in chunks.
 
     A gap between two entries must be judged as a whole. Batches after the last indexed one of a
-    chunk
-    therefore wait for the next chunk.
+    chunk therefore wait for the next chunk.
     """
 
     def __init__(self, entries: np.ndarray) -> None:

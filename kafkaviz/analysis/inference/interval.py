@@ -60,8 +60,7 @@ class IntervalEvidence:
         A gap that is longer than the least indexed one was made by a restart and is ignored.
 
         Without any entry nothing is known: the whole segment may have come as one append, which
-        never gets
-        an entry.
+        never gets an entry.
         """
         if self.least_indexed_bytes is None:
             return IntervalBounds(None, None)
@@ -87,8 +86,7 @@ def interval_evidence(
 
     Args:
         entry_before: the position of the last entry before the stretch; 0 at the start of the
-            segment,
-            where Kafka starts counting.
+            segment, where Kafka starts counting.
     """
     if not len(batches):
         return IntervalEvidence()

@@ -113,8 +113,7 @@ class AssumedRelease:
         """Whether the release can be known at all.
 
         False if there are several log directories and the one with the metadata log was not given.
-        The
-        rules of `release` are then applied all the same.
+        The rules of `release` are then applied all the same.
         """
         return METADATA_LOG_ELSEWHERE not in self.traces
 
@@ -143,16 +142,12 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     suggest, or else the newest known release. Without a broker directory there are no traces.
 
     Most traces only bound the release from below. In that case the metadata.version that the
-    brokers
-    last agreed on decides, because a broker is rarely much newer. A trace of a later release takes
-    precedence, because operators raise the level only some time after an upgrade. A directory newer
-    than
-    all known releases is read as the newest of them. If a broker has several log directories and
-    the one
-    with the metadata log is missing, no trace bounds the release from above. It is then unknown,
-    and
-    the rules of the newest release are applied, unless bootstrap.checkpoint has the level of the
-    formatting.
+    brokers last agreed on decides, because a broker is rarely much newer. A trace of a later
+    release takes precedence, because operators raise the level only some time after an upgrade. A
+    directory newer than all known releases is read as the newest of them. If a broker has several
+    log directories and the one with the metadata log is missing, no trace bounds the release from
+    above. It is then unknown, and the rules of the newest release are applied, unless
+    bootstrap.checkpoint has the level of the formatting.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -347,8 +342,7 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
     """Returns the file and the level of metadata.version that the directory was formatted with.
 
     The file is bootstrap.checkpoint, or since 4.4 the first snapshot. Formatting writes that
-    snapshot,
-    and nothing changes it later.
+    snapshot, and nothing changes it later.
     """
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     file_levels = (
@@ -385,11 +379,9 @@ def _features(path: Path) -> dict[str, int]:
     """Returns the levels that a .checkpoint of metadata records sets.
 
     It is read up to the batch that sets metadata.version, because a snapshot begins with the
-    features.
-    The result is empty if there is no file, or if none is set before its end or before a fault. The
-    file consists of batches like a .log. It is read without compiled code, because every lookup
-    needs
-    the release.
+    features. The result is empty if there is no file, or if none is set before its end or before a
+    fault. The file consists of batches like a .log. It is read without compiled code, because every
+    lookup needs the release.
     """
     levels: dict[str, int] = {}
     try:

@@ -106,8 +106,7 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
 
     A start recovers segments after a stop that was not clean, and those with an invalid index. It
     always recovers the metadata log; up to 4.3 that changes nothing after a clean stop, which trims
-    the
-    indexes. A directory without a broker's files next to it is never recovered.
+    the indexes. A directory without a broker's files next to it is never recovered.
 
     Args:
         release: by default the assumed one.

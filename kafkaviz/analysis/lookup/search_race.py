@@ -10,8 +10,7 @@ index grows from 13 full pages to 14, the case of KAFKA-6432:
 
 One entry earlier the middle was on page 6, which the lookup before had read, so plain bisection did
 not wait. A reader far behind the tail finds the tail reader's pages in memory, but few of those
-that
-it needs itself.
+that it needs itself.
 """
 
 from collections.abc import Iterable

@@ -24,8 +24,7 @@ class WarmTargets:
 
     Attributes:
         tail: the newest target whose search ends in the warm section, if possible with fewer probes
-            or
-            pages than plain bisection; None if no search ends there.
+            or pages than plain bisection; None if no search ends there.
         behind: a target that misses the section, if possible with one probe more than plain
             bisection.
         default: the first of these two that shows a difference; None if neither does.

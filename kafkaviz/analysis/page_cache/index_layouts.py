@@ -255,8 +255,7 @@ def _search_pages(
 
     Args:
         in_heap: whether the first keys are in the heap; otherwise each level above the entries
-            costs a
-            page.
+            costs a page.
     """
     results = np.empty((len(targets), 3), np.int64)
     levels, nodes = 0, len(firsts)

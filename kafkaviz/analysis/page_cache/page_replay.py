@@ -77,8 +77,7 @@ class Readers:
 
     Attributes:
         lag: how far back laggards look. "uniform": anywhere in the index; "exponential":
-            lag_entries on
-            average; "fixed": always lag_entries.
+            lag_entries on average; "fixed": always lag_entries.
         from_entries: the number of entries at which lookups begin.
     """
 
@@ -98,12 +97,10 @@ class Replay:
         lookups, faults, pages_read, most_pages: values for readers at the tail and for laggards;
             most_pages is the maximum of one lookup.
         touched, faulted: the image, counts of shape (pages, columns). Column c begins when c /
-            columns
-            of all entries are written.
+            columns of all entries are written.
         first_faults: the first faults in order, at most MAX_FAULTS, as FAULT.
         idle_bytes: log bytes since each page was last touched, shape (pages,), when the last entry
-            is
-            appended and before its lookup.
+            is appended and before its lookup.
     """
 
     entries: int
@@ -148,14 +145,12 @@ def replay(
     """Grows an index with these readers, and counts the pages they touch.
 
     Targets are between two keys, as they usually are unless a batch holds one record. The first
-    write to
-    a page is not a fault.
+    write to a page is not a fault.
 
     Args:
         warm_bytes: the length of the warm section, or None for the plain search.
         clock: the log's length at each entry of a real index, ascending, shape (entries,); by
-            default
-            entries are gap_bytes apart.
+            default entries are gap_bytes apart.
     """
     entry_counts, target_slots, is_laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
@@ -219,8 +214,7 @@ def hot_pages(
     """Returns the pages in memory when the last entry is appended, before it is looked up.
 
     A reader at the tail looks up every entry. The replay starts cold_after_bytes before the end,
-    since
-    pages that were read earlier are cold.
+    since pages that were read earlier are cold.
 
     Args:
         memory: a page cache without read-around.
@@ -383,8 +377,7 @@ def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
 
     The form leaves out read-around. The k-th step of a search for the end reads at 1 - 2**-k of the
     index. Step k + 1 reads page j for the last time; once the index has grown, step k reads it
-    again.
-    That is a fault if the log has grown by more than cold_after_bytes in between.
+    again. That is a fault if the log has grown by more than cold_after_bytes in between.
     """
     entries_a_page = memory.page_bytes / growth.entry_bytes
     pages = np.arange(math.ceil(growth.entries / entries_a_page))

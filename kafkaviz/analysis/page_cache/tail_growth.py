@@ -3,8 +3,7 @@
 Each has the slots read by the plain search and by the warm section first, and the pages that they
 waited for since the index was one page shorter. For example, plain bisection reads pages 0, 6, 9,
 11 and 12 at 13 full pages. At 14 it reads pages 7, 10 and 12 in the middle; pages 7 and 10 were
-last
-touched 7.9 and 1.8 MB of log earlier.
+last touched 7.9 and 1.8 MB of log earlier.
 
 The slots are exact. The pages in memory follow the model in page_replay, with a lookup after each
 entry.
@@ -31,8 +30,7 @@ class TailLookup:
         probes: the slots that it reads, in order.
         warm_from_slot: the first slot of the warm section; None for a plain search.
         waits: rows of page_replay.FAULT, one per page that was not in memory when a lookup needed
-            it,
-            since the index was one page shorter.
+            it, since the index was one page shorter.
     """
 
     probes: tuple[int, ...]

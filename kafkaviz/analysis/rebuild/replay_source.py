@@ -112,8 +112,7 @@ def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDi
     """Compares the indexes of each copied segment with those of its replay.
 
     A segment that the replay does not have is compared with empty files. An index that was not
-    closed
-    is compared up to its last byte that is not zero.
+    closed is compared up to its last byte that is not zero.
     """
     replayed_files = {
         replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files

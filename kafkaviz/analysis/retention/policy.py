@@ -1,7 +1,7 @@
 """The retention of each segment of a log: the rule and the record that keep it, and until when.
 
-For example, retention.ms is 7 days and a log has three segments. The newest record of the first
-one is of 2027-11-25, and the newest records of the others are of 2026-10-20. A broker deletes the
+For example, retention.ms is 7 days and a log has three segments. The newest record of the first one
+is of 2027-11-25, and the newest records of the others are of 2026-10-20. A broker deletes the
 oldest segments and stops at the first one that is too young. So the first segment keeps the others
 until 2027-12-02.
 
@@ -48,8 +48,8 @@ class RetentionLimits:
 
     Attributes:
         is_tiered: whether the topic has remote storage. Closed segments are then deleted only after
-            they were copied there, which these files do not show. The limits are
-            local.retention.ms and local.retention.bytes.
+            they were copied there, which these files do not show. The limits are local.retention.ms
+            and local.retention.bytes.
     """
 
     deletes: bool | None
@@ -90,12 +90,10 @@ class SegmentAge:
     Attributes:
         timestamp_ms: the newest time; None if unknown.
         counted_by: the source of the time. "record": a record of the .log, `offset`, or a record in
-            the
-            batch that ends there, if its records cannot be read. "entry": the last entry of the
+            the batch that ends there, if its records cannot be read. "entry": the last entry of the
             .timeindex, which differs from the .log. "unwritten": a slot of the .timeindex that was
             never written and reads 0. "mtime": the modification time of the .log, for lack of a
-            time
-            entry.
+            time entry.
     """
 
     base_offset: int
@@ -165,8 +163,7 @@ def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
 
     Args:
         is_recovered: whether the next start recovers the segment. Its time entries then do not
-            count,
-            and its tail is cut off.
+            count, and its tail is cut off.
     """
     log, newest = summary.segment.log, summary.newest
     base_offset = summary.segment.base_offset
@@ -381,10 +378,8 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
     """Returns all segments of the logs, the most urgent first.
 
     The next pass deletes the first ones. Then come segments that wait for an older one for more
-    than a
-    day, then those whose date depends on a file's time or is unknown, then the rest. In each group
-    the
-    earliest date comes first.
+    than a day, then those whose date depends on a file's time or is unknown, then the rest. In each
+    group the earliest date comes first.
     """
 
     def sort_key(pair: tuple[LogRetention, SegmentRetention]) -> tuple:

@@ -2,8 +2,7 @@
 
 It shows which limit comes first, and how large an index must be to never be the first. Batches of
 one size arrive at one speed, so index entries are G bytes apart. For example, with batches of 1000
-B
-and index.interval.bytes 4096, every 5th batch gets an entry and G is 5000 B:
+B and index.interval.bytes 4096, every 5th batch gets an entry and G is 5000 B:
 
     segment.bytes        1 GiB / 1 MB/s                    1074 s
     offset index         12 800 slots * 5000 B / 1 MB/s      64 s

@@ -203,8 +203,7 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
     """Returns a segment's state after some of its appends, including the last one.
 
     A time entry was written with the first offset entry after its timestamp had come. The entry of
-    the
-    roll has no offset entry, so it is left out.
+    the roll has no offset entry, so it is left out.
 
     Args:
         positions: positions in the offset index.
@@ -249,8 +248,7 @@ def history_of_partition(
 
     Args:
         known_settings: topic names of the settings of `config` that were found. Any other setting
-            that
-            a roll contradicts is inferred from the rolls.
+            that a roll contradicts is inferred from the rolls.
 
     Raises:
         KafkavizError: the index files cannot be read.

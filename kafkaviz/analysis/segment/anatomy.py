@@ -57,8 +57,7 @@ def density(
         batches: number of batches.
         indexed_batches: number of batches with their own entry.
         wrong_slots: slots of wrong entries, as in links.Links. The gaps next to them are left out,
-            as
-            are gaps of 0 or less: they are damage, and do not show how the index was written.
+            as are gaps of 0 or less: they are damage, and do not show how the index was written.
     """
     gap_bytes = gaps(entries)
     gap_bytes[wrong_slots] = 0

@@ -7,8 +7,7 @@ one pass notes where every 1024th batch starts, and the largest offset and the t
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
 
 To get row 1500, the headers of block 1 are read again from byte 102400. The blocks read last stay
-in
-memory. A log of few batches is a single block, which stays in memory.
+in memory. A log of few batches is a single block, which stays in memory.
 """
 
 from functools import lru_cache, partial

@@ -292,8 +292,7 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         """Counts the lookups of every offset.
 
         Only the last offset of a batch can start at the batch's own entry. The sweep has the rule
-        for
-        reading one more header.
+        for reading one more header.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
         near, far = targets["near"] - targets["near_last"], targets["far"] - targets["far_last"]

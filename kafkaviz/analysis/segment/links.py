@@ -301,10 +301,8 @@ def _entry_twins(
     """Returns the time slot that was written with each offset entry.
 
     TimeIndex.maybeAppend writes an entry only if its timestamp is newer than the last entry's. So a
-    time
-    entry belongs to the first offset entry that was written while its batch held the newest record.
-    If
-    two time entries name one batch, the one that agrees with the log is taken.
+    time entry belongs to the first offset entry that was written while its batch held the newest
+    record. If two time entries name one batch, the one that agrees with the log is taken.
 
     Args:
         home_owner: the batch of the newest record up to each entry_home.

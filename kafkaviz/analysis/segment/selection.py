@@ -30,8 +30,7 @@ class Selection(NamedTuple):
     """A requested offset with its row, or the reason why it has none.
 
     An offset of "" means that none was requested, and the row is an instructive one. `slot` and
-    `time`
-    are the slots to show, if they matter.
+    `time` are the slots to show, if they matter.
     """
 
     offset: str
@@ -65,8 +64,7 @@ def default_selection(anatomy: Anatomy) -> Selection:
     """Returns the batch to show first.
 
     It belongs to a wrong entry, or else is near the end of an .index that is in use or torn, or
-    else is
-    an indexed batch of several records near the middle.
+    else is an indexed batch of several records near the middle.
     """
     links = anatomy.links
     if len(links.wrong_entries):

@@ -36,15 +36,13 @@ class SweepParts:
 
     Attributes:
         intervals, entries, time_entries, skipped_bytes: int64, shape (k,); skipped_bytes is summed
-            over
-            all targets.
+            over all targets.
         headers: the number of targets by headers read. Interval k has the counts from starts[k] to
             starts[k + 1], for 0, 1, 2 ... headers.
         targets: number of targets.
         log_bytes, batches, segments: the extent of the swept logs.
         least_batch_bytes: the smallest batch, not counting the last one of each segment; None if
-            there
-            is no such batch.
+            there is no such batch.
     """
 
     intervals: np.ndarray

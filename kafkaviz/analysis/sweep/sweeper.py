@@ -30,11 +30,9 @@ def sweep(
         batches: rows of format.batch.BATCH.
         targets: "base_offset", "last_offset" or "every_offset".
         by_base_offset: whether scans work as since 4.1, which read one more header for a target
-            inside
-            a batch.
+            inside a batch.
         append_bytes: the greatest size of an append, which gets at most one entry, as on followers
-            and
-            after compaction up to 4.0.0 (KAFKA-806). None: every batch may get an entry.
+            and after compaction up to 4.0.0 (KAFKA-806). None: every batch may get an entry.
     """
     return parts(
         batches,
@@ -87,8 +85,7 @@ class Sweeper(BatchObserver[SweepParts]):
 
         Args:
             by_append: whether a column "append" of the batches says which of them were appended
-                together;
-                it replaces append_bytes.
+                together; it replaces append_bytes.
         """
         self._intervals = np.unique(np.fromiter(intervals, np.int64))
         if len(self._intervals) and self._intervals[0] < 0:

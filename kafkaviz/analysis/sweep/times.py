@@ -3,8 +3,7 @@
 A lookup takes the last time entry that is not above its timestamp, and looks up that entry's offset
 in the offset index. From there it reads headers until a batch is new enough. Time entries are only
 written when a newer timestamp comes. If a producer appends old records, no time entries are
-written,
-and a lookup just above the newest timestamp so far reads all of them.
+written, and a lookup just above the newest timestamp so far reads all of them.
 
 This is LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup does not
 depend on the interval: one whole batch is read and decompressed.
@@ -27,8 +26,7 @@ def sweep_times(
     """Returns the cost of one lookup per batch, for its first timestamp, in its own segment.
 
     A batch is left out if it has no timestamp, if compaction replaced its first timestamp, or if
-    that
-    is above all largest timestamps.
+    that is above all largest timestamps.
 
     Args:
         batches: rows of format.batch.BATCH, of one or several segments.

@@ -12,8 +12,7 @@ def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupC
     """Returns the intervals that may be proposed: powers of two, and today's interval.
 
     Intervals that are too long for the storage are left out, and so are those below the smallest
-    batch,
-    because they change nothing.
+    batch, because they change nothing.
     """
     least = measurement.parts.least_batch_bytes or 0
     most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))

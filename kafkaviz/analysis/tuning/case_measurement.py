@@ -46,8 +46,7 @@ def measure_cases(
     """Measures every topic.
 
     Each is swept at the intervals of all topics. An interval is known for sure only when its topic
-    was
-    read. If an estimate was wrong, everything is read again.
+    was read. If an estimate was wrong, everything is read again.
 
     Returns:
         A case per readable topic, and the faults of the others.

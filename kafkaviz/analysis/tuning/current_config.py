@@ -87,10 +87,8 @@ def current_interval(
     """Returns the interval that the log has today.
 
     A default that the entries contradict is not used: the log was probably copied without its
-    settings.
-    The interval is then inferred. It is also inferred if the setting is unknown. If nothing is
-    indexed,
-    Kafka's default is assumed.
+    settings. The interval is then inferred. It is also inferred if the setting is unknown. If
+    nothing is indexed, Kafka's default is assumed.
 
     Args:
         bounds: the bounds that the entries give.
@@ -116,8 +114,7 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
     """Returns segment.bytes, segment.ms and segment.index.bytes as far as the rolls show them.
 
     They come from the first partition whose rolls bound them. An active segment's index that a
-    crash
-    left untrimmed gives segment.index.bytes by its length.
+    crash left untrimmed gives segment.index.bytes by its length.
     """
     values: dict[str, Value] = {}
     for partition, segments in logs:

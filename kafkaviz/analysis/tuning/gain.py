@@ -29,8 +29,7 @@ class Gain:
         index_share: index bytes saved, as a share of the log.
         cores: None without fetches_per_s.
         blocks: number of stretches of the log in the bootstrap; with fewer than 8 only the costs
-            give a
-            range.
+            give a range.
     """
 
     p99_us: Range

@@ -60,8 +60,7 @@ def search_cost(entries: int, *, warm: bool = True) -> IndexSearchCost:
     """Returns the cost of a search in an offset index, by running searches.
 
     The tail is exact at any size. Means are exact up to 2^18 entries. Each doubling beyond that
-    adds a
-    probe and a page, as in a bisection.
+    adds a probe and a page, as in a bisection.
     """
     if not entries:
         return IndexSearchCost(0, 0, 0.0, 0.0)
@@ -195,8 +194,7 @@ def sweep_index_sizes(
     """Returns the outcome of each size and of config's own, the smallest size first.
 
     Sizes with which Kafka cannot write this log are left out. Above the first size at which no
-    index
-    fills, all sizes give the same log, so it is written only once.
+    index fills, all sizes give the same log, so it is written only once.
     """
     outcomes: list[IndexSizeOutcome] = []
     for index_bytes in sorted({*sizes, config.segment_index_bytes}):

@@ -32,8 +32,7 @@ class LogMeasurement:
         index_cost: the existing indexes; None for a workload, which has only its replay.
         one_read_share: the share of batches of magic 0 and 1.
         empty_segments: the segments without a batch, which `parts` does not count. They cost no
-            lookup,
-            but have files and maps.
+            lookup, but have files and maps.
     """
 
     parts: SweepParts
@@ -82,8 +81,7 @@ class CurrentConfig:
         topic: the topic's name; None for a whole broker.
         inferred_settings: settings that no file has, inferred from the log's rolls.
         unknown_settings: settings that only the metadata log has, which is in another log
-            directory;
-            the interval and config have inferred values or Kafka's defaults instead.
+            directory; the interval and config have inferred values or Kafka's defaults instead.
         index_rooms: segment.index.bytes of each partition of a broker whose topics differ; empty if
             config applies to all.
         leaves_maps: whether a roll leaves unused maps (KAFKA-19390).

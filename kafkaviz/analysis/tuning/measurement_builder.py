@@ -54,8 +54,7 @@ class MeasurementBuilder:
         Args:
             chunks: rows of format.batch.BATCH, or append_batches.INCOMING for a workload.
             indexes: the segment's entries on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None if
-                an
-                index is missing.
+                an index is missing.
             report_share: called with the share of the work that is done, after all batches were
                 read.
         """
@@ -119,8 +118,7 @@ def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement
     """Returns several measurements as one.
 
     Exact numbers are added, the moments of batch sizes are combined, and the speed is the mean over
-    all
-    logs.
+    all logs.
     """
     return replace(
         _merge_with_batches(measurements),

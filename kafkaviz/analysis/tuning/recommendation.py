@@ -42,8 +42,7 @@ class Recommendation:
         value: the recommended interval; today's if the verdict is keep.
         is_today_known: whether today's interval is known; otherwise it is inferred or assumed.
         considered_bytes: the interval that the budgets alone would choose, or if none meets them
-            all,
-            the nearest one.
+            all, the nearest one.
     """
 
     verdict: TuningVerdict

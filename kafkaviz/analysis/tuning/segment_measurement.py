@@ -36,12 +36,10 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
 
         Args:
             follower_intervals: intervals for a follower that appends a whole fetch at once; empty
-                if that
-                makes no difference.
+                if that makes no difference.
             by_append: whether a column "append" of the batches says which were appended together.
             current_interval_bytes: today's interval, whose replay replaces a missing index; None
-                for a
-                workload.
+                for a workload.
             index_sweeper: the sweeper of the existing indexes, or None.
             report_share: called with the share of the work that is done, after all batches were
                 read.

@@ -170,8 +170,7 @@ def _close_segments(
 
     Args:
         scans: the state of one scan, which continues from lookup to lookup while they start at the
-            same
-            entry.
+            same entry.
     """
     limit, scan = settings[0], scans[0]
     sizes, newest = batches[SIZE_BYTES], batches[MAX_TIMESTAMP_MS]

@@ -107,8 +107,7 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
     Returns:
         The broker directory and the topic. For any other path, the path itself, unpacked if it is
-        in an
-        archive, and None.
+        in an archive, and None.
     """
     path = file.absolute_path(path)
     try:

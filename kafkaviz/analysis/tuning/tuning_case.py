@@ -29,8 +29,7 @@ class TuningCase:
         disk_entries: the entries of both indexes on disk; None if an index is missing.
         index_files: the apparent and the allocated bytes of the index files; None for a workload.
         logs: the appends without payload and the first offset of each log, for replays; None if a
-            .log
-            was given alone.
+            .log was given alone.
     """
 
     name: str
@@ -96,8 +95,7 @@ class TuningSource:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, by name.
         metadata_left_out: whether KRaft's own log was there and was left out. Its small batches
-            need
-            their index.
+            need their index.
         inactive_segments: the segments that are not in use, which were left out too.
         default_interval: a broker's interval for topics that have none of their own.
         own_settings: other settings in a broker's files, by the fields of LogConfig.
@@ -129,8 +127,7 @@ class TuningSource:
         """The only case, or the sum over a broker's topics as if all had the broker's interval.
 
         If no file of the broker has one of its other settings, the largest of all topics counts,
-        because an
-        index must be safe for all.
+        because an index must be safe for all.
         """
         if self.default_interval is None:
             return self.cases[0]
