@@ -134,7 +134,7 @@ def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
 
 
 def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatch]:
-    """Batches of these segments: of those before the offset the last BEFORE of each array."""
+    """Yields batches of these segments; at most BEFORE per array end before the offset."""
     with BatchStream(segments, None, 0) as stream:
         while stream.fill():
             if stream.unreadable:

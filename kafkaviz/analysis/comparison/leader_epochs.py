@@ -74,14 +74,11 @@ class EpochHistory:
 
     @property
     def latest_election(self) -> int:
-        """The newest epoch that began at or before the log's end, with or without a record.
+        """The newest epoch that began at or before the log's end, or UNDEFINED.
 
-        A leader notes its epoch when it is elected (UnifiedLog.assignEpochStartOffset, 4.0), before
-        it writes anything: the replica with the newest one was elected last, or has a record of the
-        one that was.
-
-        Returns:
-            UNDEFINED where none is known.
+        It counts even without a record. A leader notes its epoch when it is elected, before it
+        writes a record (UnifiedLog.assignEpochStartOffset, 4.0). So the replica with the newest
+        epoch was elected last, or has a record of the last one elected.
         """
         return max(
             (epoch for epoch, start in self.entries if start <= self.log_end_offset),
@@ -230,7 +227,10 @@ def _step(leader: EpochHistory, follower: EpochHistory) -> TruncationStep:
 
 
 def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRule, int]:
-    """AbstractFetcherThread.getOffsetTruncationState, 4.0."""
+    """Returns the rule and the new log end (AbstractFetcherThread.getOffsetTruncationState).
+
+    It follows Kafka 4.0.
+    """
     end, own = follower.log_end_offset, follower.end_offset_for(answer.epoch)
     if own.end_offset == UNDEFINED:
         return TruncationRule.LEADER_END, min(answer.end_offset, end)

@@ -1,1 +1,1 @@
-"""What is wrong, and how it is kept: findings, their rows and the badges they give a partition."""
+"""Findings, their rows in a catalog, and the badges of a topic-partition."""

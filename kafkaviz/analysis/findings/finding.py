@@ -1,11 +1,12 @@
-"""A finding: something true of a directory that a person may want to know, with its evidence.
+"""Findings: facts about a directory that a user may want to know, with their evidence.
 
-CODES lists all of them.
+CODES lists all kinds of findings. For example:
 
     index-offset-mismatch   error   bookings-0/00000000000000000858.index, bytes 24 to 31
-    found     offset 963, position 20672          expected  offset 963, position 13780
-    Kafka     searches believe the entry ...      next      move the file away with the broker
-    stopped ...
+    found       offset 963, position 20672
+    expected    offset 963, position 13780
+    Kafka       searches believe the entry ...
+    next step   move the file away with the broker stopped ...
 """
 
 from collections.abc import Iterable
@@ -43,7 +44,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """Both in one line."""
+        """The found and the expected value in one line."""
         parts = (
             self._format_part("found", self.found, self.found_hex),
             self._format_part("expected", self.expected, self.expected_hex),
@@ -919,8 +920,8 @@ _TABLE = (
     ),
 )
 CODES: dict[str, Code] = {code.name: code for code in _TABLE}
-# what a level of checking does not look for, or not everywhere: records are counted by the offsets
-# of their batch, and a checksum where a header leads nowhere
+# Codes that a level of checking does not find, or not everywhere. Without reading records, they are
+# counted by the offsets of their batch. Checksums are only computed if a header leads nowhere.
 _OF_RECORDS = (
     "batch-record-count",
     "record-malformed",
@@ -950,9 +951,9 @@ def finding(
     next_step: Message | None = None,
     log_directory: str | None = None,
 ) -> Finding:
-    """A finding of this code, with the words of the table where none are given.
+    """Returns a finding of this code; texts that are not given come from the table.
 
-    Without a release those of the newest release.
+    Without a release, the texts for the newest release are used.
     """
     row = CODES[code]
     return Finding(
@@ -980,15 +981,15 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """The same as mere information.
+    """Returns the findings with severity "info".
 
-    Of a directory that waits for deletion nothing matters any more.
+    Nothing is severe in a directory that waits for deletion.
     """
     return [replace(finding, severity=INFO) for finding in findings]
 
 
 def sort_key(finding: Finding) -> tuple:
-    """What findings are in order by: the worst first; then by place."""
+    """Returns the sort key of a finding: the worst severity first, then by place."""
     return place_key(
         finding.severity, finding.partition, finding.file, finding.position, finding.code
     )
@@ -997,7 +998,7 @@ def sort_key(finding: Finding) -> tuple:
 def place_key(
     severity: str, directory: str | None, file: str | None, position: int | None, code: str
 ) -> tuple:
-    """The sort_key of a finding with these values."""
+    """Returns the sort_key of a finding with these values."""
     return (
         SEVERITIES.index(severity),
         natural_sort_key(directory or ""),
@@ -1008,11 +1009,11 @@ def place_key(
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The worst first; then by place."""
+    """Returns the findings in the order of sort_key."""
     return tuple(sorted(findings, key=sort_key))
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
-    """How many findings of each severity."""
+    """Returns the number of findings by severity."""
     severities = [finding.severity for finding in findings]
     return {severity: severities.count(severity) for severity in SEVERITIES}

@@ -1,12 +1,12 @@
-"""Findings and the steps of a start, taken apart and put together: the only place that does.
+"""The only serialization of findings and of the steps of a start.
 
-to_object(finding)      what `kafkaviz check --json`, the pages, lessons and the report show
-to_row(finding)         a row of the catalog's table findings: English words for whoever asks by
-                        SQL, and in its column `json` the messages themselves
-from_row(row)           the finding again
+- to_object(finding) is the object that `kafkaviz check --json`, pages, lessons and reports show.
+- to_row(finding) is a row of the catalog table `findings`. It has English texts for SQL users, and
+  the messages themselves in its column `json`.
+- from_row(row) is the finding again.
 
-steps_to_json(steps) and findings_to_plain(findings) are what a run keeps of a directory and of a
-segment. Whatever comes back is looked at: a code, cause, severity or action that there is not is
+steps_to_json(steps) and findings_to_plain(findings) are kept by a run for each directory and each
+segment. Values that are read back are checked: an unknown code, cause, severity or action is
 refused.
 """
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def to_object(finding: Finding) -> dict[str, Any]:
-    """Plain values as JSON takes them, in English."""
+    """Returns the finding as plain values for JSON, in English."""
     evidence = finding.evidence
     return {name: getattr(finding, name) for name in LOCATION} | {
         "message": str(finding.message),
@@ -41,7 +41,7 @@ def to_object(finding: Finding) -> dict[str, Any]:
 
 
 def to_row(finding: Finding) -> dict[str, Any]:
-    """The columns of pipeline.catalog.schema.FINDINGS from `code` on."""
+    """Returns the columns of pipeline.catalog.schema.FINDINGS from `code` on."""
     row = to_object(finding)
     evidence = row.pop("evidence")
     del row["log_directory"]  # the column `json` has it
@@ -57,30 +57,30 @@ def to_row(finding: Finding) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any]) -> Finding:
-    """The finding of a row.
+    """Returns the finding of a row.
 
     Raises:
-        ValueError: its json holds none.
+        ValueError: the column `json` does not hold a finding.
     """
     return _require_finding(_from_json(Finding, row["json"]))
 
 
 def findings_to_plain(findings: tuple[Finding, ...]) -> Plain:
-    """A list a finding, for what is kept of a segment."""
+    """Returns the findings of a segment as lists of plain values."""
     return to_plain(findings)
 
 
 def findings_from_plain(plain: object) -> tuple[Finding, ...]:
-    """What findings_to_plain was given.
+    """Returns the findings that were given to findings_to_plain.
 
     Raises:
-        ValueError: it is no such thing.
+        ValueError: the value does not come from there.
     """
     return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
 
 def step_to_object(step: StartupStep) -> dict[str, Any]:
-    """Plain values as JSON takes them, in English."""
+    """Returns the step as plain values for JSON, in English."""
     return {
         "partition": step.partition,
         "segment": step.segment,
@@ -97,7 +97,7 @@ def step_to_object(step: StartupStep) -> dict[str, Any]:
 
 
 def step_to_row(step: StartupStep) -> dict[str, Any]:
-    """The columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
+    """Returns the columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
     row = step_to_object(step)
     del row["log_directory"]  # the column `json` has it
     return row | {
@@ -108,24 +108,24 @@ def step_to_row(step: StartupStep) -> dict[str, Any]:
 
 
 def step_from_row(row: Mapping[str, Any]) -> StartupStep:
-    """The step of a row.
+    """Returns the step of a row.
 
     Raises:
-        ValueError: its json holds none.
+        ValueError: the column `json` does not hold a step.
     """
     return _require_step(_from_json(StartupStep, row["json"]))
 
 
 def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
-    """What a start does to one partition directory, as text."""
+    """Returns the steps of a start for one partition directory as text."""
     return to_json(steps)
 
 
 def steps_from_json(text: str) -> tuple[StartupStep, ...]:
-    """What steps_to_json was given.
+    """Returns the steps that were given to steps_to_json.
 
     Raises:
-        ValueError: the text is no such thing.
+        ValueError: the text does not come from there.
     """
     return tuple(map(_require_step, _from_json(tuple[StartupStep, ...], text)))
 

@@ -1,7 +1,7 @@
-"""What a picture of segments says of a topic-partition.
+"""The badges of a topic-partition in a picture of segments: one per code of its findings.
 
-The findings about it, the worst first, one badge a code. What the next start does about it is left
-out, unless it fails: after a kill that is true of every topic-partition.
+The worst badge comes first. Findings about the next start are left out unless it fails, because
+after a kill every topic-partition has some.
 
     badges_from_rows(
         [("orders-0", "orders-0/00000000000000000858.index", "index-offset-mismatch", "error")]
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kafkaviz.analysis.findings.finding import CODES, FAMILIES, INFO, SEVERITIES, Finding
 from kafkaviz.format import names
 
-FINDING_COLUMNS = ("directory", "file", "code", "severity")  # of a finding
+FINDING_COLUMNS = ("directory", "file", "code", "severity")
 RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete")
 
 
@@ -25,19 +25,19 @@ class Badge(NamedTuple):
 
     code: str
     severity: str
-    # of the segments whose files it is about; none where it is about the directory
+    # the segments with such a finding; empty if the finding is about the directory
     base_offsets: tuple[int, ...] = ()
 
 
 def badges_from_rows(
     rows: Iterable[tuple[str | None, str | None, str, str]],
 ) -> dict[str, tuple[Badge, ...]]:
-    """The badges by topic-partition directory.
+    """Returns the badges by topic-partition directory.
 
-    What is mere information is no badge.
+    Findings of severity "info" give no badge.
 
     Args:
-        rows: FINDING_COLUMNS of each finding.
+        rows: the FINDING_COLUMNS of each finding.
     """
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
         lambda: defaultdict(set)
@@ -52,7 +52,7 @@ def badges_from_rows(
 
 
 def badges_from_findings(findings: Iterable[Finding]) -> dict[str, tuple[Badge, ...]]:
-    """The same of findings themselves."""
+    """Returns the badges of findings, by topic-partition directory."""
     return badges_from_rows(
         (finding.partition, finding.file, finding.code, finding.severity) for finding in findings
     )

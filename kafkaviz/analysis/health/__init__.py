@@ -1,1 +1,1 @@
-"""The health of a directory: all its checks together, and the objects of --json."""
+"""The health of a directory: all checks together, and the object of `--json`."""

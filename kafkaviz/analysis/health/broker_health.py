@@ -1,11 +1,11 @@
-"""The health of a topic-partition and of a broker directory.
+"""The health of a topic-partition or a broker directory: all findings, and the predicted start.
 
-All findings, the worst first, and what the next start will do.
+For example:
 
     health = check("/var/lib/kafka")
-    health.counts          {"error": 0, "warning": 2, "info": 5}
-    health.findings[0]     Finding(code="unclean-shutdown", ...)
-    health.restart.starts  True
+    health.counts            # {"error": 0, "warning": 2, "info": 5}
+    health.findings[0]       # Finding(code="unclean-shutdown", ...)
+    health.restart.starts    # True
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -175,12 +175,12 @@ def compose_health(
     restart: Restart | None,
     retentions: Iterable[LogRetention] = (),
 ) -> Health:
-    """The health, from the findings about each partition, and the start.
+    """Returns the health, from the findings about each partition and the predicted start.
 
     Args:
-        findings: of each partition, as from `partition_findings`.
-        restart: the start; None where it cannot be predicted.
-        retentions: of each partition, as from `partition_retention`.
+        findings: the results of `partition_findings` for all partitions.
+        restart: the predicted start; None if it cannot be predicted.
+        retentions: the results of `partition_retention` for all partitions.
     """
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
@@ -196,14 +196,14 @@ def compose_health(
 
 
 def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
-    """The findings about what is around the partitions, and about the check itself."""
+    """Yields the findings about everything around the partitions, and about the check itself."""
     yield from _broker_findings(check_plan)
     yield from tiered_storage.check_plan(check_plan)
     yield from state.check_level(check_plan.level, check_plan.assumed_release.release)
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding]:
-    """The findings about one partition, read here and now."""
+    """Reads one partition and returns the findings about it."""
     return partition_findings(
         partition, facts, [segment.check(log_segment, facts) for log_segment in partition.segments]
     )
@@ -215,13 +215,14 @@ def partition_findings(
     segment_checks: Sequence[SegmentFindings],
     find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
 ) -> list[Finding]:
-    """The findings about one partition from those of its segments, in its order.
+    """Returns the findings about one partition, from those of its segments.
 
-    The segments may have been read anywhere.
+    The segments may have been read in another process.
 
     Args:
-        find_transactional_ids: returns the transactional id of each producer id, as far as it is
-            known; called where a transaction is open.
+        segment_checks: the findings of the segments, in ascending order.
+        find_transactional_ids: a function that returns the known transactional ids by producer id;
+            it is called if a transaction is open.
     """
     findings = [
         segment_finding
@@ -249,9 +250,9 @@ def partition_findings(
 def partition_retention(
     check_plan: CheckPlan, partition: Partition, segment_checks: Sequence[SegmentFindings]
 ) -> list[LogRetention]:
-    """What keeps the local segments of a partition at the newest time of a file here.
+    """Returns the retention of a partition's local segments, at the newest time of a file.
 
-    Nothing of one whose segments no limit concerns.
+    The result is empty if no limit applies to the partition.
     """
     summaries = [
         segment_check.summary
@@ -282,7 +283,7 @@ def partition_retention(
 
 
 def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) -> list[CheckSummary]:
-    """Those of segments that lie in the local directory: no limit of it concerns the others."""
+    """Returns the summaries of segments in the local directory; only these have local limits."""
     return [
         summary
         for summary in summaries
@@ -291,12 +292,12 @@ def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) ->
 
 
 def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
-    """The findings about the broker directory itself, if that is checked."""
+    """Yields the findings about the broker directory itself, if it is checked."""
     if check_plan.is_whole and check_plan.has_broker:
         release = check_plan.assumed_release.release
         try:
             own_steps = check_plan.own_steps()
-        except KafkavizError:  # the file that may not be read is a finding of its own
+        except KafkavizError:  # the unreadable file is reported by another check
             own_steps = ()
         for single in check_plan.broker.single_directories:
             path = single.main_directory.text
@@ -317,11 +318,7 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _predict_restart(check_plan: CheckPlan) -> Restart | None:
-    """The start, as of now.
-
-    Returns:
-        None where a file that it reads may not be read.
-    """
+    """Returns the predicted start, or None if a file that it reads cannot be read."""
     try:
         return check_plan.restart(
             [

@@ -1,7 +1,4 @@
-"""The health of a directory as one object of plain values.
-
-What `kafkaviz check --json` prints and the Health page hands out.
-"""
+"""The health of a directory as the object that `kafkaviz check --json` and the Health page give."""
 
 from dataclasses import asdict
 
@@ -16,10 +13,10 @@ METADATA_LOG_ELSEWHERE = message("setting_source.metadata_log_elsewhere")
 
 
 def as_object(health: Health) -> dict:
-    """The health as values that JSON takes.
+    """Returns the health as plain values for JSON.
 
-    The directory, the release assumed, the findings, the predicted start, the counts, and what
-    keeps each segment, and the size of each topic.
+    They are the directory, the assumed release, the findings, the predicted start, the counts, the
+    retention of each segment, and the size of each topic.
     """
     restart = health.restart
     return {
@@ -47,14 +44,14 @@ def as_object(health: Health) -> dict:
 
 
 def _unknown_release(health: Health) -> dict:
-    """That the release is unknown, where only a metadata log that was not opened could tell it."""
+    """Returns the fields for a release that only a missing metadata log could show; else empty."""
     if health.assumed_release.is_known:
         return {}
     return {"value": None, "source": str(METADATA_LOG_ELSEWHERE)}
 
 
 def _directory_object(single: Broker) -> dict:
-    """A log directory in numbers, of a broker with this one alone."""
+    """Returns a log directory in numbers; the broker has only this one."""
     directory = single.main_directory
     return {
         "path": directory.text,

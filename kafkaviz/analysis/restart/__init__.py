@@ -1,1 +1,1 @@
-"""What the next start of a broker does to a directory."""
+"""The effects of a broker's next start on a directory."""

@@ -1,7 +1,4 @@
-"""What the next start of a broker will do to a directory on disk.
-
-simulate.startup.restart, for what lies there.
-"""
+"""The prediction of a broker's next start on a directory on disk, with simulate.startup.restart."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -56,20 +53,20 @@ __all__ = [
 NEWEST: Release = versions.NEWEST_RELEASE
 
 METADATA_VERSION = "metadata.version"
-LOWEST_LEVEL = 7  # that of 3.3, the lowest that 4.0 to 4.4 take (MetadataVersion.MINIMUM_VERSION)
+LOWEST_LEVEL = 7  # level of 3.3, the lowest that 4.0 to 4.4 accept (MINIMUM_VERSION)
 
 ConfigLookup = Callable[[Partition], IndexConfig]
 
 
 def config_lookup(settings: Settings) -> ConfigLookup:
-    """What each partition's log is run with, as the settings of its topic say."""
+    """Returns a function that gives the index settings of each partition's log."""
 
     def find_partition_config(partition: Partition) -> IndexConfig:
         interval = settings.find(partition.topic, "index.interval.bytes")
         index_bytes = settings.find(partition.topic, "segment.index.bytes")
         return IndexConfig(
             int(interval.value) if interval.is_known else IndexConfig.index_interval_bytes,
-            # an index that nobody knows the limit of is not said to be full
+            # with an unknown limit an index is never reported as full
             int(index_bytes.value) if index_bytes.is_known else INT_MAX,
             is_known=interval.is_known and index_bytes.is_known,
         )
@@ -83,18 +80,18 @@ def predict_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """What a start does to a broker; nothing in its directories is changed.
+    """Predicts the start of a broker; nothing in its directories is changed.
 
-    Reads the .log files of the segments that would be recovered, and little of others.
+    It reads the .log files of the segments that would be recovered, and little of others.
 
     Args:
-        find_config: what each partition's log is run with; by default what the directory itself
-            says.
-        on_recovered: called with directory, base offset and RecoveredSegment of each recovered
+        find_config: a function that gives the settings of each partition's log; by default they
+            come from the directory itself.
+        on_recovered: called with directory, base offset and RecoveredSegment for each recovered
             segment.
 
     Raises:
-        CannotOpen: a file may not be read.
+        CannotOpen: a file cannot be read.
     """
     settings = open_settings(broker, release) if find_config is None else None
     metadata_image = settings.image if settings else metadata_log.read_image(broker)
@@ -132,7 +129,7 @@ def predict_partition_restart(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> Restart:
-    """The same of one partition directory: starts speaks for it alone."""
+    """Predicts the start for one partition directory; `starts` is about that directory alone."""
     log = restart_log(broker, partition, config or IndexConfig())
     is_clean = broker.directory_of(partition).is_clean
     steps = restart_steps(log, clean=is_clean, release=release, on_recovered=on_recovered)
@@ -141,13 +138,15 @@ def predict_partition_restart(
 
 @dataclass(frozen=True, kw_only=True)
 class RestartLog:
-    """A partition directory that a start loads, and what the broker around it says of it.
+    """A partition directory that a start loads, and its broker's facts about it.
 
-    Small enough to be sent to a process.
+    It is small enough to be sent to another process.
 
     Attributes:
-        recovery_point, log_start_offset, stray, replay_error: as of simulate.stored_log.StoredLog.
-        log_directory: its path, as a person knows it; None without a broker directory.
+        recovery_point, log_start_offset, stray, replay_error: the fields of
+            simulate.stored_log.StoredLog.
+        log_directory: the path of its log directory as the user knows it; None without a broker
+            directory.
     """
 
     partition: Partition
@@ -160,7 +159,7 @@ class RestartLog:
 
     @property
     def path(self) -> str:
-        """Where it is, as join_steps takes it."""
+        """The path that join_steps takes."""
         name = self.partition.directory
         return name if self.log_directory is None else f"{self.log_directory}/{name}"
 
@@ -168,13 +167,13 @@ class RestartLog:
 def own_file_steps(
     broker: Broker, release: Release = NEWEST, properties: Mapping[str, str] | None = None
 ) -> tuple[StartupStep, ...]:
-    """What the own files of the log directories bring about, before the first log is loaded.
+    """Returns the steps caused by the log directories' own files, before the first log is loaded.
 
     Args:
         properties: the settings of a server.properties, which may name the directories.
 
     Raises:
-        CannotOpen: something that must be read cannot be.
+        CannotOpen: a necessary file cannot be read.
     """
     main = metadata_directory(broker, properties)
     directories = [
@@ -189,14 +188,14 @@ def own_file_steps(
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:
-    """The path of the metadata log directory, as a person knows it.
+    """Returns the path of the metadata log directory as the user knows it.
 
-    A server.properties names it by metadata.log.dir, else by the first of log.dirs; a path on the
-    machine of the broker is that of a directory with the same name here. Without one it is the
+    A server.properties names it in metadata.log.dir, or else first in log.dirs. A path on the
+    broker's machine stands for the directory of that name here. Without server.properties it is the
     directory that has the metadata log.
 
     Returns:
-        None where it is not among the directories that were opened.
+        None if it is not among the opened directories.
     """
     configured = configured_metadata_directory(broker, properties or {})
     if configured is not None:
@@ -209,10 +208,10 @@ def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = No
 def configured_metadata_directory(
     broker: Broker, properties: Mapping[str, str]
 ) -> LogDirectory | None:
-    """The log directory that a server.properties makes the metadata log directory.
+    """Returns the log directory that a server.properties selects for the metadata log.
 
     Returns:
-        None where it names none, or none of those that were opened.
+        None if it names none, or none of the opened ones.
     """
     paths = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
     text = (properties.get("metadata.log.dir") or paths[0]).strip()
@@ -229,10 +228,10 @@ def configured_metadata_directory(
 
 
 def own_files(broker: Broker) -> OwnFiles:
-    """The files that a start reads first, of a broker with one log directory.
+    """Returns the files that a start reads first, for a broker with one log directory.
 
     Raises:
-        CannotOpen: something that must be read cannot be.
+        CannotOpen: a necessary file cannot be read.
     """
     limits = {
         names.META_PROPERTIES: file.PROPERTIES_BYTES,
@@ -259,7 +258,7 @@ def own_files(broker: Broker) -> OwnFiles:
 
 
 def _is_full_folder(path: Path) -> bool:
-    """Whether a path is a folder that holds something."""
+    """Returns whether a path is a folder that is not empty."""
     if not path.is_dir():
         return False
     with file.scan(path) as entries:
@@ -267,9 +266,9 @@ def _is_full_folder(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there, or a link.
+    """Returns whether a file or link exists.
 
-    A folder that has the name of a checkpoint ends the start by that name alone.
+    A folder with the name of a checkpoint does not count; it ends the start whatever it contains.
     """
     return os.path.lexists(path) and not (
         path.name in offset_checkpoints.WAY_OUTS and path.is_dir()
@@ -277,7 +276,7 @@ def is_file(path: Path) -> bool:
 
 
 def has_replicas(broker: Broker) -> bool:
-    """Whether the directory holds a replica in use, besides the metadata log."""
+    """Returns whether the directory has a replica in use, not counting the metadata log."""
     return any(
         partition.state == "current" and partition.directory != DIRECTORY
         for partition in broker.partitions
@@ -285,7 +284,7 @@ def has_replicas(broker: Broker) -> bool:
 
 
 def restart_log(broker: Broker, partition: Partition, config: IndexConfig) -> RestartLog:
-    """One partition directory by itself."""
+    """Returns one partition directory as a start loads it."""
     checkpoints = _checkpoints(broker, partition)
     is_in_broker = broker.shutdown_state != "unknown"
     return RestartLog(
@@ -304,10 +303,10 @@ def all_logs(
     image: MetadataImage,
     partitions: Iterable[Partition] | None = None,
 ) -> Iterator[RestartLog]:
-    """All of a broker directory, or these.
+    """Yields all partition directories of a broker, or the given ones, as a start loads them.
 
     Args:
-        image: what its metadata log says.
+        image: the content of its metadata log.
     """
     for partition in broker.partitions if partitions is None else partitions:
         local = partition.without_remote()
@@ -327,12 +326,12 @@ def restart_steps(
     release: Release = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """What a start does to one of them, whatever lies beside it.
+    """Returns the steps of a start for one log, regardless of the others.
 
-    simulate.startup.restart.join_steps makes one start of all.
+    simulate.startup.restart.join_steps combines the steps of all logs.
 
     Raises:
-        CannotOpen: something that must be read cannot be.
+        CannotOpen: a necessary file cannot be read.
     """
     steps = steps_of(
         stored_log(log),
@@ -344,7 +343,7 @@ def restart_steps(
 
 
 def stored_log(log: RestartLog) -> StoredLog:
-    """A partition directory as plain values, its files opened when they are read."""
+    """Returns a partition directory as plain values; its files are opened when they are read."""
     files = tuple(map(file.view, log_files(log.partition)))
     return StoredLog(
         directory=log.partition.directory,
@@ -359,7 +358,7 @@ def stored_log(log: RestartLog) -> StoredLog:
 
 
 def log_files(partition: Partition) -> list[FileInfo]:
-    """Every file of a partition directory."""
+    """Returns every file of a partition directory."""
     return [
         *(info for segment in partition.segments for info in segment.files),
         *partition.other_files,
@@ -369,7 +368,7 @@ def log_files(partition: Partition) -> list[FileInfo]:
 def cluster_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """What the cluster's metadata brings about, by the path of each partition directory."""
+    """Yields the steps that the cluster's metadata causes, by the path of each directory."""
     level = image.features.get(METADATA_VERSION, 0)
     highest_level = versions.formatting_level(release)
     if versions.KRAFT_ONLY.applies_to(release) and level > highest_level:
@@ -381,7 +380,7 @@ def cluster_steps(
 def _refuse_level(
     path: str, level: int, highest_level: int, image: MetadataImage, release: Release
 ) -> StartupStep:
-    """The end of the start of an older release than the cluster's metadata.version.
+    """Returns the failure of a release older than the cluster's metadata.version.
 
     FeatureControlManager and MetadataLoader of 4.3.1 refuse the level of 4.4.0.
     """
@@ -408,12 +407,12 @@ def _refuse_level(
 def _replica_steps(
     broker: Broker, image: MetadataImage, release: Release
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """What a start does once all logs are loaded.
+    """Yields the steps after all logs are loaded.
 
-    As LogManager.recoverAbandonedFutureLogs and Partition.createLogInAssignedDirectoryId (4.3.1,
-    4.4.0): a -future replica in the directory that the cluster assigns replaces the one in use, and
-    an assigned replica that is nowhere is made, without records. Of a directory that was not opened
-    nothing is said.
+    They follow LogManager.recoverAbandonedFutureLogs and Partition.createLogInAssignedDirectoryId
+    (4.3.1, 4.4.0). A -future replica in the directory that the cluster assigns replaces the one in
+    use. An assigned replica that exists nowhere is created, without records. A directory that was
+    not opened gives no steps.
     """
     is_known = versions.STRAYS_RENAMED.applies_to(release) and not image.problems
     if broker.node_number is None or not is_known:
@@ -441,7 +440,7 @@ def _replica_steps(
 def _promotion_steps(
     broker: Broker, successor: Partition, replica: Partition | None
 ) -> Iterator[tuple[str, tuple[StartupStep, ...]]]:
-    """The -future replica takes the name of the one in use, which is deleted."""
+    """Yields the steps by which a -future replica replaces the one in use, which is deleted."""
     directory = broker.directory_of(successor)
     why = message("start.becomes_current", name=successor.label)
     becomes_current = StartupStep(
@@ -483,16 +482,16 @@ def _creation_step(path: str, name: str) -> tuple[str, tuple[StartupStep, ...]]:
 def stray_reason(
     broker: Broker, partition: Partition, image: MetadataImage, release: Release
 ) -> Message | None:
-    """Why the start would take a partition for stray, or None.
+    """Returns why a start would take a partition for stray, or None.
 
-    As LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
+    The rules are LogManager.isStrayKraftReplica in 3.7, and isStrayReplica in 4.3.1 and 4.4.0.
 
     Args:
-        image: what the metadata log in the same directory says. Where it is not there, or not
-            whole, nothing is known, unless the node is the cluster's only controller: then what is
-            left of its log is all that the cluster knows. Any other node may learn of later changes
-            from the controllers before it loads its logs. Where nothing is left that could say who
-            the controllers are, the worst is assumed (may_have_lost_metadata).
+        image: the content of the metadata log in the same directory. If it is missing or damaged,
+            nothing is known, except for the cluster's only controller: its log is everything that
+            the cluster knows, even if a part of it is lost. Any other node may learn of later
+            changes from the controllers before it loads its logs. If nothing shows who the
+            controllers are, the worst is assumed (may_have_lost_metadata).
     """
     if (
         not versions.STRAYS_RENAMED.applies_to(release)
@@ -520,11 +519,11 @@ def stray_reason(
 
 
 def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
-    """Whether the metadata log of a cluster's only controller may have been removed.
+    """Returns whether the metadata log of a cluster's only controller may have been removed.
 
-    Nothing in its directory says so. A KRaft node without a metadata log has it in a log directory
-    that was not opened, or has lost it. The first is assumed where some partitions are elsewhere
-    too.
+    Nothing in its directory shows that. If a KRaft node has no metadata log, it is in a log
+    directory that was not opened, or it is lost. The first case is assumed if other partitions are
+    missing too.
     """
     if image.topic_ids or image.problems or list(image.voters) not in ([], [broker.node_number]):
         return False
@@ -534,12 +533,12 @@ def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
 
 
 def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:
-    """Whether the node is the only controller of its cluster."""
+    """Returns whether the node is the only controller of its cluster."""
     return list(image.voters) == [broker.node_number]
 
 
 def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Message:
-    """Why the cluster has no such partition."""
+    """Returns why the cluster does not have this partition."""
     if partition.topic_id in image.topic_ids.values():
         return message("stray.unknown_partition", partition=partition.partition)
     known_id = image.topic_ids.get(partition.topic)
@@ -551,9 +550,9 @@ def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Mes
 
 
 def misnamed_directories(broker: Broker) -> Iterator[str]:
-    """The paths of directories that LogManager takes for partitions though their names are none.
+    """Yields the directories that LogManager takes for partitions despite their invalid names.
 
-    It refuses to start on them. The marker of a clean stop is deleted before it looks.
+    It refuses to start on them. Before it checks the names, it deletes the marker of a clean stop.
     """
     for directory in broker.log_directories:
         for name in _misnamed_in(directory.path):
@@ -570,9 +569,9 @@ def _misnamed_in(root: Path) -> Iterator[str]:
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> CheckpointOffsets:
-    """What the checkpoints say of a partition.
+    """Returns the checkpointed offsets of a partition.
 
-    Of a renamed directory they say the same as of the current one.
+    A renamed directory has those of the current one.
     """
     if partition.state in ("current", "future"):
         return partition.checkpoints

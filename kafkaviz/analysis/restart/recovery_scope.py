@@ -1,9 +1,8 @@
-"""Which segments of a log the next start reads anew.
+"""The segments of a log that the next start recovers.
 
-Those that were not flushed, and those whose indexes it does not believe.
-
-By the rules of simulate.startup.log_loader itself, without the reading: a check asks for what
-retention will see, a lookup for what it may read.
+These are segments that were not flushed, and segments whose indexes it does not trust. The rules
+match simulate.startup.log_loader, but nothing is recovered here. A check needs them for retention,
+and a lookup to decide which files it may read.
 """
 
 from collections.abc import Sequence
@@ -24,14 +23,14 @@ def recovered_bases(
     recovery_point: int | None,
     release: Release = (),
 ) -> frozenset[int]:
-    """Base offsets.
+    """Returns the base offsets of the segments that a start recovers.
 
-    A segment that the start deletes, as one before it lost bytes, is among them; so are those that
-    a start would come to if it did not end before.
+    Segments that the start deletes, because one before them lost bytes, are included. So are
+    segments that it would reach if it did not fail earlier.
 
     Args:
-        clean: how the broker was stopped, None where that is not known.
-        release: () where nothing says so.
+        clean: whether the broker was stopped cleanly; None if unknown.
+        release: () if unknown.
     """
     behaviour = release_behaviour(release or versions.NEWEST_RELEASE)
     bases = [segment.base_offset for segment in segments]
@@ -49,17 +48,20 @@ def recovered_bases(
 
 
 def distrust_reason(segment: LogSegment, behaviour: ReleaseBehaviour) -> Distrust | None:
-    """Why a start builds the indexes of a segment anew though it was flushed.
+    """Returns why a start rebuilds the indexes of a segment although it was flushed, or None.
 
     Raises:
-        CorruptBytes: the start ends there.
+        CorruptBytes: the start fails at this index.
     """
     segment_view = log_view.view_segment(segment)
     return distrust(lambda kind: getattr(segment_view, kind), segment.base_offset, behaviour)
 
 
 def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> bool:
-    """An index that may not be read here may be readable to the broker: nothing is said of it."""
+    """Returns whether a start distrusts an index.
+
+    An index that cannot be read here counts as trusted, because the broker may be able to read it.
+    """
     try:
         return distrust_reason(segment, behaviour) is not None
     except (CorruptBytes, KafkavizError):

@@ -1,7 +1,7 @@
-"""What a start will do to a directory, counted once, for the page and the command alike.
+"""The effects of a start in numbers, counted once for the page and the command.
 
-forecast(restart, logs=30)      RestartForecast(logs=30, cut_logs=3, cut_bytes=1021,
-                                rebuilt_segments=24, ...)
+For example, `forecast(restart, logs=30)` may return `RestartForecast(logs=30, cut_logs=3,
+cut_bytes=1021, rebuilt_segments=24, ...)`.
 """
 
 from collections.abc import Iterable
@@ -13,22 +13,20 @@ from kafkaviz.simulate.steps import RECOVERY_CAUSES
 
 @dataclass(frozen=True, kw_only=True)
 class RestartForecast:
-    """A start in numbers. A log is that of one topic-partition directory.
+    """A start in numbers. A log is the log of one topic-partition directory.
 
     Attributes:
-        logs: all of the broker.
-        cut_logs: that lose cut_bytes at their ends.
-        deleted_files: but for what every start may delete.
-        deleted_directories: of topics that were deleted.
-        read_logs: read again from their recovery points, since the broker was not stopped cleanly.
-        rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
-        stray_directories: that it takes for stray, and does not serve.
-        possible_strays: that it takes for stray if the broker has no other log directory with the
-            metadata log.
-        is_unchanged: whether all that is read again ends in the same bytes as before.
-        waiting_files: that were to be deleted anyway.
-        snapshots: of producers, that it writes or removes, as any start may.
-        epochs: files of leader epochs that it writes anew from the batches.
+        logs: number of all logs of the broker.
+        cut_logs: logs that lose bytes at their ends, in total cut_bytes.
+        deleted_files: without files that any start may delete.
+        deleted_directories: directories of deleted topics.
+        read_logs: logs read from their recovery points on, because the stop was not clean.
+        rebuilt_segments: segments whose indexes are rebuilt from their batches, for any reason.
+        stray_directories: directories that it takes for stray and does not serve.
+        is_unchanged: whether all recovered files end up with the same bytes as before.
+        waiting_files: files that were waiting for deletion.
+        snapshots: producer snapshots that it writes or removes, as any start may.
+        epochs: leader-epoch files that it rewrites from the batches.
     """
 
     is_clean: bool
@@ -49,10 +47,10 @@ class RestartForecast:
 
 
 def forecast(restart: Restart, logs: int) -> RestartForecast:
-    """The numbers of a start.
+    """Returns the numbers of a start.
 
     Args:
-        logs: how many topic-partition directories the broker has.
+        logs: number of topic-partition directories of the broker.
     """
     truncations = [step for step in restart.steps if step.action == "truncate"]
     deletions = [step for step in restart.steps if step.action == "delete"]
@@ -99,5 +97,5 @@ def forecast(restart: Restart, logs: int) -> RestartForecast:
 
 
 def is_as_before(steps: Iterable[StartupStep]) -> bool:
-    """Whether what these steps of a start recover comes out as it was."""
+    """Returns whether these steps leave everything that they recover unchanged."""
     return all(step.action == "keep" for step in steps if step.cause in RECOVERY_CAUSES)
