@@ -23,10 +23,8 @@ from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES
 
 MAX_SEPARATE = 3  # more steps of the same kind and cause share one row
-MAX_ROWS, FIRST_ROWS = (
-    300,
-    6,
-)  # rows of a table: sent to the browser, and shown at first
+MAX_ROWS = 300  # rows of a table that are sent to the browser
+FIRST_ROWS = 6  # of which these are shown at first
 ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "create", "keep")
 MAX_NAME_CHARACTERS = 44  # a longer name is shortened in the middle
 

@@ -258,7 +258,13 @@ def time_text(time_us: float) -> str:
         ),
         (time_us, "µs"),
     )
-    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+    if value < 9.995:
+        decimals = 2
+    elif value < 99.95:
+        decimals = 1
+    else:
+        decimals = 0
+    return f"{value:.{decimals}f} {unit}"
 
 
 def browser_payload(race_views: Sequence[SearchRaceView], key: str) -> dict:

@@ -169,6 +169,12 @@ def figure(histogram: HistogramView, mode: str) -> "go.Figure":
     if histogram.target_bar is not None:
         middle = middles[histogram.target_bar]
         outline_share = histogram.outline[histogram.target_bar] if histogram.outline else 0
+        if histogram.target_bar == 0 and len(middles) > 2:
+            anchor = "left"
+        elif histogram.target_bar == len(middles) - 1 > 1:
+            anchor = "right"
+        else:
+            anchor = "center"
         chart.add_annotation(
             x=middle,
             y=max(outline_share, histogram.shares[histogram.target_bar]),
@@ -176,11 +182,7 @@ def figure(histogram: HistogramView, mode: str) -> "go.Figure":
             text=f"<b>{say('probe_histogram.mine')}</b>",
             showarrow=False,
             font={"size": 12, "color": palette["ink"]},
-            xanchor="left"
-            if histogram.target_bar == 0 and len(middles) > 2
-            else "right"
-            if histogram.target_bar == len(middles) - 1 > 1
-            else "center",
+            xanchor=anchor,
         )
     return chart
 

@@ -70,8 +70,13 @@ def view(entries: int) -> TailPagesView:
         _lane(say(f"tail_pages.{name}"), entries, warm_bytes)
         for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES))
     )
-    key = f"tail_pages.title{'' if len(plain.pages) > 1 else '_one' if plain.pages else '_none'}"
-    title = say(key, entries=group(entries), pages=_join_pages(plain.pages))
+    if len(plain.pages) > 1:
+        title_key = "tail_pages.title"
+    elif plain.pages:
+        title_key = "tail_pages.title_one"
+    else:
+        title_key = "tail_pages.title_none"
+    title = say(title_key, entries=group(entries), pages=_join_pages(plain.pages))
     caption = say("tail_pages.below", pages=_join_pages(warm.pages))
     pages = slots.page_count(entries, ENTRY_BYTES)
     return TailPagesView(

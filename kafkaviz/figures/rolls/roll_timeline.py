@@ -652,16 +652,19 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
     annotations = []
     for row_number, row in enumerate(timeline.rows):
         words_px = _width_px(f"{row.cause}  {row.reason}") + 9
-        has_room = (timeline.end_ms - _row_end(row, timeline)) * pixels > words_px
-        x, anchor, shift = (
-            (_row_end(row, timeline), "left", 9) if has_room else (row.opened_ms, "right", -9)
-        )
-        if not has_room and (row.opened_ms - timeline.start_ms) * pixels < words_px:
-            x, anchor, shift = (
-                _row_end(row, timeline),
-                "right",
-                -9,
-            )  # no room on either side: inside the row
+        end = _row_end(row, timeline)
+        if (timeline.end_ms - end) * pixels > words_px:
+            x = end
+            anchor = "left"
+            shift = 9
+        elif (row.opened_ms - timeline.start_ms) * pixels >= words_px:
+            x = row.opened_ms
+            anchor = "right"
+            shift = -9
+        else:  # inside the row
+            x = end
+            anchor = "right"
+            shift = -9
         text = (
             f'<span style="color:{colours[row.text_colour]}">'
             f"<b>{row.cause}</b></span>  {row.reason}"

@@ -25,11 +25,10 @@ LEFT = 58
 RIGHT = 92
 TOP = 28
 BOTTOM = 42
-READS_FROM, ROLLS_TO, MARKS_TO = (
-    0.5,
-    0.34,
-    0.94,
-)  # shares of the height: start of the upper panel, end of the lower one, end of the marks
+# shares of the height
+READS_FROM = 0.5  # start of the upper panel
+ROLLS_TO = 0.34  # end of the lower panel
+MARKS_TO = 0.94  # end of the marks
 SIZE_TICKS = [1 << power for power in (6, 16, 26)]
 LOG_TICKS = [1 << power for power in (10, 15, 20, 25, 30)]
 DEFAULT_BYTES = IndexConfig().segment_index_bytes
