@@ -1,1 +1,1 @@
-"""Logs from beginning to end: a run that writes or replays one, and its files and folder."""
+"""Whole logs: a run that writes or replays one, its files, and its folder on disk."""

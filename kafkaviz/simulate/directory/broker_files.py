@@ -1,10 +1,13 @@
-"""The files beside the topic-partitions of a broker directory, for a simulated broker of one log.
+"""The files of a simulated broker directory outside its single topic-partition.
 
-As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them;
-what a release does not have yet is left out, and so is the metadata log. A broker of 4.3.1 that was
-stopped after offset 40000 leaves: bootstrap.checkpoint, .kafka_cleanshutdown with
-{"version":0,"brokerEpoch":1}, meta.properties of version 1, and recovery-point-offset-checkpoint
-with "heartbeat 0 40000".
+As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them.
+Files that a release does not have are left out, and so is the metadata log. For example, a broker
+of 4.3.1 that was stopped after offset 40000 leaves:
+
+- bootstrap.checkpoint
+- .kafka_cleanshutdown with {"version":0,"brokerEpoch":1}
+- meta.properties of version 1
+- recovery-point-offset-checkpoint with "heartbeat 0 40000"
 """
 
 import base64
@@ -27,18 +30,18 @@ from kafkaviz.versions import Release
 
 NODE_ID, BROKER_EPOCH = 1, 1
 UUID_BYTES = 16
-CALENDAR_MS = 146_097 * 86_400_000  # 400 years
+CALENDAR_MS = 146_097 * 86_400_000  # 400 years, after which the calendar repeats
 
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerState:
-    """What a broker knew of its one log when it ended.
+    """The broker's knowledge of its only log when it ended.
 
     Attributes:
-        clean: it was stopped, and did not crash.
-        log_start_offset: None where it is the first segment's base offset.
-        ended_ms: when the files were written.
-        settings: by topic name.
+        clean: whether it was stopped; False after a crash.
+        log_start_offset: None if it is the first segment's base offset.
+        ended_ms: the time at which the files were written.
+        settings: topic settings by name.
     """
 
     release: Release
@@ -55,7 +58,7 @@ class BrokerState:
 
 
 class Ids:
-    """The random ids of a formatted directory and a new topic, the same for the same seed."""
+    """Random ids of a formatted directory and a new topic; the same for the same seed."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng([seed & 0xFFFFFFFFFFFFFFFF, NODE_ID])
@@ -63,7 +66,7 @@ class Ids:
 
 
 def own_files(state: BrokerState) -> Iterator[FileView]:
-    """The files of the broker directory itself."""
+    """Yields the files of the broker directory itself."""
     release, ids = state.release, Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
     if versions.BOOTSTRAP_CHECKPOINT.applies_to(
@@ -89,7 +92,7 @@ def own_files(state: BrokerState) -> Iterator[FileView]:
 
 
 def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[FileView]:
-    """partition.metadata, where the release has it."""
+    """Yields partition.metadata if the release has it."""
     if versions.TOPIC_IDS.applies_to(release):
         yield in_memory(
             names.PARTITION_METADATA,
@@ -99,9 +102,9 @@ def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """The bytes of server.properties: settings of a topic under a broker's names.
+    """Returns server.properties with the topic's settings under the broker's names.
 
-    A comment says that all is simulated. Kafka does not look for the file in this directory.
+    A comment says that the log is simulated. Kafka ignores the file in this directory.
     """
     id_name = "node.id" if versions.KRAFT_READY.applies_to(release) else "broker.id"
     properties = {id_name: str(NODE_ID)}
@@ -115,9 +118,9 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
-    """bootstrap.checkpoint as `kafka-storage format` leaves it.
+    """Returns bootstrap.checkpoint as `kafka-storage format` writes it.
 
-    The metadata.version, between the head and the foot of a snapshot.
+    It is a snapshot whose only record is the metadata.version.
     """
     feature = metadata.build_feature_level(
         metadata.FeatureLevel("metadata.version", versions.formatting_level(release))
@@ -155,16 +158,17 @@ def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
 
 
 def _broker_name(topic_name: str) -> str | None:
-    """The strongest of a broker's names for a setting."""
+    """Returns the broker's name with the highest priority for a topic setting, or None."""
     broker_names = config_def.TOPIC_SETTINGS[topic_name].broker_names
     return broker_names[0][0] if broker_names else None
 
 
 def _java_date(ms: int) -> str:
-    """A time as java.util.Date prints it, in UTC.
+    """Formats a time as java.util.Date does, in UTC.
 
-    Its years have no end: a clock in microseconds is in the year 58692. After 400 years the days
-    and their names come again (146 097 days, 20 871 weeks).
+    Java's years have no limit: a clock in microseconds is in the year 58692. Python's do, so a
+    multiple of 400 years is subtracted, after which dates and weekdays repeat (146 097 days, 20 871
+    weeks).
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
     moment = datetime.fromtimestamp(within_ms // 1000, UTC)
@@ -172,7 +176,7 @@ def _java_date(ms: int) -> str:
 
 
 def _uuid(random: np.random.Generator) -> str:
-    """16 bytes in 22 characters, the first of which is no dash (Uuid.randomUuid)."""
+    """Returns 16 random bytes as 22 characters that do not start with a dash (Uuid.randomUuid)."""
     while True:
         text = base64.urlsafe_b64encode(random.bytes(UUID_BYTES)).decode().rstrip("=")
         if not text.startswith("-"):
@@ -180,7 +184,7 @@ def _uuid(random: np.random.Generator) -> str:
 
 
 def _control(kind: ControlType, value: bytes) -> Record:
-    """A control record, of version 0 in key and value."""
+    """Returns a control record with version 0 in key and value."""
     return Record(
         offset_delta=0,
         timestamp_delta_ms=0,
@@ -190,7 +194,7 @@ def _control(kind: ControlType, value: bytes) -> Record:
 
 
 def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:
-    """A batch of magic 2 without a producer."""
+    """Builds a batch of magic 2 without a producer."""
     records = list(records)
     body, header = record.build(records), np.zeros(1, HEADER)
     header["base_offset"], header["batch_length_bytes"] = (

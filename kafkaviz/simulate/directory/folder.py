@@ -1,6 +1,6 @@
-"""A simulated log on disk: where it may be written, its growing .log files, and the rest at last.
+"""Writes a simulated log to disk: checks the folder, grows .log files, and adds the other files.
 
-It writes only new files: never in a directory of Kafka's, never over a file.
+It writes only new files, never into a directory of Kafka's and never over another file.
 """
 
 import filecmp
@@ -22,22 +22,22 @@ from kafkaviz.messages import message
 from kafkaviz.units import file_stem
 
 MS_NS = 1_000_000
-STAGING_PREFIX = (
-    ".writing-"  # how the name of a folder begins that is filled; after a kill -9 it stays
-)
+# name prefix of the folder that is being filled; it stays after a kill -9
+STAGING_PREFIX = ".writing-"
 PIECE_BYTES = 1 << 20
-HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no space on disk
+HOLE_BYTES = 4096  # aligned runs of zeros of this length take no space on disk
 
 
-# ---- where
+# ---- the output folder
 
 
 def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
-    """The folder to write into, as an absolute path.
+    """Returns the absolute path of the folder to write into.
 
     Raises:
-        CannotOpen: it lies in an input, or in any directory that a broker may use; or a killed run
-            left it half filled: to a broker that folder would be a topic-partition of a bad name.
+        CannotOpen: the folder is inside an input or a directory that a broker may use; or a killed
+            run left it half filled, and a broker would take that for a topic-partition with a bad
+            name.
     """
     out = out.absolute()
     with translate_os_errors(out):
@@ -77,12 +77,15 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
 
 
 def kafka_trace(folder: Path) -> str | None:
-    """The name in a folder that shows that a new one beside it may disturb a broker, if there is.
+    """Returns the name of a file or folder that shows that a broker may use this folder, or None.
 
-    There is in a broker directory, even without its meta.properties, and in a topic-partition. Any
-    of a broker's own files shows it but .lock, which others use too; so does a segment's .log; so
-    do several topic-partitions and no other folder. A topic-partition that was copied by itself
-    makes no broker directory of the folder that it lies in.
+    These names show it:
+
+    - one of a broker's own files, except .lock, which other programs use too
+    - a segment's .log
+    - a topic-partition, if there are several and no other folders
+
+    A single copied topic-partition does not make its parent a broker directory.
     """
     for name in names.OWN_FILES:
         if name != names.LOCK and os.path.lexists(folder / name):
@@ -90,7 +93,7 @@ def kafka_trace(folder: Path) -> str | None:
     try:
         with os.scandir(folder) as entries:
             directory_entries = list(entries)
-    except OSError:  # not there yet, or closed to us
+    except OSError:  # missing, or not readable
         return None
     if log_name := next((entry.name for entry in directory_entries if _is_log(entry.name)), None):
         return log_name
@@ -105,7 +108,7 @@ def kafka_trace(folder: Path) -> str | None:
 
 
 def _holds_log(folder: Path) -> bool:
-    """Whether there is a .log in a folder, or in a topic-partition right below it."""
+    """Returns whether the folder, or a topic-partition in it, contains a .log."""
     return any(folder.glob("*.log")) or any(
         names.parse_directory(subfolder.name) and _is_partition(subfolder)
         for subfolder in folder.iterdir()
@@ -113,7 +116,7 @@ def _holds_log(folder: Path) -> bool:
 
 
 def _is_partition(folder: Path) -> bool:
-    """Whether there is a segment's .log in it."""
+    """Returns whether the folder contains a segment's .log."""
     try:
         return any(map(_is_log, os.listdir(folder)))
     except OSError:
@@ -127,11 +130,11 @@ def _is_log(name: str) -> bool:
 
 @dataclass(frozen=True)
 class StagingFolder:
-    """A folder that is filled before anything appears in its place.
+    """A folder that is filled before its files are moved to their place.
 
     Attributes:
-        path: where the files go until all are there.
-        out: where they are then.
+        path: the folder to fill.
+        out: the folder into which the files are moved.
     """
 
     path: Path
@@ -142,16 +145,16 @@ class StagingFolder:
 def new_files(
     out: Path, inputs: Iterable[Path] = (), *, replacing_same: bool = False
 ) -> Generator[StagingFolder]:
-    """Gives a folder to fill, and moves its content into out once all went well.
+    """Gives a folder to fill, and moves its content into `out` if no error occurred.
 
-    Else nothing is left behind, no new folder either.
+    After an error nothing is left, not even a new folder.
 
     Args:
-        replacing_same: a file may replace one that is the same to the byte; out may hold no other
-            file of Kafka's then.
+        replacing_same: whether a file may replace an identical one. Then `out` must not hold any
+            other file of Kafka's.
 
     Raises:
-        CannotOpen: as resolve_output, or a file would replace another.
+        CannotOpen: same as `resolve_output`, or a file would replace another.
     """
     out = resolve_output(out, inputs)
     new_folders = [folder for folder in (out, *out.parents) if not folder.exists()]
@@ -178,10 +181,10 @@ def new_files(
 
 
 def make_folder(out: Path) -> None:
-    """Makes the folder, if it is not there.
+    """Creates the folder if it does not exist.
 
     Raises:
-        CannotOpen: it cannot be made.
+        CannotOpen: the folder cannot be created.
     """
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -189,7 +192,7 @@ def make_folder(out: Path) -> None:
 
 @contextmanager
 def _writing(out: Path) -> Generator[None]:
-    """Turns the refusal of a new file into one line; nothing was moved or removed by then."""
+    """Turns an error while creating files into a CannotOpen, before any file was moved."""
     try:
         yield
     except OSError as fault:
@@ -198,10 +201,10 @@ def _writing(out: Path) -> Generator[None]:
 
 
 def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
-    """Checks that no such file is there already.
+    """Checks that none of these files exists.
 
     Raises:
-        CannotOpen: there is something with one of the names.
+        CannotOpen: one of the names exists.
     """
     for name in sorted(new_names):
         if os.path.lexists(out / name):
@@ -214,10 +217,10 @@ def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
 
 
 def _refuse_other_files(out: Path, staging: Path) -> None:
-    """Checks that every file of Kafka's in a folder is among the new ones.
+    """Checks that every file of Kafka's in a folder is also among the new ones.
 
     Raises:
-        CannotOpen: out holds one that is not, byte for byte, in staging.
+        CannotOpen: `out` holds such a file that is not, byte for byte, in `staging`.
     """
     own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
@@ -236,25 +239,25 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """A LogBytes of files in a new folder.
+    """A LogBytes that writes files into a new folder.
 
-    The file that is written to stays open until close.
+    The current file stays open until `close`.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Sets up the folder.
+        """Stores the arguments.
 
         Args:
-            folder: made with the first file, if it is not there.
+            folder: the folder; created with the first file if it does not exist.
         """
         self._folder, self._open, self._base = folder, None, -1
         self._sizes: dict[int, int] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """As LogBytes.
+        """Appends bytes to a .log.
 
         Raises:
-            ValueError: there are no bytes.
+            ValueError: data is None.
         """
         if data is None:
             raise ValueError("a batch came without its bytes")
@@ -268,20 +271,17 @@ class DiskLogs:
             self._sizes[base_offset] = position
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
-        """As LogBytes."""
         if base_offset in self._sizes:
             os.truncate(self._path(base_offset), size_bytes)
             self._sizes[base_offset] = size_bytes
 
     def delete(self, base_offset: int) -> None:
-        """As LogBytes."""
         if self._sizes.pop(base_offset, None) is not None:
             self._path(base_offset).unlink()
         if base_offset == self._base:
             self.close()
 
     def stored(self, base_offset: int) -> FileView:
-        """As LogBytes."""
         path = self._path(base_offset)
         if base_offset not in self._sizes:
             return in_memory(path.name, b"")
@@ -296,11 +296,11 @@ class DiskLogs:
         )
 
     def names(self) -> set[str]:
-        """The files that are there."""
+        """Returns the names of the files written so far."""
         return {self._path(base_offset).name for base_offset in self._sizes}
 
     def close(self) -> None:
-        """Closes the file that was written to."""
+        """Closes the current file."""
         if self._open is not None:
             os.close(self._open)
         self._open, self._base = None, -1
@@ -316,14 +316,14 @@ class DiskLogs:
         self._sizes.setdefault(base_offset, 0)
 
 
-# ---- and all the rest
+# ---- all other files
 
 
 def write(files: Iterable[FileView], folder: Path, existing_names: Container[str] = ()) -> None:
-    """Writes files under their names below a folder, with their times.
+    """Writes files under their names into a folder, with their modification times.
 
     Args:
-        existing_names: files that are there already; they get their length and time alone.
+        existing_names: files that exist already; only their length and time are set.
     """
     for file in files:
         path = folder / file.name
@@ -336,9 +336,9 @@ def write(files: Iterable[FileView], folder: Path, existing_names: Container[str
 
 
 def _copy(file: FileView, path: Path) -> None:
-    """Copies the bytes of a file, with holes where there are only zeros."""
+    """Copies the bytes of a file, with holes instead of zeros."""
     buffer = np.empty(PIECE_BYTES, np.uint8)
-    # no moment at which a reader finds it empty
+    # open an existing file without truncating it, so that no reader finds it empty
     with file.open_reader() as read, open(path, "r+b" if path.exists() else "xb") as out:
         while length := read(out.tell(), buffer):
             if not buffer[:length].any():

@@ -1,4 +1,4 @@
-"""Files in memory as a .tar.gz, with their times to the nanosecond, the same bytes each time."""
+"""Packs files in memory into a .tar.gz, with sub-second times and the same bytes each time."""
 
 import gzip
 import io
@@ -10,14 +10,14 @@ import numpy as np
 from kafkaviz.binary.file_view import FileView
 
 MS_NS = 1_000_000
-LEVEL = 1  # of gzip: a page waits for it
+LEVEL = 1  # gzip's fastest level, because a page waits for the archive
 
 
 def archive(files: Iterable[FileView], root: str) -> bytes:
-    """The bytes of the archive.
+    """Returns the archive's bytes.
 
     Args:
-        root: the folder that all names are put into.
+        root: the folder that is put before all names.
     """
     buffer = io.BytesIO()
     with (
@@ -36,17 +36,17 @@ def archive(files: Iterable[FileView], root: str) -> bytes:
 
 
 class _FileStream(io.RawIOBase):
-    """A stream over read(position, buffer), from the beginning on."""
+    """A stream over read(position, buffer), from the beginning."""
 
     def __init__(self, read, size_bytes: int) -> None:
         self._read, self._position, self._size_bytes = read, 0, size_bytes
 
     def readable(self) -> bool:
-        """Always true."""
+        """Returns True."""
         return True
 
     def readinto(self, buffer) -> int:
-        """The next bytes."""
+        """Fills the buffer with the next bytes and returns their number."""
         length = min(len(buffer), self._size_bytes - self._position)
         count = (
             self._read(self._position, np.frombuffer(buffer, np.uint8)[:length]) if length else 0

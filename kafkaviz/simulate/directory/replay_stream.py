@@ -1,8 +1,8 @@
-"""An existing log as a stream of appends: to write it again, with the same settings or others.
+"""Turns an existing log into a stream of appends, to write it again with any settings.
 
-A .log does not say which batches came in one append, and when. A leader's append of magic 2 is one
-batch; of anything else the last offset of each append can be passed in. The clock is taken from the
-largest timestamp so far.
+A .log does not record which batches came in one append, or when. For a leader and magic 2 each
+batch is one append; otherwise the last offset of each append can be given. The clock is the largest
+timestamp so far.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,10 +34,10 @@ def chunks(
     append_ends: Sequence[int] | None = None,
     payload: bool = True,
 ) -> Iterator[AppendChunk]:
-    """The batches of every .log in use, in order, each chunk with its bytes or without.
+    """Yields the batches of all .log files in use, in order, with or without their bytes.
 
-    A batch that cannot be read to its end ends the stream of its segment, as it ends Kafka's;
-    find_unread() reports what that leaves out. Checksums are not looked at.
+    An unreadable batch ends its segment's stream, as in Kafka; `find_unread` reports the bytes left
+    out. Checksums are not checked.
 
     Args:
         append_ends: the last offset of each append, ascending; without it every batch is an append.
@@ -64,10 +64,10 @@ def chunks(
 
 @dataclass(frozen=True)
 class UnreadTail:
-    """The end of a .log that holds no complete batch.
+    """The end of a .log, which holds no complete batch.
 
     Attributes:
-        reason: why, as format.walk.WalkEnd has it.
+        reason: see format.walk.WalkEnd.
     """
 
     name: str
@@ -77,9 +77,9 @@ class UnreadTail:
 
 
 def find_unread(log: StoredLog) -> list[UnreadTail]:
-    """What chunks() leaves out of each .log in use, where the length of a batch leads nowhere.
+    """Returns the ends of .log files that `chunks` leaves out.
 
-    Reads all headers once more.
+    It reads all headers again.
     """
     unread_tails = []
     for file in sorted(_logs(log), key=lambda log_file: log_file.name):
@@ -97,7 +97,7 @@ def find_unread(log: StoredLog) -> list[UnreadTail]:
 
 
 def count_valid(chunk: AppendChunk) -> int:
-    """How many of the first batches of a chunk have a right checksum; all without bytes."""
+    """Returns the number of leading batches with a right checksum; all of them without bytes."""
     if chunk.data is None:
         return len(chunk.rows)
     rows = chunk.rows.copy()
@@ -106,7 +106,7 @@ def count_valid(chunk: AppendChunk) -> int:
 
 
 def start_offset(log: StoredLog) -> int:
-    """The base offset of the first segment, where the replayed log begins."""
+    """Returns the base offset of the first segment, at which the replayed log begins."""
     return min((name.base_offset for name, _ in _named_logs(log)), default=0)
 
 
@@ -124,7 +124,7 @@ def _named_logs(log: StoredLog) -> list[tuple[SegmentName, FileView]]:
 
 
 def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """The batches in runs whose bytes are some megabytes, or a single batch."""
+    """Splits the batches into runs of some megabytes; a larger batch is a run of its own."""
     for batches in walk:
         ends = np.cumsum(batches["size_bytes"])
         cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1
@@ -140,14 +140,14 @@ def _rows(batches: np.ndarray) -> np.ndarray:
 
 
 class _Numbers:
-    """Gives each batch the number of its append."""
+    """Assigns append numbers to batches."""
 
     def __init__(self, append_ends: Sequence[int] | None) -> None:
         self._ends = None if append_ends is None else np.array(append_ends, np.int64)
         self._next = 0
 
     def assign(self, rows: np.ndarray) -> np.ndarray:
-        """The numbers of the next rows."""
+        """Returns the append numbers of the next rows."""
         if self._ends is not None:
             return np.searchsorted(self._ends, rows["last_offset"], "left")
         self._next += len(rows)
@@ -155,9 +155,9 @@ class _Numbers:
 
 
 def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
-    """Fills in the offset of the first record that has the largest timestamp of its batch.
+    """Fills in the offset of the first record with the batch's largest timestamp.
 
-    For uncompressed batches of magic 2 with the producer's times.
+    Only for uncompressed batches of magic 2 with CreateTime.
     """
     has_deep_offset = (
         (rows["magic"] >= batch.MAGIC_2)
@@ -175,7 +175,7 @@ def _fill_deep_offsets(read: ReadInto, rows: np.ndarray) -> None:
 
 
 def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
-    """Fills in the kind of each marker, for those who do not see the bytes."""
+    """Fills in the kind of each marker, for readers without the bytes."""
     for row in np.flatnonzero(batch.is_control(rows) & (rows["record_count"] > 0)).tolist():
         try:
             rows["marker"][row] = min(marker(read, rows[row], row).kind, np.iinfo(np.int8).max)
@@ -184,7 +184,7 @@ def _fill_markers(read: ReadInto, rows: np.ndarray) -> None:
 
 
 def _bytes_in(name: str, read: ReadInto, rows: np.ndarray) -> bytes:
-    """The same as _bytes, of a named file.
+    """Returns the same as `_bytes`, but names the file in errors.
 
     Raises:
         CorruptFile: the file has become shorter.
@@ -196,7 +196,7 @@ def _bytes_in(name: str, read: ReadInto, rows: np.ndarray) -> bytes:
 
 
 def _bytes(read: ReadInto, rows: np.ndarray) -> bytes:
-    """The bytes of batches that follow one another."""
+    """Returns the bytes of adjacent batches."""
     start = int(rows["position"][0])
     data = np.empty(int(rows["size_bytes"].sum()), np.uint8)
     filled_bytes = 0

@@ -423,7 +423,7 @@ class Run:
         self._last_ms = self.now_ms
 
     def _checkpoint_ms(self, every_ms: int) -> int:
-        """When a broker last wrote a checkpoint that it writes periodically."""
+        """Returns the time of the last periodic checkpoint."""
         return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
 
     def _state(self, *, clean: bool) -> BrokerState:
@@ -453,7 +453,7 @@ class Run:
         )
 
     def _partition_files(self, *, clean: bool) -> Iterator[FileView]:
-        """The topic-partition's directory, with the time of each file."""
+        """Yields the files of the topic-partition's directory with their modification times."""
         plan = self.plan
         rolled_ms = {
             event.segment: event.now_ms for event in self.log.events if event.kind == "roll"
@@ -486,12 +486,12 @@ class Run:
 
 
 def _partition(directory: str) -> names.PartitionName:
-    """The parts of the name of a topic-partition's directory."""
+    """Parses the name of a topic-partition's directory."""
     return cast(names.PartitionName, names.parse_directory(directory))
 
 
 def digest(file: FileView) -> str:
-    """SHA-256 of a file."""
+    """Returns the SHA-256 of a file in hexadecimal."""
     sha256, buffer, position = hashlib.sha256(), np.empty(DIGEST_BYTES, np.uint8), 0
     with file.open_reader() as read:
         while position < file.size_bytes:
@@ -506,10 +506,10 @@ def digest(file: FileView) -> str:
 def _settings(
     own_settings: dict[str, Value], overrides: Mapping[str, Value], release: Release
 ) -> dict[str, Value]:
-    """The settings in force, by topic name.
+    """Returns the settings in force, by topic name.
 
     Raises:
-        RefusedSetting: the release does not take one.
+        RefusedSetting: the release refuses a setting.
     """
     parsed_settings = {}
     for name, value in overrides.items():

@@ -1,1 +1,1 @@
-"""What producers send: a workload read from a file, and the batches that follow from it."""
+"""Simulated producers: a workload read from a file, and its batches."""

@@ -1,13 +1,13 @@
-"""Building record batches of magic 2 in compiled loops: records and markers, then headers.
+"""Builds record batches of magic 2 in compiled loops: records and markers, then headers.
 
-Records are written behind a gap of 61 bytes; once all of a batch are there, or have been
-compressed, seal fills the gap:
+Records are written after a gap of 61 bytes. When all records of a batch were written or compressed,
+`seal` fills the gap:
 
     |  61 bytes  | record | record | record ||  61 bytes  | record ...
-       seal: the header from the batch's row, and the CRC-32C of what it covers
+       seal: the header from the batch's row, and the CRC-32C
 
-Byte for byte what format.record.build and the dtype of format.batch write; as DefaultRecord and
-DefaultRecordBatch of Kafka 4.3.1.
+The bytes equal those of format.record.build and format.batch.HEADER, as DefaultRecord and
+DefaultRecordBatch of Kafka 4.3.1 write them.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 
-MARKER_BYTES = 78  # a batch with the end of a transaction
-NULL = -1  # a size: the one byte 01 and nothing behind it
+MARKER_BYTES = 78  # size of a batch with a transaction marker
+NULL = -1  # size of a null: the single byte 01
 
 _SEVEN, _LOW, _MORE, _TEN, _ZERO = (
     np.uint64(7),
@@ -49,14 +49,12 @@ _PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = (
 
 
 def seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """Writes the header of each row into the gap in front of its records.
-
-    The checksum goes into the row too.
+    """Writes the header of each row into the gap before its records, and the checksum into the row.
 
     Args:
-        rows: BATCH, with any further fields.
-        data: an array of uint8, the batches one after another from 0, as long as their size_bytes
-            say.
+        rows: an array with the fields of BATCH, and possibly more.
+        data: an array of uint8: the batches from position 0 on without gaps, of the rows'
+            size_bytes.
 
     Raises:
         IndexError: the batches are longer than data.
@@ -70,7 +68,6 @@ def seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 @njit(cache=True)
 def _seal(rows: np.ndarray, data: np.ndarray) -> None:
-    """The compiled loop of seal."""
     position = 0
     for place in range(len(rows)):
         row = rows[place]
@@ -82,7 +79,7 @@ def _seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 @njit(cache=True)
 def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
-    """Writes the fields of a header but its checksum."""
+    """Writes all header fields except the checksum."""
     put_int(data, position, row.base_offset, 8)
     put_int(data, position + _LENGTH, row.size_bytes - LENGTH_END, 4)
     put_int(data, position + _EPOCH, row.leader_epoch, 4)
@@ -99,18 +96,18 @@ def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
 
 @njit(cache=True)
 def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: int) -> int:
-    """Writes the record of a control batch that ends a transaction (EndTransactionMarker).
+    """Writes the record of a transaction marker (EndTransactionMarker).
 
-    Key: version 0 and the kind; value: version 0 and the epoch of the coordinator.
+    The key is version 0 and the kind; the value is version 0 and the coordinator's epoch.
 
     Args:
-        position: the byte of the gap in front of the record.
-        kind: 0 ABORT, 1 COMMIT.
+        position: the first byte of the gap before the record.
+        kind: 0 for ABORT, 1 for COMMIT.
 
     Returns:
-        The byte where the record ends.
+        The position after the record.
     """
-    # what follows: five varints of a byte, attributes, 4 bytes of key, 6 of value
+    # 16 bytes: five one-byte varints, attributes, 4 bytes of key, 6 of value
     position = put_varint(data, position + HEADER_BYTES, 16)
     for field in range(3):
         data[position + field] = 0  # attributes, both deltas
@@ -125,7 +122,7 @@ def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: in
 
 @njit(cache=True)
 def varint_bytes(number: int) -> int:
-    """How many bytes a number takes as a varint or varlong."""
+    """Returns the size of a number as a varint or varlong."""
     if -64 <= number < 64:
         return 1
     zigzag, count = np.uint64((number << 1) ^ (number >> 63)), 0
@@ -137,11 +134,7 @@ def varint_bytes(number: int) -> int:
 
 @njit(cache=True)
 def put_varint(data: np.ndarray, position: int, number: int) -> int:
-    """Writes a signed number as a varint or varlong.
-
-    Returns:
-        The byte behind it.
-    """
+    """Writes a signed number as a varint or varlong, and returns the position after it."""
     zigzag = np.uint64((number << 1) ^ (number >> 63))
     while zigzag > _LOW:
         data[position] = np.uint8((zigzag & _LOW) | _MORE)
@@ -153,14 +146,14 @@ def put_varint(data: np.ndarray, position: int, number: int) -> int:
 
 @njit(cache=True)
 def put_int(data: np.ndarray, position: int, number: int, count: int) -> None:
-    """Writes a number as count bytes, the highest first."""
+    """Writes a number as `count` bytes, the highest first."""
     for place in range(count):
         data[position + place] = np.uint8((number >> (8 * (count - 1 - place))) & 255)
 
 
 @njit(cache=True)
 def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None:
-    """Writes a number that is not negative as count decimal digits, zeros in front."""
+    """Writes a non-negative number as `count` decimal digits, with leading zeros."""
     remainder, end = np.uint64(number), np.uint64(position + count)
     for place in range(1, count + 1):
         higher = remainder // _TEN
@@ -170,7 +163,7 @@ def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None
 
 @njit(cache=True)
 def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> None:
-    """Writes count hexadecimal digits of a number, its lowest first, and again from the lowest."""
+    """Writes `count` hexadecimal digits of a number, lowest first, starting over after sixteen."""
     for place in range(count):
         digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))
         data[position + place] = np.uint8(48 + digit if digit < 10 else 87 + digit)
@@ -178,10 +171,10 @@ def put_hex(data: np.ndarray, position: int, number: np.uint64, count: int) -> N
 
 @njit(cache=True)
 def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, start: int) -> None:
-    """Writes count bytes of a pool from a byte on, and again from its beginning where it ends."""
+    """Writes `count` bytes of a pool from `start` on, starting over at its end."""
     while count > 0:
         piece = min(count, len(pool) - start)
-        # numba looks at the sign of any other index, at each byte
+        # unsigned, because numba would check the sign of another index for each byte
         target_position, source = np.uint64(position), np.uint64(start)
         for place in range(np.uint64(piece)):
             data[target_position + place] = pool[source + place]
@@ -190,7 +183,7 @@ def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, st
 
 @njit(cache=True)
 def digits(number: int) -> int:
-    """How many decimal digits a number that is not negative has."""
+    """Returns the number of decimal digits of a non-negative number."""
     count, limit = 1, 10
     while number >= limit and count < 19:
         limit, count = limit * 10, count + 1

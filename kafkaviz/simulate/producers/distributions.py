@@ -1,10 +1,12 @@
-"""Randomness that is the same on every machine: a draw depends on the seed and its number alone.
+"""Random numbers that are the same on every machine: a draw depends only on seed and number.
 
-Batch 7 of seed 1 has its own stream of numbers, and so has each of its records: a stream that is
-generated in other pieces, or without its payload, draws the same. Only whole numbers: numpy
-promises no stream across its releases, and a logarithm is not the same in every machine's library.
-So a distribution is a table of its quantiles, computed once with decimal's logarithms, which are
-the same. What 0, .., 512, .., 1024 of 1024 draws lie below:
+Batch 7 of seed 1 has its own stream of numbers, and so has each of its records. So a workload that
+is generated in other chunks, or without payload, draws the same numbers.
+
+All arithmetic uses integers, because numpy does not guarantee its streams across releases, and
+logarithms differ between machines. A distribution is a table of quantiles, computed once with the
+logarithms of `decimal`, which do not differ. For example, the bounds below which 0, .., 512, ..,
+1024 of 1024 draws fall:
 
     table(Spread("exponential", mean=100))    0, .., 69.3, .., 893
 """
@@ -24,11 +26,11 @@ CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL = SHAPES = (
     "exponential",
     "lognormal",
 )
-CELLS = 1024  # of a table, each as likely as the next
-FRACTION_BITS = 8  # of a table's numbers: a number of 3.5 is 896
+CELLS = 1024  # cells of a table, all equally likely
+FRACTION_BITS = 8  # a table stores 256ths: 3.5 is 896
 MAX_NUMBER = 2**31 - 1
 ONE_BITS = 20
-_DIGITS = 24  # that decimal works with
+_DIGITS = 24  # precision of decimal
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(0x9E3779B97F4A7C15),
     np.uint64(0xBF58476D1CE4E5B9),
@@ -46,13 +48,14 @@ _UINT64_ONE, _CELL_MASK = np.uint64(1), np.uint64((1 << ONE_BITS) - 1)
 
 @dataclass(frozen=True)
 class Spread:
-    """How a whole number varies.
+    """The distribution of a random integer.
 
-    A constant (the mean), uniform from least to most, or about a mean and cut at least and most.
+    The number is constant (the mean), uniform from least to most, or spread around a mean and
+    limited to least and most.
 
     Attributes:
         shape: one of SHAPES.
-        sigma: of a lognormal number's logarithm.
+        sigma: standard deviation of the logarithm, for "lognormal".
     """
 
     shape: str = CONSTANT
@@ -64,10 +67,10 @@ class Spread:
 
 @lru_cache(maxsize=256)
 def table(spread: Spread) -> np.ndarray:
-    """The table of a distribution, for draw_number; read-only.
+    """Returns the read-only table of a distribution, for `draw_number`.
 
     Returns:
-        The least, the most, and the quantiles in 256ths: int64 of shape (CELLS + 3,).
+        The least number, the most, and the quantiles in 256ths: int64 of shape (CELLS + 3,).
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -81,13 +84,13 @@ def table(spread: Spread) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def rank_table(count: int, exponent: float) -> np.ndarray:
-    """A table as table gives it, of ranks from 1 to count.
+    """Returns a table like `table`, for ranks from 1 to `count`.
 
-    A density over numbers that are rounded to ranks: within some per cent of Zipf's law. It begins
-    where rank 1 gets its share.
+    The table rounds a continuous density to ranks, which is within some percent of Zipf's law. The
+    density begins so that rank 1 gets its share.
 
     Args:
-        exponent: rank r comes as often as 1 / r^exponent; 0 for all alike.
+        exponent: rank r has the weight 1 / r^exponent; 0 makes all ranks equally likely.
     """
     with localcontext() as context:
         context.prec = _DIGITS
@@ -107,7 +110,7 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def waits() -> np.ndarray:
-    """A table as table gives it of the time to the next of random events; 2^20 is the mean."""
+    """Returns a table like `table`, for the time between random events; 2^20 is the mean."""
     return table(Spread(EXPONENTIAL, 1 << ONE_BITS))
 
 
@@ -118,11 +121,12 @@ def _freeze(least: int, most: int, quantiles: list[int]) -> np.ndarray:
 
 
 def _quantiles(spread: Spread) -> list[Decimal]:
-    """CELLS + 1 quantiles, with the mean of the spread."""
+    """Returns CELLS + 1 quantiles whose mean is the spread's."""
     mean = Decimal(str(spread.mean))
     if spread.shape == CONSTANT:
         return [mean] * (CELLS + 1)
-    if spread.shape == UNIFORM:  # half a number more on both sides: each whole number is as likely
+    # half a number more on both sides, so that all integers are equally likely
+    if spread.shape == UNIFORM:
         low, high = spread.least - Decimal("0.5"), spread.most + Decimal("0.5")
         return [low + (high - low) * cell / CELLS for cell in range(CELLS + 1)]
     unit = _exponential() if spread.shape == EXPONENTIAL else _lognormal(spread.sigma)
@@ -131,18 +135,18 @@ def _quantiles(spread: Spread) -> list[Decimal]:
 
 
 def _exponential() -> list[Decimal]:
-    """The quantiles for a mean of 1.
+    """Returns the quantiles for a mean of 1.
 
-    The last cell has no end, so it ends where its own mean is right.
+    The last cell is unbounded, so it gets an end that makes its own mean right.
     """
     body = [-(1 - Decimal(cell) / CELLS).ln() for cell in range(CELLS)]
     return [*body, body[-1] + 2]
 
 
 def _lognormal(sigma: float) -> list[Decimal]:
-    """The quantiles for a median of 1.
+    """Returns the quantiles for a median of 1.
 
-    Six digits of the normal quantile are the same from any library.
+    The normal quantile is rounded to six digits, which all libraries agree on.
     """
     inner = [NormalDist().inv_cdf(cell / CELLS) for cell in range(1, CELLS)]
     ends = NormalDist().inv_cdf(1 / (4 * CELLS))
@@ -154,7 +158,7 @@ def _lognormal(sigma: float) -> list[Decimal]:
 
 @njit(cache=True)
 def mix(number: np.uint64) -> np.uint64:
-    """The step of SplitMix64 that makes neighbours unlike (Stafford's variant 13)."""
+    """Scrambles a number so that neighbours differ: SplitMix64's step (Stafford's variant 13)."""
     number = (number ^ (number >> _S30)) * _FIRST
     number = (number ^ (number >> _S27)) * _SECOND
     return number ^ (number >> _S31)
@@ -162,15 +166,15 @@ def mix(number: np.uint64) -> np.uint64:
 
 @njit(cache=True)
 def stream(parent: np.uint64, number: int) -> np.uint64:
-    """The stream of one batch of a seed, of one record of a batch, of one draw of a record."""
+    """Derives a stream: of a batch from the seed, of a record from its batch, or of one draw."""
     return mix(parent + _GOLDEN * (np.uint64(number) + _UINT64_ONE))
 
 
 @njit(cache=True)
 def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
-    """A number of a table, by a draw of 64 bits.
+    """Returns a number of a table for a draw of 64 bits.
 
-    The highest ten bits choose the cell, the next twenty the place in it.
+    The highest ten bits select the cell, and the next twenty the position in it.
     """
     cell = np.int64(draw >> _S54)
     place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)
@@ -181,16 +185,19 @@ def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
 
 @njit(cache=True)
 def happens(draw: np.uint64, threshold: int) -> bool | np.bool_:
-    """Whether something happens whose share is threshold / 2^32, by the low bits of a draw."""
+    """Returns whether an event happens that has the probability threshold / 2^32.
+
+    The low bits of the draw decide.
+    """
     return np.int64(draw & np.uint64(0xFFFFFFFF)) < threshold
 
 
 def threshold(share: float) -> int:
-    """The threshold for happens, of a share from 0 to 1."""
+    """Returns the threshold for `happens`, from a probability between 0 and 1."""
     return int(Decimal(str(share)) * 2**32)
 
 
 def seed_stream(seed: int) -> np.uint64:
-    """The stream of a seed: any whole number."""
+    """Returns the stream of a seed, which may be any integer."""
     with np.errstate(over="ignore"):
         return mix.py_func(np.uint64(seed % 2**64) + _GOLDEN)

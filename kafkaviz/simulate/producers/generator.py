@@ -1,7 +1,8 @@
-"""The compiled loop behind simulate.producers.streams: which batch comes next, when, what records.
+"""The compiled loop of simulate.producers.streams: decides batches, times and records.
 
-They are written where seal finds them. One turn is one batch, a data batch or the marker of a
-transaction; a batch of 9 records at 500 records a second takes 18 ms:
+It writes records where batch_encoder.seal expects them. Each turn generates one batch: a data
+batch, or the marker of a transaction. For example, with 9 records per batch and 500 records per
+second a batch takes 18 ms:
 
     time    0 ms     18 ms    36 ms
     batch   0 to 8   9 to 17  18 to 26
@@ -26,27 +27,28 @@ from kafkaviz.simulate.producers.batch_encoder import (
 from kafkaviz.simulate.producers.distributions import ONE_BITS, draw_number, happens, stream
 
 PLAN: np.dtype = np.dtype(
-    [  # a phase in numbers
-        ("unit_ns", "f8"),  # what a record, a byte or a batch takes at the phase's rate
+    [  # a phase as numbers
+        ("unit_ns", "f8"),  # time per record, byte or batch at the phase's rate
         ("rate_of", "i8"),  # 0 records, 1 bytes, 2 batches
         ("by_chance", "?"),
-        ("on_ns", "i8"),  # of a burst; 0 for no bursts
+        ("on_ns", "i8"),  # length of a burst; 0 without bursts
         ("off_ns", "i8"),
         ("most_ns", "i8"),
         ("most_records", "i8"),
         ("most_batches", "i8"),
         ("most_bytes", "i8"),
-        ("start_ms", "i8"),  # of the workload
+        ("start_ms", "i8"),  # start of the workload
         ("no_timestamps", "?"),
         ("ahead_ms", "i8"),
-        ("other_time", "?"),  # from_ms on (-1 for the phase's own start), so many times as fast
+        # timestamps count from from_ms (-1: the phase's start) and run faster or slower
+        ("other_time", "?"),
         ("from_ms", "i8"),
         ("speed_thousandths", "i8"),
         ("late_threshold", "i8"),
         ("future_threshold", "i8"),
         ("delay_ms", "i8"),
         ("batch_bytes", "i8"),
-        ("key_bytes", "i8"),  # -1 for no keys
+        ("key_bytes", "i8"),  # -1 without keys
         ("key_digits", "i8"),
         ("key_count", "i8"),
         ("keys_in_turn", "?"),
@@ -58,27 +60,27 @@ PLAN: np.dtype = np.dtype(
         ("idempotent", "?"),
         ("abort_threshold", "i8"),
         ("leave_open", "?"),
-        ("epoch_each", "?"),  # a marker raises its producer's epoch (transaction.version 2)
+        ("epoch_each", "?"),  # whether a marker raises its producer's epoch (transaction.version 2)
         ("leader_epoch", "i8"),
         ("fetch_batches", "i8"),
     ]
 )
 STATE: np.dtype = np.dtype(
-    [  # where a stream is; between two batches alone
+    [  # the position in a stream, always between two batches
         ("seed", "u8"),
         ("next_offset", "i8"),
-        ("batches", "i8"),  # data batches so far, in all phases
+        ("batches", "i8"),  # data batches so far, over all phases
         ("records", "i8"),
         ("append", "i8"),
-        ("in_append", "i8"),  # batches of the append that is not complete yet
+        ("in_append", "i8"),  # batches of the incomplete append
         ("clock_ns", "i8"),  # since the start of the workload
         ("phase_start_ns", "i8"),
-        ("busy_ns", "i8"),  # of the phase, the time between bursts left out
-        ("last_amount", "i8"),  # of what the rate counts, in the batch before
+        ("busy_ns", "i8"),  # time in the phase, without the pauses between bursts
+        ("last_amount", "i8"),  # records, bytes or batches of the last batch, as the rate counts
         ("phase_batches", "i8"),
         ("phase_records", "i8"),
         ("phase_bytes", "i8"),
-        ("marker_due", "i8"),  # the producer whose transaction ends now, or NOBODY
+        ("marker_due", "i8"),  # the producer whose transaction ends next, or NOBODY
     ]
 )
 PRODUCER: np.dtype = np.dtype(
@@ -94,13 +96,13 @@ HEADER_SPAN: np.dtype = np.dtype([("position", "i8"), ("size_bytes", "i8")])
 COUNTS, VALUES, RANKS, LATE, FUTURE, TRANSACTION, WAITS = range(7)  # rows of the tables
 FULL, NO_ROOM, DONE = 0, 1, 2
 NOBODY = -1
-MAX_EPOCH = 2**15 - 2  # a producer gets another id where its epoch is used up (ProducerIdAndEpoch)
+MAX_EPOCH = 2**15 - 2  # above it a producer gets a new id (ProducerIdAndEpoch)
 SEQUENCES = 1 << 31
 LONGEST_NS = 100 * 365 * 86_400 * 10**9
-JSON_BYTES = 11  # {"n":,"t":""} without its number, one for the shortest text less
+JSON_BYTES = 11  # {"n":,"t":""} without the number, minus one for the shortest text
 
 _DRAW_WAIT, _DRAW_COUNT, _DRAW_TRANSACTION, _DRAW_END = 0, 1, 2, 3
-_RECORDS_FROM = 16  # of a batch's stream: the records' own
+_RECORDS_FROM = 16  # streams of a batch from this number on belong to its records
 (
     _DRAW_VALUE,
     _DRAW_NULL,
@@ -112,7 +114,7 @@ _RECORDS_FROM = 16  # of a batch's stream: the records' own
     _DRAW_TEXT,
     _DRAW_HEADER,
 ) = range(9)
-# the tables, what keys begin with, headers, the spans of them that are drawn, the pool of values
+# the tables, the prefix of keys, headers, the spans of their random values, the pool of values
 _Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _HEAD = np.frombuffer(b'{"n":', np.uint8)
 _MIDDLE = np.frombuffer(b',"t":"', np.uint8)
@@ -136,11 +138,12 @@ def generate(
     enough_bytes: int,
     write: bool,
 ) -> tuple[int, int, int]:
-    """Generates batches into rows[row_count] and data[used_bytes] on.
+    """Generates batches into rows[row_count:] and data[used_bytes:].
 
-    FULL comes with the first append that reaches enough_bytes, or where the rows are all used. A
-    batch for which data has no space changes nothing: with more space it comes out the same.
-    NO_ROOM does not come without write.
+    - FULL: an append has reached enough_bytes, or all rows are used.
+    - NO_ROOM: `data` has no space for the next batch. The state is unchanged, so a call with more
+      space generates the same batch. This outcome only occurs with `write`.
+    - DONE: the phase is over.
 
     Returns:
         FULL, NO_ROOM or DONE; the number of rows filled; the number of bytes used.
@@ -183,7 +186,7 @@ def generate(
 
 @njit(cache=True)
 def _is_over(plan: np.record, state: np.record, wait_ns: int) -> bool:
-    """Whether the next batch is no longer part of this phase."""
+    """Returns whether the phase ends before the next batch."""
     if (
         state.phase_records >= plan.most_records
         or state.phase_batches >= plan.most_batches
@@ -196,7 +199,7 @@ def _is_over(plan: np.record, state: np.record, wait_ns: int) -> bool:
 
 @njit(cache=True)
 def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
-    """The time between the batch before and the next: what the one before takes."""
+    """Returns the time between the last batch and the next; it depends on the size of the last."""
     wait = state.last_amount * plan.unit_ns
     if plan.on_ns > 0:
         wait = wait * plan.on_ns / (plan.on_ns + plan.off_ns)
@@ -211,13 +214,13 @@ def _wait_ns(plan: np.record, tables: np.ndarray, state: np.record) -> int:
 
 @njit(cache=True)
 def _real_ns(plan: np.record, busy_ns: int) -> int:
-    """Busy time with the pauses between bursts, from the start of the phase."""
+    """Adds the pauses between bursts to a busy time, counted from the start of the phase."""
     return busy_ns if plan.on_ns == 0 else busy_ns + busy_ns // plan.on_ns * plan.off_ns
 
 
 @njit(cache=True)
 def _still_open(plan: np.record, producers: np.ndarray) -> int:
-    """The first producer whose transaction is open where the phase ends, and is to be ended."""
+    """Returns the first producer with an open transaction that the phase's end must end."""
     if not plan.leave_open and plan.attributes & TRANSACTIONAL:
         for place in range(len(producers)):
             if producers[place].open:
@@ -241,7 +244,7 @@ def _generate_batch(
     used_bytes: int,
     write: bool,
 ) -> bool:
-    """Generates the next data batch, wait_ns after the one before.
+    """Generates the next data batch, `wait_ns` after the last one.
 
     Returns:
         False if there is no space for it.
@@ -314,7 +317,7 @@ def _generate_batch(
 def _timestamp_ms(
     plan: np.record, tables: np.ndarray, state: np.record, busy_ns: int, record_stream: np.uint64
 ) -> int:
-    """The producer's timestamp of a record."""
+    """Returns the producer's timestamp of a record."""
     if plan.no_timestamps:
         return -1
     since_ns = _real_ns(plan, busy_ns)
@@ -339,7 +342,7 @@ def _timestamp_ms(
 
 @njit(cache=True)
 def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) -> int:
-    """The size of a value, NULL for none."""
+    """Returns the size of a value; NULL for a null."""
     if plan.null_threshold and happens(stream(record_stream, _DRAW_NULL), plan.null_threshold):
         return NULL
     return _number_of(tables[VALUES], record_stream, _DRAW_VALUE)
@@ -347,7 +350,7 @@ def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) 
 
 @njit(cache=True)
 def _number_of(numbers: np.ndarray, random_stream: np.uint64, draw: int) -> int:
-    """A number of a table, by one draw of a stream; a constant without it."""
+    """Returns a number of a table, by one draw of a stream; a constant needs no draw."""
     if numbers[2] == numbers[len(numbers) - 1]:
         return draw_number(numbers, np.uint64(0))
     return draw_number(numbers, stream(random_stream, draw))
@@ -364,7 +367,7 @@ def _fill_row(
     max_ms: int,
     deep: int,
 ) -> None:
-    """Fills the row of a data batch, but for its producer."""
+    """Fills the row of a data batch, except for its producer."""
     _fill_position(plan, state, row, size_bytes, count)
     row.attributes, row.marker = plan.attributes, NO_MARKER
     row.base_timestamp_ms = first_ms
@@ -378,7 +381,7 @@ def _fill_row(
 def _fill_position(
     plan: np.record, state: np.record, row: np.record, size_bytes: int, count: int
 ) -> None:
-    """Fills offsets, sizes, the append and its time, in a row of either kind."""
+    """Fills offsets, sizes, append number and time in the row of a data batch or marker."""
     row.position, row.crc, row.magic, row.leader_epoch = 0, 0, MAGIC_2, plan.leader_epoch
     row.size_bytes, row.record_count = size_bytes, count
     row.base_offset, row.last_offset = state.next_offset, state.next_offset + count - 1
@@ -399,7 +402,7 @@ def _number(
     row: np.record,
     batch_stream: np.uint64,
 ) -> None:
-    """Fills the producer's id, epoch, sequence, and whether the batch ends its transaction."""
+    """Fills the producer's id, epoch and sequence; may schedule the end of its transaction."""
     row.producer_id, row.producer_epoch, row.base_sequence = -1, -1, -1
     if not plan.idempotent:
         return
@@ -422,7 +425,7 @@ def _number(
 
 @njit(cache=True)
 def _count(plan: np.record, state: np.record, row: np.record, size_bytes: int) -> None:
-    """Counts one more batch."""
+    """Adds a batch to the counters."""
     state.last_amount = (
         row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
     )
@@ -481,7 +484,7 @@ def _put_record(
     number: int,
     record_stream: np.uint64,
 ) -> None:
-    """Writes a record whose body has that many bytes."""
+    """Writes a record whose body has `body` bytes."""
     tables, prefix, headers, spans, pool = parts
     position = put_varint(data, position, body)
     data[position] = 0  # attributes
@@ -521,9 +524,9 @@ def _put_value(
     number: int,
     record_stream: np.uint64,
 ) -> None:
-    """Writes a value: a piece of the pool, in JSON where there is space for it.
+    """Writes a value: text or bytes of the pool.
 
-    Such as {"n":17,"t":"paid berlin"}.
+    If there is space, text is put into JSON, such as {"n":17,"t":"paid berlin"}.
     """
     start = int(np.int64(stream(record_stream, _DRAW_TEXT) % np.uint64(len(pool))))
     digit_count = digits(number)

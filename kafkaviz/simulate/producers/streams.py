@@ -1,10 +1,10 @@
-"""The batches of a workload, in the order in which they reach the log: rows and bytes for a writer.
+"""Generates the batches of a workload in the order in which they reach the log.
 
     for chunk in chunks(load(text), config, release_behaviour((4, 3, 1))):
         log.append(chunk.rows, chunk.data)
 
-The same workload and seed give the same records on every machine, in chunks of any size. A batch
-that is not compressed has the same bytes too; those of a codec depend on the release of its
+The same workload and seed give the same records on every machine, in chunks of any size. An
+uncompressed batch also has the same bytes. Compressed bytes depend on the release of the codec's
 library.
 """
 
@@ -50,7 +50,7 @@ from kafkaviz.simulate.producers.traffic import (
 from kafkaviz.simulate.producers.workload import Workload
 
 BATCHES_PER_CHUNK = 1 << 16
-CHUNK_BYTES = 8 << 20  # and as much again as an append may go over
+CHUNK_BYTES = 8 << 20  # the buffer has twice this size, so that the last append may go over it
 FIRST_PRODUCER_ID = 1000
 MS_NS = 1_000_000
 POOL_BYTES = 1 << 16
@@ -84,13 +84,13 @@ WORDS = (
 
 
 class _Parts(NamedTuple):
-    """What the compiled loop reads of a phase besides its PLAN."""
+    """The arrays that the compiled loop needs for a phase, in addition to its PLAN."""
 
-    tables: np.ndarray  # (a table for each number that is drawn, CELLS + 3)
+    tables: np.ndarray  # shape (distributions, CELLS + 3)
     prefix: np.ndarray  # of a key
-    headers: np.ndarray  # as they lie in a record, their values blank
-    header_values: np.ndarray  # HEADER_SPAN: where the values lie in them
-    pool: np.ndarray  # what values are cut out of
+    headers: np.ndarray  # as in a record, with blank values
+    header_values: np.ndarray  # HEADER_SPAN: the places of the values in headers
+    pool: np.ndarray  # values are cut from it
 
 
 def chunks(
@@ -102,18 +102,18 @@ def chunks(
     payload: bool = True,
     batches_per_chunk: int = BATCHES_PER_CHUNK,
 ) -> Iterator[AppendChunk]:
-    """The batches of a workload, chunk after chunk.
+    """Yields the batches of a workload in chunks.
 
-    Offsets begin at its start_offset, time at its start_ms; it ends after at most 100 years. No
-    chunk ends within an append or goes on into the next phase.
+    Offsets begin at the workload's start_offset, and time at its start_ms. It ends after at most
+    100 years. A chunk contains only complete appends, and only one phase.
 
     Args:
-        config: only the timestamp type counts.
-        behaviour: only its release counts: since 4.0 each marker raises its producer's epoch
+        config: only the timestamp type matters.
+        behaviour: only its release matters: since 4.0 each marker raises its producer's epoch
             (KIP-890).
-        seed: without it the workload's own.
-        payload: without it chunks have no data and crc is 0; compressed batches are built and
-            compressed all the same, as nothing else gives their size.
+        seed: by default the workload's seed.
+        payload: whether chunks have bytes. Without them crc is 0. Compressed batches are built and
+            compressed anyway, because their size is not known otherwise.
 
     Raises:
         KafkavizError: the release does not know a codec.
@@ -144,7 +144,7 @@ def chunks(
 
 
 def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
-    """Checks that the release takes such batches."""
+    """Raises KafkavizError if the release does not know such batches."""
     what, feature = (
         (message("errors.zstd_batch"), versions.ZSTD)
         if phase.codec == "zstd"
@@ -166,7 +166,7 @@ def _check(phase: Phase, behaviour: ReleaseBehaviour, number: int) -> None:
 def _ensure_time(end_ns: int, where: Message) -> None:
     """Checks that a phase ends within 100 years.
 
-    Behind them no batch would be generated, and some time later the clock would overflow.
+    After that no batch would be generated, and some time later the clock would overflow.
 
     Raises:
         KafkavizError: the phase ends later.
@@ -178,11 +178,7 @@ def _ensure_time(end_ns: int, where: Message) -> None:
 
 
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """The state before the first phase.
-
-    Returns:
-        STATE, and a row of PRODUCER for each producer.
-    """
+    """Returns the state before the first phase: STATE, and one row of PRODUCER per producer."""
     state = np.zeros(1, STATE)
     state["seed"], state["next_offset"] = (
         seed_stream(workload.seed if seed is None else seed),
@@ -194,7 +190,7 @@ def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray
 
 
 def _enter(state: np.ndarray) -> None:
-    """Sets the state to the beginning of a phase."""
+    """Sets the state to the start of a phase."""
     state["phase_start_ns"] = state["clock_ns"]
     for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
         state[name] = 0
@@ -210,7 +206,7 @@ def _phase_chunks(
     payload: bool,
     batches_per_chunk: int,
 ) -> Iterator[AppendChunk]:
-    """The chunks of one phase; afterwards the clock is at its end."""
+    """Yields the chunks of one phase, then moves the clock to its end."""
     write, is_over = payload or phase.codec != "none", False
     row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
     data = np.empty(2 * CHUNK_BYTES if write else 0, np.uint8)
@@ -229,7 +225,7 @@ def _phase_chunks(
 
 
 def _close(duration_ms: int, plan: np.ndarray, state: np.ndarray) -> None:
-    """Sets the clock to the end of a phase that its duration ended."""
+    """Moves the clock to the end of a phase if its duration ended it."""
     is_time_up = (
         state["phase_records"][0] < plan["most_records"][0]
         and state["phase_bytes"][0] < plan["most_bytes"][0]
@@ -247,11 +243,10 @@ def _fill(
     *,
     write: bool,
 ) -> tuple[int, int, bool, np.ndarray]:
-    """Fills rows and bytes; data grows for an append that finds too little space.
+    """Fills rows and bytes; `data` grows if an append does not fit.
 
     Returns:
-        The number of rows filled, the number of bytes used, whether the phase is over, and the
-        bytes.
+        The number of rows filled, the number of bytes used, whether the phase is over, and `data`.
     """
     filled_count, used_bytes, enough_bytes = 0, 0, CHUNK_BYTES if write else np.iinfo(np.int64).max
     while True:
@@ -273,13 +268,13 @@ def _fill(
 
 
 def _arrive_together(rows: np.ndarray) -> None:
-    """Lets the batches of one append arrive when the last of them does."""
+    """Sets the arrival time of all batches of an append to that of its last one."""
     last = np.flatnonzero(np.diff(rows["append"], append=-1))
     rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
 
 
 def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool) -> AppendChunk:
-    """The chunk of generated rows, and their bytes, which have no headers yet."""
+    """Returns a chunk of generated rows, and adds the headers to their bytes."""
     if codec_name != "none":
         data = _compress(rows, data.data, codec_name)
     if not payload:
@@ -289,7 +284,7 @@ def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, *, payload: bool
 
 
 def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
-    """The bytes with the records of each batch compressed, except markers.
+    """Returns the bytes with each batch's records compressed, except markers.
 
     The rows get the new sizes.
     """
@@ -303,13 +298,13 @@ def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray
     return np.frombuffer(bytearray().join(pieces), np.uint8)
 
 
-# ---- a phase in numbers
+# ---- a phase as numbers
 
 
 def _plan(
     phase: Phase, workload: Workload, config: LogConfig, behaviour: ReleaseBehaviour
 ) -> tuple[np.ndarray, _Parts]:
-    """The phase as the compiled loop reads it."""
+    """Returns the phase as the compiled loop reads it."""
     plan = np.zeros(1, PLAN)
     headers, values = _headers(phase.headers)
     by_name = (
@@ -339,7 +334,7 @@ def _plan(
 
 
 def _limits(phase: Phase) -> dict[str, int]:
-    """Where the phase ends; a number out of reach where it does not."""
+    """Returns the limits of a phase; an absent one is the largest int64."""
     most = np.iinfo(np.int64).max
     return {
         "most_ns": min(phase.duration_ms or LONGEST_MS, LONGEST_MS) * MS_NS,
@@ -350,7 +345,7 @@ def _limits(phase: Phase) -> dict[str, int]:
 
 
 def _times(phase: Phase) -> dict[str, int]:
-    """How timestamps are set."""
+    """Returns the fields of PLAN for bursts and timestamps."""
     return {
         "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,
         "off_ns": phase.bursts.off_ms * MS_NS if phase.bursts else 0,
@@ -365,7 +360,7 @@ def _times(phase: Phase) -> dict[str, int]:
 
 
 def _keys(phase: Phase) -> dict[str, int]:
-    """The form of keys; a size of -1 for none."""
+    """Returns the fields of PLAN for keys; a size of -1 means no keys."""
     if not phase.keys:
         return {"key_bytes": batch_encoder.NULL}
     digits = len(str(phase.keys.count - 1))
@@ -378,7 +373,7 @@ def _keys(phase: Phase) -> dict[str, int]:
 
 
 def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> dict[str, int]:
-    """Attributes of a batch, and how producers number theirs."""
+    """Returns the fields of PLAN for a batch's attributes, producers and transactions."""
     append_time = LOG_APPEND_TIME if config.message_timestamp_type == "LogAppendTime" else 0
     transactional = TRANSACTIONAL if phase.transactions else 0
     return {
@@ -392,7 +387,7 @@ def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> 
 
 
 def _tables(phase: Phase) -> np.ndarray:
-    """The table of each number that is drawn, in the order of the generator."""
+    """Returns one table per random number, in the order of the generator's constants."""
     nothing, keys = Spread(mean=0), phase.keys
     return np.stack(
         [
@@ -410,16 +405,12 @@ def _tables(phase: Phase) -> np.ndarray:
 
 
 def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
-    """The table of a number that has limits of its own."""
+    """Returns the table of a number after narrowing its limits."""
     return table(replace(spread, least=max(spread.least, least), most=min(spread.most, most)))
 
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The headers of each record.
-
-    Returns:
-        Their bytes, and where their values lie in them.
-    """
+    """Returns the bytes of each record's headers, and the places of the values in them."""
     header_bytes, spans = bytearray(), []
     for header in headers:
         name, size = (
@@ -442,7 +433,7 @@ def _varint(number: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def _text() -> np.ndarray:
-    """Words and spaces, which stand in JSON as they are."""
+    """Returns a pool of words and spaces, which need no escapes in JSON."""
     words, count = [], 0
     while count < POOL_BYTES:
         word = WORDS[stream(np.uint64(0), len(words)) % len(WORDS)]
@@ -453,7 +444,7 @@ def _text() -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _random() -> np.ndarray:
-    """Bytes that no codec makes smaller."""
+    """Returns a pool of bytes that no codec can compress."""
     return _freeze(
         np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(
             np.uint8
@@ -462,7 +453,7 @@ def _random() -> np.ndarray:
 
 
 def _freeze(data: np.ndarray) -> np.ndarray:
-    """A read-only array of one type, so that one compiled version is enough."""
+    """Returns a read-only uint8 array, so that numba compiles only one version."""
     array = np.array(data, np.uint8)
     array.flags.writeable = False
     return array

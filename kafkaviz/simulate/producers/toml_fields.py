@@ -1,6 +1,6 @@
-"""Dataclasses as TOML: a list of fields for each class, by which a table is read and written.
+"""Reads and writes dataclasses as TOML tables, by a list of fields for each class.
 
-What is wrong is reported with its key:
+Errors name the key:
 
     FIELDS = (
         TomlField("records", whole_number(1)),
@@ -35,10 +35,10 @@ _DURATION = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,9})?) ?(d|h|min|s|ms)")
 
 
 class ValueCodec(NamedTuple):
-    """How a value is read and written.
+    """A pair of functions that read and write a kind of value.
 
     Attributes:
-        read: also takes the location, for the error.
+        read: takes the value and its location, which is for the error.
     """
 
     read: Callable[[object, Message], Any]
@@ -50,7 +50,7 @@ class TomlField:
     """A key of a table.
 
     Attributes:
-        attribute: of the dataclass, where its name differs from the key.
+        attribute: the name of the dataclass's attribute, if it differs from the key.
     """
 
     key: str
@@ -59,12 +59,12 @@ class TomlField:
 
     @property
     def name(self) -> str:
-        """The attribute of the dataclass."""
+        """The name of the dataclass's attribute."""
         return self.attribute or self.key
 
 
 def toml_error(where: Message, what: Message) -> KafkavizError:
-    """An error in one line.
+    """Returns an error of one line.
 
     Args:
         where: the file and the key.
@@ -80,14 +80,15 @@ def read_table(
     key_of: str,
     **values: object,
 ) -> T:
-    """The dataclass of a table.
+    """Reads a table into a dataclass.
 
     Args:
-        where: stands in front of a key in the error.
-        values: what the class has from elsewhere.
+        where: the location that is put before the key in an error.
+        key_of: the message key that joins location and key.
+        values: attributes that do not come from the table.
 
     Raises:
-        KafkavizError: a key is unknown or missing, or its value is not of its kind.
+        KafkavizError: a key is unknown or missing, or its value is of the wrong kind.
     """
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
@@ -116,7 +117,7 @@ def read_table(
 
 
 def lines(value: "DataclassInstance", known_fields: Sequence[TomlField]) -> list[str]:
-    """KEY = VALUE of each field that does not have its default."""
+    """Returns a line KEY = VALUE for each field that differs from its default."""
     defaults = {attribute.name: attribute.default for attribute in fields(value)}
     return [
         f"{field.key} = {field.kind.write(getattr(value, field.name))}"
@@ -126,7 +127,7 @@ def lines(value: "DataclassInstance", known_fields: Sequence[TomlField]) -> list
 
 
 def value_text(value: object) -> str:
-    """A value in an error: as TOML writes it, and not too long."""
+    """Returns a value for an error: as in TOML, at most 60 characters."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = json.dumps(value) if isinstance(value, str) else str(value)
@@ -134,7 +135,7 @@ def value_text(value: object) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as a basic string of TOML: on one line, with the escapes that JSON has too."""
+    """Returns a text as a basic string of TOML: on one line, with JSON's escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -142,12 +143,10 @@ def _key(key: str) -> str:
     return key if re.fullmatch("[A-Za-z0-9_.-]{1,60}", key) else value_text(key)
 
 
-# ---- the kinds
+# ---- the kinds of values
 
 
 def text(longest: int = 2000) -> ValueCodec:
-    """A string."""
-
     def read_text(value: object, where: Message) -> str:
         if not isinstance(value, str):
             raise toml_error(where, message("toml.is_no_text", value=value_text(value)))
@@ -161,7 +160,7 @@ def text(longest: int = 2000) -> ValueCodec:
 
 
 def choice(options: Sequence[str]) -> ValueCodec:
-    """One of some words."""
+    """Returns the kind for one of several words."""
 
     def read_choice(value: Any, where: Message) -> str:
         if value not in options:
@@ -174,8 +173,6 @@ def choice(options: Sequence[str]) -> ValueCodec:
 
 
 def flag() -> ValueCodec:
-    """A boolean: true or false."""
-
     def read_flag(value: object, where: Message) -> bool:
         if not isinstance(value, bool):
             raise toml_error(where, message("toml.is_no_flag", value=value_text(value)))
@@ -185,7 +182,7 @@ def flag() -> ValueCodec:
 
 
 def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
-    """A whole number within limits."""
+    """Returns the kind for an integer within limits."""
 
     def read_whole(value: object, where: Message) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -196,7 +193,7 @@ def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
 
 
 def number(least: float, most: float) -> ValueCodec:
-    """A number within limits."""
+    """Returns the kind for a finite number within limits."""
 
     def read_number(value: object, where: Message) -> float:
         if (
@@ -219,7 +216,7 @@ def _within(value: Number, least: float, most: float, where: Message) -> Number:
 
 
 def duration(least_ms: int = 0) -> ValueCodec:
-    """A time in words, in milliseconds: "250ms", "10s", "5min", "2h", "7d"."""
+    """Returns the kind for a duration such as "250ms", "10s", "5min", "2h" or "7d", in ms."""
 
     def read_duration(value: object, where: Message) -> int:
         match = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -247,7 +244,7 @@ def duration(least_ms: int = 0) -> ValueCodec:
 
 
 def duration_text(ms: int) -> str:
-    """A time in the largest unit that gives a whole number: 90min, 7d."""
+    """Returns a duration in the largest unit that gives an integer: 90min, 7d."""
     unit = next(
         unit for unit, length in UNITS_MS.items() if ms % length == 0 and (ms or unit == "ms")
     )
@@ -255,7 +252,7 @@ def duration_text(ms: int) -> str:
 
 
 def moment() -> ValueCodec:
-    """A time of TOML in milliseconds since 1970, in UTC where it names no zone."""
+    """Returns the kind for a TOML time, in ms since 1970; UTC if it has no zone."""
 
     def read_moment(value: object, where: Message) -> int:
         if not isinstance(value, datetime):
@@ -270,7 +267,7 @@ def moment() -> ValueCodec:
 
 
 def moment_text(ms: int) -> str:
-    """Milliseconds since 1970 as TOML writes a time."""
+    """Returns milliseconds since 1970 as a TOML time."""
     return (
         (EPOCH + timedelta(milliseconds=ms))
         .isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
@@ -281,7 +278,7 @@ def moment_text(ms: int) -> str:
 def table_of(
     table_class: type["DataclassInstance"], known_fields: Sequence[TomlField]
 ) -> ValueCodec:
-    """Reads and writes a table within a table, whose keys are these fields."""
+    """Returns the kind for a nested table with these fields."""
 
     def write(value: "DataclassInstance") -> str:
         return f"{{ {', '.join(lines(value, known_fields))} }}"
@@ -295,7 +292,7 @@ def table_of(
 
 
 def list_of(kind: ValueCodec, most: int) -> ValueCodec:
-    """Reads and writes a list of at most so many values."""
+    """Returns the kind for a list of at most `most` values."""
 
     def read_several(value: object, where: Message) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) > most:

@@ -1,4 +1,4 @@
-"""What producers send: a phase of a workload, in which one kind of traffic comes, and its parts."""
+"""The traffic of simulated producers: a phase of a workload, and its parts."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ EVEN, BY_CHANCE = ARRIVALS = ("even", "by-chance")
 CREATE, NONE = TIMESTAMPS = ("create", "none")
 TEXT, RANDOM = CONTENTS = ("text", "random")
 MAX_RECORDS, MAX_VALUE_BYTES, MAX_PRODUCERS = 1_000_000, 64 << 20, 10_000
-REQUEST_BYTES = 1 << 20  # max.request.size of a producer: the most that a batch is filled to
+REQUEST_BYTES = 1 << 20  # max.request.size of a producer: the default limit of a batch
 
 _UNIT_SPREAD, _HUNDRED = Spread(), Spread(mean=100)
 
 
 @dataclass(frozen=True)
 class RecordKeys:
-    """A number of different keys: a prefix and a number in digits.
+    """A number of different keys; each is a prefix and digits.
 
     Attributes:
-        zipf: rank r is drawn as often as 1 / r^zipf, 0 for all alike.
-        in_turn: one after another instead.
+        zipf: rank r is drawn with the weight 1 / r^zipf; 0 makes all equally likely.
+        in_turn: whether keys are taken one after another instead.
     """
 
     count: int
@@ -31,10 +31,10 @@ class RecordKeys:
 
 @dataclass(frozen=True)
 class Header:
-    """A record header: hexadecimal digits that differ from record to record.
+    """A record header; its value is hexadecimal digits that differ from record to record.
 
     Attributes:
-        size_bytes: None for a null value.
+        size_bytes: size of the value; None for null.
     """
 
     name: str
@@ -43,9 +43,9 @@ class Header:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts and pauses: all records of on_ms and off_ms come within on_ms.
+    """Bursts and pauses: all records of a period come within on_ms, and none within off_ms.
 
-    The rate is that of both together.
+    The phase's rate is the average over both.
     """
 
     on_ms: int
@@ -54,7 +54,7 @@ class Bursts:
 
 @dataclass(frozen=True)
 class TimestampShift:
-    """A share of the records whose timestamps are some milliseconds off."""
+    """A share of the records whose timestamps are shifted by some milliseconds."""
 
     share: float
     by_ms: Spread
@@ -62,12 +62,12 @@ class TimestampShift:
 
 @dataclass(frozen=True)
 class TransactionTraffic:
-    """Each producer sends some batches, then its coordinator writes a marker, COMMIT or ABORT.
+    """Transactions: each producer sends some batches, then its coordinator writes a marker.
 
     Attributes:
-        batches: in a transaction.
-        abort_share: of the transactions that end with ABORT.
-        leave_open: those that are open where the phase ends get no marker.
+        batches: number of batches in a transaction.
+        abort_share: share of the transactions that end with ABORT.
+        leave_open: whether transactions that are open at the end of the phase get no marker.
     """
 
     batches: Spread = _UNIT_SPREAD
@@ -77,24 +77,25 @@ class TransactionTraffic:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """A period in which one kind of traffic comes, or in silence none.
+    """A period with one kind of traffic, or a period of silence.
 
-    It ends at the first of duration_ms, records, batches and size_bytes (before compression) that
-    is given.
+    It ends when the first of the given limits is reached: duration_ms, records, batches, or
+    size_bytes (before compression).
 
     Attributes:
-        rate: so many of rate_of a second; a batch takes the time that the amount of the one before
-            it needs, and its records come evenly within it.
+        rate: amount of `rate_of` per second. The time between two batches is the time that the
+            first one's amount takes; its records are spread evenly within it.
         rate_of: records, bytes before compression, or batches.
-        batch_bytes: a batch takes no further record that would make it larger, before compression.
-        timestamps: "none" for -1.
-        clock_ahead_ms: the producers' clock before or behind the broker's.
-        events_from_ms: the timestamps are of another time, from this one on.
-        events_speed: how many times as fast that time passes.
-        late: a share of the records are off by more.
-        future: a share of the records are off by more.
-        delay_ms: from a batch's last record to the broker.
-        fetch_batches: so many batches come as one append, as to a follower.
+        batch_bytes: limit of a batch before compression; a record that would exceed it starts a new
+            batch.
+        timestamps: "none" sets them to -1.
+        clock_ahead_ms: the producers' clock minus the broker's.
+        events_from_ms: start of the timestamps, if they do not follow the clock.
+        events_speed: speed of the timestamps relative to the clock.
+        late: lowers the timestamps of a share of the records.
+        future: raises the timestamps of a share of the records.
+        delay_ms: time from a batch's last record to its arrival at the broker.
+        fetch_batches: number of batches per append; above 1 as for a follower.
     """
 
     name: str = ""

@@ -1,4 +1,4 @@
-"""A workload: what producers send to one topic-partition, phase after phase, as a TOML file.
+"""A workload: the traffic of one topic-partition, phase after phase, as a TOML file.
 
     topic = "orders"
     start = 2026-03-01T08:00:00Z
@@ -6,7 +6,7 @@
     [settings]
     "index.interval.bytes" = 1024
 
-    [[phase]]                           # ten seconds of 500 records a second, nine in a batch
+    [[phase]]                           # ten seconds of 500 records per second, nine per batch
     duration = "10s"
     records_per_s = 500
     records_per_batch = 9
@@ -15,8 +15,8 @@
     [[phase]]
     silence = "8d"
 
-streams, beside this, generates the batches. A key that is not there has the value of the
-dataclass's field; presets() are files like this one.
+The module `streams` generates the batches. A missing key has the default of the dataclass's field.
+The presets are such files.
 """
 
 import re
@@ -45,8 +45,8 @@ from kafkaviz.simulate.producers.workload_fields import ENDS, PHASE, RATE_KEYS, 
 from kafkaviz.versions import Release
 
 MAX_PHASES = 1000
-FILE_BYTES = 1 << 20  # the largest file that is read
-PRESETS = (  # as they are told best
+FILE_BYTES = 1 << 20  # a larger file is refused
+PRESETS = (  # in the order in which they are best explained
     "heartbeat",
     "orders",
     "clickstream",
@@ -67,10 +67,10 @@ _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """Phases, and the log they are for.
+    """The phases of a workload, and the log that they are for.
 
     Attributes:
-        settings: (a topic's setting, its value), as kafka_version takes them.
+        settings: pairs of topic setting and value, valid for kafka_version.
     """
 
     phases: tuple[Phase, ...]
@@ -86,7 +86,6 @@ class Workload:
 
     @property
     def release(self) -> Release:
-        """The release that the workload is for."""
         return versions.parse(self.kafka_version)
 
     @property
@@ -96,7 +95,7 @@ class Workload:
 
     @property
     def is_leader(self) -> bool:
-        """Whether each append holds one batch, as a leader's does."""
+        """Whether each append has one batch, as on a leader."""
         return all(phase.fetch_batches == 1 for phase in self.phases)
 
 
@@ -106,17 +105,15 @@ def load(
     version: str | None = None,
     overrides: Iterable[str] = (),
 ) -> Workload:
-    """A workload of a TOML text, or of a file.
+    """Reads a workload from a TOML text or a file.
 
     Args:
-        name: stands for the file in errors about a text.
-        version: the release that is to run it, in place of its own; its settings are checked
-            against that one.
-        overrides: names of settings that are given in place of the workload's, whose values are
-            then not checked.
+        name: the name for a text in errors.
+        version: the release that replaces the workload's own; settings are checked against it.
+        overrides: names of settings that will be replaced, so their values are not checked.
 
     Raises:
-        KafkavizError: in one line that names the file (or name) and the key.
+        KafkavizError: the workload is invalid; one line that names the file (or name) and the key.
     """
     if isinstance(source, Path):
         return load(_file_text(source), source.name, version, overrides)
@@ -131,7 +128,7 @@ def load(
         raise toml_error(verbatim(name), message("toml.phases", most=MAX_PHASES))
     settings = table.pop("settings", {})
     if version is not None:
-        versions.parse(version)  # the fault of whoever gave it, not of the file
+        versions.parse(version)  # checked here, so that the error does not blame the file
         table["kafka_version"] = version
     parsed_phases = tuple(
         _phase(phase_table, message("toml.phase", name=name, number=place))
@@ -150,7 +147,7 @@ def load(
 
 
 def to_toml(workload: Workload) -> str:
-    """The text of a file from which load gives the same workload."""
+    """Returns a TOML text from which `load` gives the same workload."""
     head = toml_fields.lines(workload, WORKLOAD)
     settings = [
         f"{quote(name)} = {quote(value) if isinstance(value, str) else value_text(value)}"
@@ -163,21 +160,21 @@ def to_toml(workload: Workload) -> str:
 
 
 def presets() -> dict[str, Workload]:
-    """The workloads of the package, by name, with a title and a story each."""
+    """Returns the package's workloads by name; each has a title and a story."""
     return {name: preset(name) for name in PRESETS}
 
 
 def preset(name: str, version: str | None = None, overrides: Iterable[str] = ()) -> Workload:
-    """A preset, as load reads it.
+    """Returns a preset.
 
     Raises:
-        KafkavizError: there is none of that name.
+        KafkavizError: the name is unknown.
     """
     return load(preset_text(name), f"{name}.toml", version, overrides)
 
 
 def preset_text(name: str) -> str:
-    """The file of a preset, with its comments."""
+    """Returns the file of a preset, with its comments."""
     if name not in PRESETS:
         raise KafkavizError(
             message("errors.no_such_preset", name=value_text(name), names=tuple(PRESETS))
@@ -191,7 +188,7 @@ def preset_text(name: str) -> str:
 
 
 def toml_parser_problem(fault: Exception) -> Message:
-    """What Python's TOML reader says, where messages/ has its sentence; else its own words."""
+    """Returns a message for an error of Python's TOML reader; its own words if none is known."""
     text = " ".join(str(fault).split())
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text)
     if not match:
@@ -203,7 +200,7 @@ def toml_parser_problem(fault: Exception) -> Message:
 
 
 def _parser_sentence(text: str) -> Message:
-    """The message for a fault of tomllib, which is known only by its English text."""
+    """Returns the message for a fault of tomllib, which is identified by its English text."""
     return find_message("toml_parser", text) or verbatim(text)
 
 
@@ -222,7 +219,7 @@ def _file_text(path: Path) -> str:
 
 
 def _phase(table: object, where: Message) -> Phase:
-    """Reads a phase, and checks that its keys go together; the value of each is checked before."""
+    """Reads a phase and checks that its keys go together."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     rates = [key for key in RATE_KEYS if key in table]
@@ -252,17 +249,17 @@ def _phase(table: object, where: Message) -> Phase:
 
 
 def _fill_batches(phase: Phase, *, fills_batches: bool) -> Phase:
-    """Lets a batch that only its size limits take as many records as go in."""
+    """Removes the limit on records per batch, so that batches are limited only by size."""
     return replace(phase, records_per_batch=Spread(mean=MAX_RECORDS)) if fills_batches else phase
 
 
 def _phase_lines(phase: Phase) -> list[str]:
-    """The lines below [[phase]]."""
+    """Returns the lines under [[phase]]."""
     if phase.silence_ms is not None:
         return toml_fields.lines(phase, PHASE)
     rate = next(key for key, unit in RATE_KEYS.items() if unit == phase.rate_of)
     phase_lines = [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
-    # without it batch_bytes alone would count
+    # if this line were missing, batch_bytes alone would limit the batches
     if not any(line.startswith("records_per_batch") for line in phase_lines):
         phase_lines.append(f"records_per_batch = {phase.records_per_batch.mean}")
     return phase_lines
@@ -271,7 +268,7 @@ def _phase_lines(phase: Phase) -> list[str]:
 def _settings(
     table: object, workload: Workload, where: Message, overrides: Iterable[str]
 ) -> tuple[tuple[str, Value], ...]:
-    """The settings by topic name, as the release of the workload takes them, less the overrides."""
+    """Returns the settings by topic name, checked against the release, without the overrides."""
     if not isinstance(table, dict):
         raise toml_error(where, message("toml.is_no_table", value=value_text(table)))
     try:
@@ -309,13 +306,13 @@ def _settings(
 
 
 def _topic_name(name: str) -> str:
-    """The topic's setting for a name of either kind; an unknown name is given back."""
+    """Returns the topic setting for a topic's or broker's name; an unknown name unchanged."""
     setting = config_def.topic_name(name)
     return setting.name if setting else name
 
 
 def _check(workload: Workload, name: str) -> Workload:
-    """The workload, if its phases are what brokers and producers allow."""
+    """Returns the workload after checking that brokers and producers allow its phases."""
     if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
         raise toml_error(
             message("toml.key_of_file", where=verbatim(name), key="topic"),
@@ -340,10 +337,10 @@ def _check(workload: Workload, name: str) -> Workload:
 
 
 def _check_length(workload: Workload, name: str) -> None:
-    """Checks that the phases take at most LONGEST_MS together.
+    """Checks that all phases together take at most LONGEST_MS.
 
     Raises:
-        KafkavizError: silences and durations leave a phase no time.
+        KafkavizError: silences and durations leave no time for a phase.
     """
     passed_ms = 0
     for place, phase in enumerate(workload.phases, start=1):
@@ -352,7 +349,7 @@ def _check_length(workload: Workload, name: str) -> None:
             toml_fields.duration_text(LONGEST_MS),
         )
         own_ms = (phase.duration_ms or 0) if phase.silence_ms is None else phase.silence_ms
-        # may end long before
+        # a phase with another limit may end long before its duration
         is_bounded = phase.silence_ms is None and (
             phase.records or phase.batches or phase.size_bytes
         )

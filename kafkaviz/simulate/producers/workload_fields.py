@@ -1,4 +1,4 @@
-"""The keys of a workload's file: a list for each table, to read and write it."""
+"""The keys of a workload file: one list of fields per table."""
 
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.messages import Message, message
@@ -51,7 +51,10 @@ _SPREAD = (
 
 
 def spread(least: int, most: int) -> ValueCodec:
-    """A whole number; or { least, most }, uniform; or { shape, mean, sigma, least, most }."""
+    """Returns the kind for a distribution.
+
+    It is an integer; or { least, most }, which is uniform; or { shape, mean, sigma, least, most }.
+    """
 
     def read_spread(value: object, where: Message) -> Spread:
         if not isinstance(value, dict):
@@ -78,7 +81,7 @@ def spread(least: int, most: int) -> ValueCodec:
 
 
 def spread_text(value: Spread) -> str:
-    """The text that spread reads."""
+    """Returns the TOML text of a distribution."""
     if value.shape == CONSTANT:
         return str(value.mean)
     parts = [
