@@ -564,6 +564,14 @@ def test_braces_stand_for_alternatives(tmp_path):
     assert expand(f"{tmp_path}/{{c}}*") == [f"{tmp_path}/{{c}}"]
 
 
+def test_a_caret_negates_a_class_as_in_hadoop(tmp_path):
+    """Python takes it for a letter, and so would read just what was to be left out."""
+    for name in ("10", "11", "1^"):
+        (tmp_path / name).mkdir()
+    for pattern in ("1[^0]", "1[!0]"):
+        assert expand(f"{tmp_path}/{pattern}") == [f"{tmp_path}/11", f"{tmp_path}/1^"]
+
+
 @pytest.mark.parametrize(
     "pattern",
     ["{a,b}" * 30, "{a,b}" * 1200, "{" + "," * 20_000 + "}", "{a," * 1200 + "b" + "}" * 1200],

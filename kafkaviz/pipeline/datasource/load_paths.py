@@ -3,6 +3,7 @@
     /mnt/brokers/*                 what lies in /mnt/brokers, in the order of the names
     /mnt/brokers/{17,18}           these two
     s3://bucket/brokers/1[0-9]     those in a store
+    /mnt/brokers/1[^0]             all but 10, as Hadoop writes it; 1[!0] is the same
 
 A path that is there as it stands is no pattern, whatever its letters.
 """
@@ -66,13 +67,19 @@ def expand(path: str) -> list[str]:
         return [path]
     _refuse_many_alternatives(path)
     if remote is not None:
+        remote = RemotePath(remote.store, _as_python(remote.key))
         matches = [str(match) for match in _expand_remote(remote)]
     else:
-        patterns = _alternatives(os.path.expanduser(path))
+        patterns = _alternatives(_as_python(os.path.expanduser(path)))
         matches = sorted({path for pattern in patterns for path in glob.glob(pattern)})
     if not matches:
         raise CannotOpen(path, message("errors.pattern_matches_nothing"), kind="missing")
     return matches
+
+
+def _as_python(pattern: str) -> str:
+    """A pattern of Hadoop's: it takes [^a] for all but a, where Python takes it for ^ or a."""
+    return pattern.replace("[^", "[!")
 
 
 def _has_pattern(text: str) -> bool:
