@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from kafkaviz.pipeline.datasource.installed import InstalledSource
-from kafkaviz.pipeline.datasource.source import SOURCES, StreamRefusal
+from kafkaviz.pipeline.datasource.source import SOURCES, FilesSource, StreamRefusal
 from kafkaviz.pipeline.datasource.source_schema import BadOption
 from tests.pipeline.scan_answers import SELECTIONS
 from tests.pipeline.source_reading import read
@@ -49,6 +49,16 @@ def test_it_reads_as_the_registered_format_does(clean):
         assert isinstance(stream, StreamRefusal)
         with pytest.raises(BadOption, match=r"kafka_records is for batch queries: spark\.read"):
             stream.initialOffset()
+
+
+@pytest.mark.parametrize("name", ["writer", "streamWriter"])
+def test_nothing_is_written(clean, name):
+    """INSERT INTO, CREATE TABLE AS and df.write are refused in one line, registered or not."""
+    module = importlib.import_module("pyspark_kafka_files")
+    options = {"path": str(clean), "subscribe": "nulls"}
+    for source in (FilesSource(options), module.DefaultSource(options)):
+        with pytest.raises(BadOption, match="kafka_files only reads"):
+            getattr(source, name)(source.schema(), overwrite=False)
 
 
 @pytest.mark.slow

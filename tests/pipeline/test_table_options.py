@@ -38,6 +38,13 @@ def test_properties_of_a_table_are_no_options():
     RecordsSource(PROPERTIES).schema()
 
 
+def test_a_table_without_a_directory_is_refused_when_it_is_made():
+    """No query of it could name one."""
+    properties = {name: value for name, value in PROPERTIES.items() if name != "path"}
+    with pytest.raises(CannotOpen, match="names no directory"):
+        RecordsSource(properties).schema()
+
+
 @pytest.mark.parametrize("name", ["topcs", "owner"])
 def test_a_mistyped_option_of_a_table_is_refused(name):
     """One that stands in OPTIONS, whatever its name; of a load any."""

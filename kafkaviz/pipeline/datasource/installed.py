@@ -13,7 +13,12 @@ from pyspark.sql.datasource import DataSource
 from kafkaviz.pipeline import refuse_older_spark
 
 if TYPE_CHECKING:
-    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
+    from pyspark.sql.datasource import (
+        DataSourceReader,
+        DataSourceStreamReader,
+        DataSourceStreamWriter,
+        DataSourceWriter,
+    )
     from pyspark.sql.types import StructType
 
 
@@ -34,6 +39,14 @@ class InstalledSource(DataSource):
     def reader(self, schema: "StructType") -> "DataSourceReader":
         """A reader of all or some of the columns."""
         return self._source.reader(schema)
+
+    def writer(self, schema: "StructType", overwrite: bool) -> "DataSourceWriter":  # noqa: FBT001 - as Spark calls it
+        """Refused."""
+        return self._source.writer(schema, overwrite)
+
+    def streamWriter(self, schema: "StructType", overwrite: bool) -> "DataSourceStreamWriter":  # noqa: FBT001 - as Spark calls it
+        """Refused."""
+        return self._source.streamWriter(schema, overwrite)
 
     def streamReader(self, schema: "StructType") -> "DataSourceStreamReader":
         """A reader that refuses."""

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
@@ -219,10 +219,12 @@ class KafkaSource(DataSource):
 
         Raises:
             BadOption: for one that is not there.
+            CannotOpen: for a table without a directory, which no query could name.
         """
         values = table_options.without_properties(self.options, self.has_option)
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
         if table_options.is_table(self.options):
+            directories(values)
             table_options.attach(schema, values)
         return schema
 
@@ -251,6 +253,17 @@ class KafkaSource(DataSource):
     def streamReader(self, schema: "StructType") -> "StreamRefusal":
         """A reader that refuses: a directory is read as it is at one time."""
         return StreamRefusal(self.FORMAT)
+
+    @one_line()
+    def writer(self, schema: "StructType", overwrite: bool) -> NoReturn:  # noqa: FBT001 - as Spark calls it
+        """None.
+
+        Raises:
+            BadOption: always: a broker's files are only read.
+        """
+        raise BadOption(message("option.no_writer", format=self.FORMAT))
+
+    streamWriter = writer
 
     @one_line()
     def reader(self, schema: "StructType") -> "KafkaReader":
