@@ -1,1 +1,1 @@
-"""What the next start of a broker does: to one log, in Kafka's order, and to its directory."""
+"""The next start of a broker: its steps on each log, in Kafka's order, and on its directory."""

@@ -1,10 +1,12 @@
-"""The snapshots of the cluster's metadata, which a node reads before the metadata log.
+"""Snapshots of the cluster's metadata (.checkpoint), which a node reads before the metadata log.
 
 As KafkaRaftLog, KRaftControlRecordStateMachine, RecordsIterator and MetadataLoader of Kafka 4.3.1
-and 4.4.0. Of 00000000000000000200-0000000003.checkpoint and
-00000000000000000900-0000000004.checkpoint the second alone is read, batch after batch. A checksum
-that is wrong ends the start; half a batch at its end is passed over, and what it held is lost. A
-log that ends below 900 is thrown away: it starts anew at 900.
+and 4.4.0. For example, of 00000000000000000200-0000000003.checkpoint and
+00000000000000000900-0000000004.checkpoint only the second is read, batch after batch.
+
+- A wrong checksum ends the start.
+- A cut batch at the end is skipped, and its records are lost.
+- A log that ends below 900 is deleted, and a new one starts at 900.
 """
 
 import re
@@ -36,7 +38,7 @@ _INTEGER = re.compile("[+-]?[0-9]+")
 
 
 class SnapshotName(NamedTuple):
-    """What Snapshots.parse takes from a name; they are in the order of Kafka's OffsetAndEpoch."""
+    """The parts of a name that Snapshots.parse reads; sorts like Kafka's OffsetAndEpoch."""
 
     offset: int
     epoch: int
@@ -44,14 +46,14 @@ class SnapshotName(NamedTuple):
 
 
 class SnapshotFault(NamedTuple):
-    """From which byte on a snapshot is not read, and what Kafka throws there."""
+    """The position from which a snapshot cannot be read, and Kafka's exception there."""
 
     position: int
-    exception: BrokerException | None  # None where its words are not known
+    exception: BrokerException | None  # None if its message is unknown
 
 
 def newest(file_names: Iterator[str]) -> str | None:
-    """The name of the newest finished snapshot, or None."""
+    """Returns the name of the newest finished snapshot, or None."""
     parsed_names = ((names.parse_file(name), name) for name in file_names)
     snapshots = [
         ((parsed_name.base_offset, parsed_name.epoch), name)
@@ -62,10 +64,10 @@ def newest(file_names: Iterator[str]) -> str | None:
 
 
 def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
-    """What the start does to the snapshots, and for their sake to the log.
+    """Yields what the start does to the snapshots, and to the log because of them.
 
     Args:
-        loader: of this log, once it has run.
+        loader: the loader of this log after its run.
     """
     files = {file.name: file for file in log.files}
     snapshots = []
@@ -112,7 +114,7 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
 def _is_in_log(
     files: dict[str, FileView], snapshots: list[SnapshotName], start: int, end: int
 ) -> bool:
-    """Whether the newest snapshot holds nothing that an older one and the log do not hold."""
+    """Returns whether an older snapshot and the log hold all records of the newest snapshot."""
     has_start = start == 0 or any(
         find_fault(files[snapshot.name]) is None for snapshot in snapshots[-2:-1]
     )
@@ -120,7 +122,7 @@ def _is_in_log(
 
 
 def find_fault(file: FileView) -> SnapshotFault | None:
-    """What ends the start in a snapshot, or None."""
+    """Returns the fault at which the start ends in a snapshot, or None."""
     with file.open_reader() as read:
         walk = Walk(read, 0, file.size_bytes)
         for batches in walk:
@@ -140,15 +142,14 @@ def find_fault(file: FileView) -> SnapshotFault | None:
 
 
 def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
-    """What ends the start in a whole batch; the first of a snapshot must be its header."""
+    """Returns the fault of a complete batch, or None; the first batch must be the header."""
     position = int(row["position"])
     if row["magic"] > batch.MAGIC_2:
         words = f"Invalid magic found in record: {row['magic']}"
         return SnapshotFault(position, BrokerException(CORRUPT_RECORD, words))
     if row["magic"] < batch.MAGIC_2:
-        return SnapshotFault(
-            position, None
-        )  # an IllegalStateException, whose words differ by release
+        # an IllegalStateException, whose message differs by release
+        return SnapshotFault(position, None)
     try:
         batch_records.ensure_valid(data)
     except CorruptBytes as fault:
@@ -160,9 +161,10 @@ def _find_batch_fault(row: np.void, data: memoryview) -> SnapshotFault | None:
 
 
 def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
-    """What the bytes after the last whole batch throw, as ByteBufferLogInputStream.nextBatchSize.
+    """Returns the fault after the last complete batch (ByteBufferLogInputStream.nextBatchSize).
 
-    Too few of them for a header, and a batch that is longer than they are, count as the end.
+    None if the bytes are too few for a header, or the batch is longer than they are: both count as
+    the end of the file.
     """
     stop = min(position + batch.MAGIC_END, file.size_bytes)
     rest = file.part(file.name, position, stop).content()
@@ -179,7 +181,7 @@ def _find_fault_at_end(file: FileView, position: int) -> SnapshotFault | None:
 
 
 def _parse(name: str) -> SnapshotName | BrokerException:
-    """What Snapshots.parse takes from a name that ends as a snapshot's; or what it throws."""
+    """Parses the name of a snapshot as Snapshots.parse does, or returns its exception."""
     end = OFFSET_DIGITS + 1 + EPOCH_DIGITS
     for begin, stop, limit in ((0, OFFSET_DIGITS, _LONG), (OFFSET_DIGITS + 1, end, _INT)):
         if len(name) < stop:
@@ -195,7 +197,7 @@ def _parse(name: str) -> SnapshotName | BrokerException:
 def _drop_log_behind(
     log: StoredLog, loader: LogLoader, snapshots: list[SnapshotName]
 ) -> Iterator[StartupStep]:
-    """What KafkaRaftLog.truncateToLatestSnapshot does to a log that ends before a snapshot."""
+    """Deletes a log that ends before a snapshot (KafkaRaftLog.truncateToLatestSnapshot)."""
     latest = snapshots[-1]
     latest_epoch = max((epoch for epoch, _ in loader.leader_epochs()), default=0)
     place = (latest_epoch, loader.log_end_offset())
@@ -230,7 +232,7 @@ def _delete(
 
 
 def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | None) -> StartupStep:
-    """The end of the start of a log whose beginning no snapshot holds (recoverSnapshots)."""
+    """Returns the failure for a log start that no snapshot covers (recoverSnapshots)."""
     latest_text = (
         f"Optional[OffsetAndEpoch[offset={latest.offset}, epoch={latest.epoch}]]"
         if latest

@@ -1,4 +1,4 @@
-"""Which .log a broker opens at all, before it reads it: FileRecords.open, Kafka 3.9.0 and 4.3.1."""
+"""Checks the size of a .log before it is read, as FileRecords.open of Kafka 3.9.0 and 4.3.1."""
 
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
@@ -7,10 +7,10 @@ KAFKA = "org.apache.kafka.common.KafkaException"
 
 
 def find_exception(path: str, size_bytes: int) -> BrokerException | None:
-    """What opening a .log of this size throws, if anything.
+    """Returns Kafka's exception for opening a .log of this size, or None.
 
     Args:
-        path: as Kafka's message has it.
+        path: the path in Kafka's message.
     """
     if size_bytes <= MAX_LOG_BYTES:
         return None

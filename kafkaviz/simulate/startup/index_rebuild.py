@@ -1,8 +1,8 @@
-"""The indexes of segments rebuilt from their .log alone: recovered one after another, and closed.
+"""Rebuilds the indexes of segments from their .log: recovers each segment in turn and closes it.
 
-As LogSegment.recover and close of Kafka 4.3.1. What is open at the start of the first segment comes
-from the latest producer snapshot at or below it and from the batches in between; each later segment
-goes on from the one before.
+As LogSegment.recover and close of Kafka 4.3.1. The open transactions at the first segment come from
+the latest producer snapshot at or below it, and from the batches after that snapshot. Each later
+segment continues with those of the one before.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
 
-BEFORE_ALL = -1  # a log start below every offset: no snapshot is passed over
+BEFORE_ALL = -1  # a log start below every offset, so that no snapshot is dropped
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class RebuiltSegment:
     """A segment after recovery and close.
 
     Attributes:
-        has_txnindex: a .txnindex is written though nothing was aborted, since there was one:
-            recovery empties it.
+        has_txnindex: whether the segment had a .txnindex. Recovery empties it, so it is written
+            even if no transaction was aborted.
     """
 
     base_offset: int
@@ -44,7 +44,7 @@ class RebuiltSegment:
     has_txnindex: bool
 
     def files(self) -> dict[str, bytes]:
-        """The index files by name."""
+        """Returns the index files by name."""
         stem = file_stem(self.base_offset)
         index_files = {
             f"{stem}.index": self.recovered_segment.closed_index(),
@@ -58,9 +58,9 @@ class RebuiltSegment:
 
 
 class RebuildRefusal(Exception):
-    """The error for a segment that Kafka's recovery does not get through.
+    """The error for a segment that Kafka's recovery cannot finish.
 
-    It has the segment's .log, what Kafka throws, and what a start does then.
+    It holds the path of the .log, Kafka's exception, and what a start does next.
     """
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
@@ -71,10 +71,10 @@ class RebuildRefusal(Exception):
 def rebuild(
     log: StoredLog, base_offsets: Sequence[int], behaviour: ReleaseBehaviour = NEWEST
 ) -> Iterator[RebuiltSegment]:
-    """The segments with these base offsets, in order.
+    """Yields the rebuilt segments with these base offsets, in order.
 
     Raises:
-        RebuildRefusal: recovery does not get through a segment.
+        RebuildRefusal: the recovery cannot finish a segment.
     """
     directory, open_transactions = LoadedDirectory(log), None
     for base in sorted(base_offsets):
@@ -111,11 +111,7 @@ def rebuild(
 
 
 def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
-    """The open transactions at the start of a segment.
-
-    Returns:
-        Of each producer with one, its first offset.
-    """
+    """Returns the transactions that are open at a base offset: first offset by producer id."""
     named_files = directory.named_files()
     state = ProducerState(
         SnapshotFiles(
@@ -147,7 +143,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
 def _describe_consequence(
     log: StoredLog, base: int, exception: BrokerException, behaviour: ReleaseBehaviour
 ) -> Message:
-    """What the loader does next (LogLoader, 4.3.1)."""
+    """Describes what the loader does after a recovery's exception (LogLoader, 4.3.1)."""
     if exception.class_name == OFFSET_OVERFLOW:
         directory = LoadedDirectory(log)
         try:

@@ -1,8 +1,11 @@
-"""What deletions, compaction and splits leave when a broker stops, and what a load does with it.
+"""What a load does with the files of unfinished deletions, compactions and splits.
 
-As LogLoader of Kafka 4.3.1: a .deleted file goes, and a .cleaned one, whose sources are still
-there. A .swap file is finished: what it replaces goes, and it takes its name. Only a .swap at or
-above a .cleaned is part of an unfinished split, and goes too.
+As LogLoader of Kafka 4.3.1:
+
+- .deleted: the file is deleted.
+- .cleaned: the file is deleted; its sources still exist.
+- .swap: the file is complete. The segments that it replaces are deleted, and it takes its name.
+- A .swap at or above the lowest .cleaned belongs to an unfinished split, and is deleted.
 """
 
 from kafkaviz.binary.file_view import in_memory
@@ -13,11 +16,11 @@ from kafkaviz.simulate.startup.log_end import find_end_offset
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, leading_number
 from kafkaviz.units import file_stem
 
-SNAPSHOT_DELETED = ".checkpoint.deleted"  # of KRaft, which clears these away itself
+SNAPSHOT_DELETED = ".checkpoint.deleted"  # KRaft deletes these files itself
 
 
 def delete_unfinished(directory: LoadedDirectory) -> None:
-    """Deletes what was not finished, and what was to be deleted."""
+    """Deletes unfinished files, and files marked as deleted."""
     cleaned = dict(directory.files_with_suffix("cleaned"))
     least = min(cleaned.values(), default=None)
     for name in list(directory.files):
@@ -45,7 +48,7 @@ def delete_unfinished(directory: LoadedDirectory) -> None:
 def swap_in_segments(
     directory: LoadedDirectory, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
-    """Deletes what finished segments replace, and gives those their names."""
+    """Deletes the segments that finished .swap files replace, and renames the .swap files."""
     logs = [
         base for name, base in directory.files_with_suffix("swap") if name.endswith(".log.swap")
     ]
@@ -97,7 +100,7 @@ def _swap_end(directory: LoadedDirectory, base: int, behaviour: ReleaseBehaviour
 def _blank_index(
     directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> None:
-    """Gives a finished segment without an index one of zeros: looking for its end creates it."""
+    """Adds an index of zeros to a segment without one, as Kafka does when it looks for the end."""
     name = f"{file_stem(base)}.index.swap"
     if behaviour.swaps_indexes and name not in directory.files:
         directory.files[name] = in_memory(

@@ -1,9 +1,12 @@
-"""The log directories of a KRaft broker at a start, before the first log is loaded.
+"""Checks the log directories of a KRaft broker at a start, before the first log is loaded.
 
 As MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs of Kafka 4.3.1 and 4.4.0:
-every meta.properties names the same cluster and node, and no directory.id twice; each directory
-has one; the metadata log is in the metadata log directory alone. Only a meta.properties that cannot
-be read takes its directory offline and lets the others start.
+
+- Every directory has a meta.properties with the same cluster and node.
+- No directory.id occurs twice.
+- The metadata log is only in the metadata log directory.
+
+An unreadable meta.properties only takes its directory offline. Any other violation ends the start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,12 +27,12 @@ from kafkaviz.simulate.steps import StartupStep
 
 @dataclass(frozen=True, kw_only=True)
 class StartDirectory:
-    """A log directory as a start finds it.
+    """A log directory before a start.
 
     Attributes:
-        path: as given on the command line.
-        is_metadata_directory: the settings, or the metadata log in it, make it the metadata log
-            directory.
+        path: the path given on the command line.
+        is_metadata_directory: whether it is the metadata log directory, by the settings or because
+            it holds the metadata log.
     """
 
     path: str
@@ -40,7 +43,7 @@ class StartDirectory:
 def directory_steps(
     directories: Sequence[StartDirectory], behaviour: ReleaseBehaviour
 ) -> tuple[StartupStep, ...]:
-    """The steps where the own files of log directories end a start, or take one offline."""
+    """Returns the steps at which the directories' own files end a start or take one offline."""
     own_steps = {
         directory.path: tuple(
             replace(step, log_directory=directory.path)
@@ -64,14 +67,18 @@ def directory_steps(
 
 
 def _is_read(step: StartupStep, directory: StartDirectory) -> bool:
-    """Whether a step counts: bootstrap.checkpoint is read in the metadata log directory alone."""
+    """Returns whether a step counts.
+
+    bootstrap.checkpoint is read only in the metadata log directory; steps about meta.properties are
+    replaced by `_ensemble_steps`.
+    """
     if step.cause == "bootstrap":
         return directory.is_metadata_directory
     return step.cause != "meta-properties"
 
 
 def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
-    """What the meta.properties of all directories bring about together."""
+    """Yields the steps that follow from the meta.properties of all directories together."""
     properties, faults, empty = _read_properties(directories)
     if not properties:
         yield _fail(
@@ -104,7 +111,7 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
 def _read_properties(
     directories: Sequence[StartDirectory],
 ) -> tuple[dict[str, Mapping[str, str]], dict[str, Message], list[str]]:
-    """The properties by directory, the faults of those that are refused, and where none are."""
+    """Returns the properties, the faults of refused ones, and the directories without a file."""
     properties: dict[str, Mapping[str, str]] = {}
     faults: dict[str, Message] = {}
     empty: list[str] = []
@@ -125,7 +132,7 @@ def _read_properties(
 
 
 def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[StartupStep]:
-    """Where MetaPropertiesEnsemble.verify ends the start."""
+    """Yields the failures of MetaPropertiesEnsemble.verify."""
     first_cluster: tuple[str, str] | None = None
     first_node: tuple[str, int] | None = None
     directory_by_id: dict[str, str] = {}
@@ -140,7 +147,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
             )
             yield _disagreement(path, "cluster.id", cluster, first_cluster, words)
         node_key = own_files.node_key(values)
-        # one that cannot be read was refused before
+        # an unreadable id was refused before
         node = int_or_none(values.get(node_key, ""))
         if node is not None and first_node is None:
             first_node = path, node
@@ -186,7 +193,7 @@ def _disagreement(
 
 
 def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep:
-    """A directory with a meta.properties that is refused counts as failed."""
+    """Returns the failure of a directory whose meta.properties is refused."""
     path = directory.path
     why = message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault)
     words = f"Encountered I/O error in metadata log directory {path}. Cannot continue."
@@ -198,7 +205,7 @@ def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep
 
 
 def _misplaced_metadata_logs(directories: Sequence[StartDirectory]) -> Iterator[StartupStep]:
-    """Where KafkaRaftServer finds a metadata log outside of the metadata log directory."""
+    """Yields the failures at metadata logs outside the metadata log directory (KafkaRaftServer)."""
     main = next((directory for directory in directories if directory.is_metadata_directory), None)
     if main is None:
         return

@@ -1,4 +1,4 @@
-"""The end of a .log outside of a recovery: found from its last index entry on, checksums unread."""
+"""Finds the end of a .log without a recovery: from its last index entry on, without checksums."""
 
 from collections.abc import Iterator
 
@@ -30,9 +30,9 @@ def find_end_offset(
     base: int,
     behaviour: ReleaseBehaviour = NEWEST,
 ) -> int:
-    """One past the last offset of a .log (LogSegment.readNextOffset, 4.3.1).
+    """Returns the offset after the last one of a .log (LogSegment.readNextOffset, 4.3.1).
 
-    An entry whose batch is not there any more leads to the base offset, however many batches are
+    If the batch of the last entry no longer exists, this is the base offset, even if batches are
     left before it.
     """
     relative_offset, position = _last_slot(index)
@@ -58,7 +58,7 @@ def refuse_unreadable_head(
     base: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Ends the load where looking up the last index entry comes to a damaged legacy message."""
+    """Ends the load if looking up the last index entry reaches a damaged legacy message."""
     target = base + _last_slot(index)[0]
     refuse_unreadable(directory, log, index, base, target=target, behaviour=behaviour)
 
@@ -72,25 +72,25 @@ def refuse_unreadable(
     target: int,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Ends the load where looking up an offset comes to a damaged message of magic 0 or 1.
+    """Ends the load if looking up an offset reaches a damaged message of magic 0 or 1.
 
-    From 4.1 on a search compares first offsets, and that of a compressed message is inside of it
-    (FileRecords.searchForOffsetFromPosition, 4.3.1 and 4.4.0).
+    Since 4.1 a search compares first offsets, and the first offset of a compressed message is
+    inside it (FileRecords.searchForOffsetFromPosition, 4.3.1 and 4.4.0).
     """
     if not versions.BASE_OFFSET_SCAN.applies_to(behaviour.release):
         return
     with log.open_reader() as read:
         magic = np.full(1, MAGIC_2, np.int8)
         read(MAGIC_END - 1, magic)
-        if magic[0] >= MAGIC_2:  # later batches have no older format
+        if magic[0] >= MAGIC_2:  # later batches are of magic 2 too
             return
         reader = LogReader(read, log.size_bytes, f"{directory.name}/{log.name}")
         position = _position_below(index, target - base)
         try:
             fault = find_offset(reader, base, target, position, BASE_OFFSET).fault
-        except CorruptFile:  # too much to decompress here
+        except CorruptFile:  # too large to decompress here
             return
-    # a length that cannot be is refused by refuse_corrupt, with the file's name
+    # refuse_corrupt reports an impossible length, with the file's name
     if fault is None or str(fault.what).startswith("Found record size"):
         return
     directory.fail(
@@ -103,7 +103,7 @@ def refuse_unreadable(
 
 
 def _position_below(index: FileView | None, relative_offset: int) -> int:
-    """The position of the last index entry at or below an offset."""
+    """Returns the position of the last index entry at or below an offset."""
     entries = offset_index.parse(index.content() if index else b"")
     entries = entries[: offset_index.count_entries(entries)]
     below = np.flatnonzero(entries["relative_offset"] <= relative_offset)
@@ -111,10 +111,10 @@ def _position_below(index: FileView | None, relative_offset: int) -> int:
 
 
 def _found_position(index: FileView, relative_offset: int) -> int:
-    """The position that a search in an index leads to, whatever order its slots are in.
+    """Returns the position that Kafka's search for an offset finds in an index.
 
-    Kafka searches for the offset in the last slot (OffsetIndex.lookup, 4.3.1): in an index that is
-    not in order that may find another slot, or none.
+    Kafka searches for the offset of the last slot (OffsetIndex.lookup, 4.3.1). If slots are out of
+    order, it may find another slot, or none.
     """
     entries = offset_index.parse(index.content())
     slot = slots.floor(
@@ -124,7 +124,7 @@ def _found_position(index: FileView, relative_offset: int) -> int:
 
 
 def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: WalkEnd) -> None:
-    """Ends the load where a walk came to a length that no batch can have."""
+    """Ends the load if the headers ended at an impossible batch length."""
     if end.reason != "bad-length":
         return
     length = np.empty(LENGTH_BYTES, np.uint8)
@@ -145,10 +145,7 @@ def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: Wa
 
 
 def _last_slot(index: FileView | None) -> tuple[int, int]:
-    """The relative offset and the position in the last slot of an offset index.
-
-    Zeros where there is none.
-    """
+    """Returns the relative offset and position in the last slot of an offset index, or zeros."""
     entry_bytes = offset_index.ENTRY.itemsize
     stop = index.size_bytes // entry_bytes * entry_bytes if index else 0
     last = (

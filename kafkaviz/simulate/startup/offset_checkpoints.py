@@ -1,13 +1,12 @@
-"""The offset checkpoints of a log directory at a start: what Kafka does where one is damaged.
+"""The offset checkpoints of a log directory at a start, and what Kafka does if one is damaged.
 
-As CheckpointFile, LogManager, ReplicaManager and LogCleanerManager of Kafka 4.3.1 and 4.4.0 do.
-Reading one can end in two ways:
+As CheckpointFile, LogManager, ReplicaManager and LogCleanerManager of Kafka 4.3.1 and 4.4.0.
+Reading a damaged one fails in two ways:
 
-* An IOException, such as a line that is not a checkpoint's, takes the log directory offline,
-  whichever checkpoint it is.
-* Any other exception, such as an offset that is not a number, takes nothing offline. LogManager
-  then goes by an empty file, ReplicaManager starts none of the replicas that are assigned to the
-  directory, and LogCleanerManager's thread ends.
+* An IOException, such as for a malformed line, takes the log directory offline, for any checkpoint.
+* Any other exception, such as for an offset that is not a number, takes nothing offline. LogManager
+  then acts as if the file were empty. ReplicaManager starts none of the directory's replicas.
+  LogCleanerManager's thread ends.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +29,7 @@ OFFLINE = message("consequence.checkpoint_offline")
 NO_START = message("consequence.checkpoint_ends_start")
 NO_REPLICAS = message("consequence.high_watermarks_lost")
 UNREAD = message("consequence.high_watermarks_unread")
-# of an exception that is no IOException
+# losses by any exception other than an IOException
 LOSSES: dict[str, Message] = {
     names.RECOVERY_POINT_CHECKPOINT: message("consequence.recovery_points_lost"),
     names.LOG_START_CHECKPOINT: message("consequence.log_starts_lost"),
@@ -42,10 +41,10 @@ READ_BY_LOG_MANAGER = (names.RECOVERY_POINT_CHECKPOINT, names.LOG_START_CHECKPOI
 
 
 def fault(data: bytes) -> CorruptBytes | None:
-    """Returns what CheckpointFile refuses in the bytes of a checkpoint, or None.
+    """Returns the fault that CheckpointFile finds in a checkpoint, or None.
 
     Raises:
-        CannotOpen: the file has more lines than are read.
+        CannotOpen: the file has too many lines to be read here.
     """
     try:
         checkpoint.parse_offsets(data)
@@ -55,11 +54,11 @@ def fault(data: bytes) -> CorruptBytes | None:
 
 
 def consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Message:
-    """Returns what a start does with a checkpoint that has this fault.
+    """Returns what a start does because of a damaged checkpoint.
 
     Args:
-        has_replicas: whether the directory holds a replica in use; without one nothing reads
-            replication-offset-checkpoint.
+        has_replicas: whether the directory holds a replica in use; otherwise
+            replication-offset-checkpoint is not read.
     """
     if name == names.HIGH_WATERMARK_CHECKPOINT and not has_replicas:
         return UNREAD
@@ -70,14 +69,14 @@ def consequence(name: str, refusal: CorruptBytes, *, has_replicas: bool) -> Mess
 
 
 def steps(contents: Mapping[str, bytes], *, has_replicas: bool) -> Iterator[StartupStep]:
-    """The failures of a start at these checkpoints.
+    """Yields the failures of a start at these checkpoints.
 
     Args:
-        contents: the bytes of each checkpoint that is there, by file name.
-        has_replicas: as of consequence.
+        contents: the bytes of each existing checkpoint, by file name.
+        has_replicas: same as for `consequence`.
 
     Raises:
-        CannotOpen: a checkpoint has more lines than are read.
+        CannotOpen: a checkpoint has too many lines to be read here.
     """
     for name, way_out in WAY_OUTS.items():
         refusal = fault(contents[name]) if name in contents else None
