@@ -1,8 +1,8 @@
-"""Loading one log at a start: leftovers, segments, indexes and producer snapshots.
+"""Loads one log at a start: leftovers, segments, indexes and producer snapshots.
 
-As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.ReleaseBehaviour). The
-files stay as they are: each change is a StartupStep, and what the loader would find afterwards is
-kept beside them (LoadedDirectory).
+As LogLoader of Kafka 4.3.1, in its order; config.ReleaseBehaviour holds the differences of earlier
+releases. No file is changed: each change is a StartupStep, and LoadedDirectory holds the files as
+they would be afterwards.
 """
 
 from collections.abc import Callable, Iterator
@@ -49,15 +49,15 @@ from kafkaviz.simulate.steps import CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
 
-# called for each recovered segment: directory, base offset
+# called for each recovered segment, with the directory's name and the base offset
 RecoveryCallback = Callable[[str, int, RecoveredSegment], None]
-SMALL_BYTES = 16 << 20  # of a file that holds some lines
-# of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
+SMALL_BYTES = 16 << 20  # limit for a file of a few lines
+# limit for splits; each splits off a segment, so more would only come from a wrong reading of bytes
 ROUNDS = 1000
 
 
 class Overflow(Exception):
-    """The fault of a segment with an offset too far from its base offset: it must be split."""
+    """Signals a segment with an offset too far from its base offset, which must be split."""
 
     def __init__(self, base: int) -> None:
         super().__init__(base)
@@ -65,7 +65,7 @@ class Overflow(Exception):
 
 
 class LogLoader:
-    """One load of one log; run() gives its steps."""
+    """One load of one log; `run` gives its steps."""
 
     def __init__(
         self,
@@ -76,10 +76,11 @@ class LogLoader:
         why: str | None = None,
         on_recovered: RecoveryCallback | None = None,
     ) -> None:
-        """Sets up the load.
+        """Stores the arguments.
 
         Args:
-            why: a cause in place of "unflushed" in every step of the recovery.
+            why: a cause that replaces "unflushed" in every step of the recovery.
+            on_recovered: called for each recovered segment.
         """
         self._log, self._clean, self._behaviour, self._on_recovered = (
             log,
@@ -90,20 +91,21 @@ class LogLoader:
         self._recovery_cause = why or "unflushed"
         self._directory = LoadedDirectory(log)
         self._bases: list[int] = []
-        self._next_offsets: dict[int, int] = {}  # of the segments whose end is known
+        self._next_offsets: dict[int, int] = {}  # by base offset, for segments whose end is known
         self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
-        # after run(): the snapshots that were written are empty, whatever the batches say
+        # set by run: whether the written snapshots are empty because no batch was read
         self.are_producers_unread = False
         self.has_unstable_offset = False  # see ProducerState.has_unstable_offset
 
     def run(self) -> tuple[StartupStep, ...]:
-        """The steps of the load in order; the snapshots last.
+        """Returns the steps of the load in order, with snapshots last.
 
-        One step is "fail" where it does not end well.
+        If the load fails, one of them is a "fail".
         """
         try:
             known_epochs = self._read_epochs()
-            self._directory.files_with_suffix("snapshot")  # ProducerStateManager lists them first
+            # ProducerStateManager lists the snapshots first
+            self._directory.files_with_suffix("snapshot")
             delete_unfinished(self._directory)
             swap_in_segments(self._directory, self._log.config, self._behaviour)
             self._snapshots = SnapshotFiles(
@@ -128,9 +130,9 @@ class LogLoader:
         return (*self._directory.steps, *self._snapshot_steps())
 
     def files(self) -> dict[str, FileView]:
-        """The directory as run() would leave it, without the producer snapshots.
+        """Returns the files that `run` would leave, except producer snapshots.
 
-        The last segment's indexes are at their entries.
+        The last segment's indexes are trimmed to their entries.
         """
         return {
             name: file
@@ -139,25 +141,25 @@ class LogLoader:
         }
 
     def snapshots(self) -> list[int]:
-        """The offsets of the producer snapshots that run() would leave."""
+        """Returns the offsets of the producer snapshots that `run` would leave."""
         return sorted(self._snapshots.contents)
 
     def written_snapshots(self) -> set[int]:
-        """Those of snapshots() that run() would write."""
+        """Returns the offsets of the producer snapshots that `run` would write."""
         return set(self._snapshots.written_offsets)
 
     def leader_epochs(self) -> list[Epoch]:
-        """What leader-epoch-checkpoint would say after run()."""
+        """Returns the content of leader-epoch-checkpoint after `run`."""
         return list(self._epochs.entries)
 
     def log_start_offset(self) -> int | None:
-        """The first offset that run() would leave; None where it does not end well."""
+        """Returns the first offset that `run` would leave; None if the load fails."""
         if any(step.action == "fail" for step in self._directory.steps):
             return None
         return max(self._log.log_start_offset, self._bases[0])
 
     def log_end_offset(self) -> int:
-        """One past the last offset that run() would leave."""
+        """Returns the offset after the last one that `run` would leave."""
         base = self._bases[-1]
         if base not in self._next_offsets:
             self._directory.open_files(base, "index")
@@ -171,9 +173,9 @@ class LogLoader:
         return self._next_offsets[base]
 
     def _read_log_end(self) -> int:
-        """The same, read from the files as Kafka reads it, which can end the load."""
+        """Returns the log end offset, read from the files as Kafka does, which may end the load."""
         base = self._bases[-1]
-        if base in self._next_offsets:  # of a recovery, which reads other parts of the .log
+        if base in self._next_offsets:  # a recovery has read other parts of the .log
             log = self._directory.require_file(base, "log")
             index = self._directory.get(base, "index")
             refuse_unreadable_head(self._directory, log, index, base, self._behaviour)
@@ -202,9 +204,9 @@ class LogLoader:
         cause: str,
         way_out: Message,
     ) -> bytes:
-        """The bytes of a small file, none where there is no file.
+        """Returns the bytes of a small file; empty without a file.
 
-        The load ends where it cannot be read.
+        Ends the load if Kafka cannot read the file.
         """
         path = f"{self._log.directory}/{name}"
         if name in self._directory.folders:
@@ -237,7 +239,7 @@ class LogLoader:
                 self._directory.delete(name, "orphan-index", message("start.no_log_of_offset"))
 
     def _open_log(self, base: int, name: str) -> None:
-        """Opens the .log of an offset, which FileRecords creates where the name is another one."""
+        """Opens the .log of an offset, which Kafka creates if only another file has the offset."""
         self._directory.open_files(base, "log", "txnindex")
         if self._directory.get(base, "log") is None:
             self._directory.write_file(
@@ -248,7 +250,7 @@ class LogLoader:
             )
 
     def _check(self, base: int) -> None:
-        """Checks whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
+        """Recovers a segment if its indexes cannot be trusted (LogSegment.sanityCheck)."""
         get = partial(self._directory.get_existing, base)
         self._refuse_too_long(base, self._directory.require_file(base, "log"))
         if get("index") and not get("timeindex"):
@@ -272,7 +274,7 @@ class LogLoader:
             self._recover(base, reason.cause, reason.why, is_caught=False)
 
     def _refuse_too_long(self, base: int, log: FileView) -> None:
-        """Ends the load at a .log that FileRecords does not open, whatever is in it."""
+        """Ends the load at a .log that is too long for FileRecords."""
         if exception := file_records.find_exception(
             f"{self._directory.name}/{log.name}", log.size_bytes
         ):
@@ -281,7 +283,7 @@ class LogLoader:
             )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
-        """Runs a phase of the load, again whenever it finds a segment that must be split."""
+        """Runs a phase of the load, and repeats it after each split of a segment."""
         for _ in range(ROUNDS):
             try:
                 phase()
@@ -295,7 +297,7 @@ class LogLoader:
                     }
                 )
 
-    # ---- what was not flushed
+    # ---- unflushed segments
 
     def _recover_unflushed(self) -> None:
         if self._clean:
@@ -318,10 +320,11 @@ class LogLoader:
         return message("start.not_stopped_cleanly", offset=self._log.recovery_point)
 
     def _recover(self, base: int, cause: str, why: Message, *, is_caught: bool) -> int:
-        """Recovers a segment, and adds the steps.
+        """Recovers a segment and adds the steps.
 
         Args:
-            is_caught: offsets that run backwards empty it.
+            is_caught: whether Kafka catches the error for offsets that run backwards, and empties
+                the segment.
 
         Returns:
             The number of bytes that were cut off.
@@ -337,10 +340,10 @@ class LogLoader:
     def _recover_with_producers(
         self, base: int, cause: str, why: Message, *, is_caught: bool
     ) -> int:
-        """The same.
+        """Does the same as `_recover`.
 
         Raises:
-            UnwritableSnapshot: a snapshot on the way cannot be written.
+            UnwritableSnapshot: a producer snapshot before the segment cannot be written.
         """
         state = ProducerState(self._snapshots)
         state.rebuild(
@@ -412,10 +415,10 @@ class LogLoader:
         *,
         is_caught: bool,
     ) -> int:
-        """Does what the loader does with an exception of a recovery.
+        """Handles an exception of a recovery as the loader does.
 
         Returns:
-            The number of bytes that it cuts off, if it goes on.
+            The number of bytes cut off, if the load continues.
         """
         name, is_full = f"{file_stem(base)}.log", "full" in exception.message
         if exception.class_name == recovery.OFFSET_OVERFLOW:
@@ -428,7 +431,7 @@ class LogLoader:
         return self._empty(base, message("start.emptied", why=why))
 
     def _empty(self, base: int, why: Message) -> int:
-        """Cuts a segment to nothing (LogSegment.truncateTo).
+        """Cuts a segment to size 0 (LogSegment.truncateTo).
 
         Returns:
             The number of bytes that were cut off.
@@ -446,7 +449,7 @@ class LogLoader:
     def _fail_full_index(
         self, base: int, recovered_segment: RecoveredSegment, exception: BrokerException
     ) -> NoReturn:
-        """Ends the load at the entry that its index has no space for."""
+        """Ends the load at the first entry that does not fit into its index."""
         is_time = "time index" in exception.message
         entries, kind = (
             (recovered_segment.time_entries, "timeindex")
@@ -479,9 +482,9 @@ class LogLoader:
     def _replay(
         self, start: int, base: int, transactions: OpenTransactions, end: int | None
     ) -> None:
-        """Takes the batches of a segment from an offset on into the state of the producers."""
+        """Takes the batches of a segment from an offset on into the producers' state."""
         log = self._directory.require_file(base, "log")
-        for target in (end, start):  # both are looked up
+        for target in (end, start):  # Kafka looks up both offsets
             if target is not None:
                 refuse_unreadable(
                     self._directory,
@@ -505,7 +508,7 @@ class LogLoader:
                 )
         refuse_corrupt(self._directory, base, log, walk.end)
 
-    # ---- where the log starts and ends, and what goes with that
+    # ---- start and end of the log
 
     def _settle(self, known_epochs: list[Epoch]) -> None:
         state = ProducerState(self._snapshots)
@@ -539,7 +542,7 @@ class LogLoader:
                 )
 
     def _resize_last(self) -> None:
-        """Makes space in the indexes of the segment that will be written to (resizeIndexes)."""
+        """Ends the load if an active index holds more than its new size (resizeIndexes)."""
         base = self._bases[-1]
         self._directory.open_files(base, "index", "timeindex")
         for kind, room in (
@@ -570,7 +573,7 @@ class LogLoader:
             self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset())
             or self._epochs.entries != epochs_before
         )
-        if is_written:  # into a .tmp, which then takes the name of the file
+        if is_written:  # Kafka writes a .tmp file and renames it
             self._directory.files.pop(f"{names.LEADER_EPOCHS}.tmp", None)
         file, old_file = (
             in_memory(names.LEADER_EPOCHS, self._epochs.text()),
@@ -582,7 +585,7 @@ class LogLoader:
             )
 
     def _forget(self, base: int) -> None:
-        """Takes a segment out of the log, and its producer snapshot out of the directory."""
+        """Removes a segment from the log, and its producer snapshot from the directory."""
         self._bases = [known_base for known_base in self._bases if known_base != base]
         self._snapshots.delete(base, message("start.its_segment_deleted"))
 
@@ -607,7 +610,7 @@ class LogLoader:
             )
             if offset in self._snapshots.written_offsets:
                 yield step
-            elif offset in files_before:  # else it was written and deleted on the way
+            elif offset in files_before:  # otherwise it was written and deleted by this load
                 why, size_bytes = (
                     message(
                         "start.producers_deleted", why=self._snapshots.deletion_reasons[offset]

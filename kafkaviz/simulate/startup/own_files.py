@@ -1,9 +1,11 @@
 """The broker's own files that a start reads before its first log, and its offset checkpoints.
 
-meta.properties, bootstrap.checkpoint and quorum-state, as MetaPropertiesEnsemble,
-BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka 4.3.1 read them. A directory
-without a meta.properties that can be read counts as not there; of bootstrap.checkpoint every record
-is read, and no checksum is looked at: "x" holds no metadata.version, so the start ends.
+As MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka
+4.3.1, which read meta.properties, bootstrap.checkpoint and quorum-state.
+
+- A directory without a readable meta.properties counts as missing.
+- All records of bootstrap.checkpoint are read, but no checksum is checked. A file with the text "x"
+  holds no metadata.version, so the start ends.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,23 +34,22 @@ from kafkaviz.units import excerpt
 RUNTIME = "java.lang.RuntimeException"
 KAFKA = "org.apache.kafka.common.KafkaException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
-RESERVED_IDS = 100  # DirectoryId.reserved: the ids whose number is below this are no directory's
+RESERVED_IDS = 100  # DirectoryId.reserved: ids below this number belong to no directory
 
-# of bootstrap.checkpoint, and of its records: a directory is formatted with some of some dozen
-# bytes
+# limit for bootstrap.checkpoint and its records; a formatted directory has some dozen bytes
 BOOTSTRAP_BYTES = 1 << 20
 QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFiles:
-    """The bytes of these files, None where there is no file.
+    """The bytes of these files; None for a missing file.
 
     Attributes:
-        has_metadata_log: KRaft's own log lies in the directory.
-        checkpoints: the offset checkpoints that are there, by name.
-        has_replicas: the directory holds a replica in use.
-        is_marker_full: .kafka_cleanshutdown is a folder with something in it.
+        has_metadata_log: whether the directory holds KRaft's own log.
+        checkpoints: the existing offset checkpoints, by name.
+        has_replicas: whether the directory holds a replica in use.
+        is_marker_full: whether .kafka_cleanshutdown is a folder that is not empty.
     """
 
     meta_properties: bytes | None
@@ -61,7 +62,7 @@ class OwnFiles:
 
 
 def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep, ...]:
-    """The steps where these files end a start; none where they do not."""
+    """Returns the steps at which these files end a start, or take the directory offline."""
     is_kraft = versions.KRAFT_ONLY.applies_to(behaviour.release) or files.has_metadata_log
     steps = list(_properties(files.meta_properties, is_kraft=is_kraft))
     if (
@@ -79,7 +80,7 @@ def own_steps(files: OwnFiles, behaviour: ReleaseBehaviour) -> tuple[StartupStep
 
 
 def _marker() -> StartupStep:
-    """The end of the directory's start at a marker that LogManager cannot delete."""
+    """Returns the failure at a clean-shutdown marker that LogManager cannot delete."""
     step = _fail(
         "folder",
         CLEAN_SHUTDOWN,
@@ -91,7 +92,7 @@ def _marker() -> StartupStep:
 
 
 def properties_fault(data: bytes) -> Message | None:
-    """What MetaProperties refuses in a meta.properties, or None."""
+    """Returns why MetaProperties refuses a meta.properties, or None."""
     try:
         return _fault_in(checkpoint.parse_properties(data))
     except CorruptBytes as fault:
@@ -99,7 +100,7 @@ def properties_fault(data: bytes) -> Message | None:
 
 
 def _fault_in(properties: Mapping[str, str]) -> Message | None:
-    """What MetaProperties refuses in parsed properties, or None."""
+    """Returns why MetaProperties refuses parsed properties, or None."""
     written_version = properties.get("version", "0")
     version = int_or_none(written_version.strip())
     if version not in (0, 1):
@@ -114,7 +115,7 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
         )
     if "directory.id" in properties:
         exception = small_files.id_fault(properties["directory.id"], META_PROPERTIES)
-        # that of all zeros is read, and then refused as a reserved one
+        # an id of zeros is readable, but refused later as a reserved one
         if exception and exception.class_name != small_files.STORAGE:
             return message(
                 "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
@@ -123,23 +124,23 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
 
 
 def is_reserved(directory_id: str) -> bool:
-    """Whether a directory.id is one that Kafka keeps for itself (DirectoryId.reserved)."""
+    """Returns whether Kafka reserves a directory.id for itself (DirectoryId.reserved)."""
     id_bytes = small_files.decode_id(directory_id)
     most, least = id_bytes[:8], int.from_bytes(id_bytes[8:], "big", signed=True)
     return not any(most) and least < RESERVED_IDS
 
 
 def node_key(properties: Mapping[str, str]) -> str:
-    """The name of the node's id in properties that are not refused, by their version."""
+    """Returns the key of the node's id, which depends on the version of the properties."""
     version = int_or_none(properties.get("version", "0").strip())
     return "node.id" if version else "broker.id"
 
 
 def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
-    """Which id KafkaRaftServer.initializeLogDirs does not find in properties that were read.
+    """Returns which id KafkaRaftServer.initializeLogDirs does not find, or None.
 
-    A meta.properties of version 0, as a broker of ZooKeeper's times wrote it, may lack both, and
-    its node.id is not read: version 0 calls it broker.id.
+    A meta.properties of version 0, from a broker with ZooKeeper, may lack both. Its node.id is
+    ignored, because version 0 uses broker.id.
     """
     if node_key(properties) not in properties:
         return "node"
@@ -147,9 +148,9 @@ def _missing_in_kraft(properties: Mapping[str, str]) -> str | None:
 
 
 def _sets_metadata_version(data: bytes) -> bool:
-    """Whether a small file is read to its end and sets metadata.version, as nearly all are.
+    """Returns whether a small file is completely readable and sets metadata.version.
 
-    It is seen without any compiled code, see walk.few_batches.
+    Nearly all files are and do; this is decided without compiled code (walk.few_batches).
     """
     if len(data) > min(FEW_BYTES, BOOTSTRAP_BYTES):
         return False
@@ -173,10 +174,10 @@ def _sets_metadata_version(data: bytes) -> bool:
 
 
 def bootstrap_fault(data: bytes) -> BrokerException | None:
-    """What reading a bootstrap.checkpoint throws, or None.
+    """Returns Kafka's exception for reading a bootstrap.checkpoint, or None.
 
     Raises:
-        CannotOpen: it has more records than are read.
+        CannotOpen: the file has too many records to be read here.
     """
     if _sets_metadata_version(data):
         return None
@@ -273,11 +274,12 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
 def _unknown_node(
     why: Message, exception: BrokerException, *, takes_directory_offline: bool = False
 ) -> StartupStep:
-    """The end of the start at a meta.properties.
+    """Returns the failure at a meta.properties.
 
     Args:
-        takes_directory_offline: MetaPropertiesEnsemble.Loader puts the directory among those with
-            errors, and only asks that another one can be read. A missing file is no such error.
+        takes_directory_offline: whether MetaPropertiesEnsemble.Loader counts this as an error of
+            the directory, which only requires that another directory can be read. A missing file
+            does not count as one.
     """
     step = _fail("meta-properties", META_PROPERTIES, why, exception, way_outs.PROPERTIES)
     return replace(step, takes_directory_offline=takes_directory_offline)
@@ -296,11 +298,11 @@ def _bootstrap(data: bytes) -> Iterator[StartupStep]:
 
 
 def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
-    """What is wrong with a quorum-state.
+    """Finds the fault of a quorum-state.
 
     Returns:
-        The fault, and what reading the file throws, None where its words are not known; or None if
-        nothing is wrong.
+        The fault and Kafka's exception, which is None if its message is unknown. None for a sound
+        file.
     """
     try:
         checkpoint.parse_quorum_state(data)
@@ -321,7 +323,7 @@ def quorum_fault(data: bytes) -> tuple[Message, BrokerException | None] | None:
 
 
 def _quorum(data: bytes) -> Iterator[StartupStep]:
-    """The end of the start: QuorumState.initialize catches nothing that reading the file throws."""
+    """Yields the failure at a bad quorum-state: QuorumState.initialize catches no exception."""
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])

@@ -1,6 +1,6 @@
-"""A partition directory while a load changes it: its files by then, each change a StartupStep.
+"""A partition directory during a load: its changed files, and each change as a StartupStep.
 
-The real files stay as they are.
+The real files are never changed.
 """
 
 from typing import Any, NoReturn
@@ -21,11 +21,11 @@ IO_ERRORS = (STORAGE, "java.io.FileNotFoundException", "java.nio.file.FileSystem
 
 
 class LoadFailed(Exception):
-    """The end of this log's load, and of the broker's start with it; the step says how."""
+    """Ends the load of this log; the last step says whether the broker's start ends too."""
 
 
 class LoadedDirectory:
-    """The files of one partition directory, by name, and the steps that led to them."""
+    """The files of one partition directory by name, and the steps that changed them."""
 
     def __init__(self, log: StoredLog) -> None:
         self.name, self.files = log.directory, {file.name: file for file in log.files}
@@ -34,30 +34,26 @@ class LoadedDirectory:
 
     @property
     def steps(self) -> tuple[StartupStep, ...]:
-        """The steps so far; of a file that was written twice the later content."""
+        """The steps so far; if a file was written twice, the step has the later content."""
         return tuple(self._steps.values())
 
     def get(self, base: int, kind: str) -> FileView | None:
-        """A file in use of a segment, or None."""
+        """Returns a segment's file in use, or None."""
         return self.files.get(f"{file_stem(base)}.{kind}")
 
     def require_file(self, base: int, kind: str) -> FileView:
-        """A file in use of a segment, which is known to exist."""
+        """Returns a segment's file in use, which must exist."""
         return self.files[f"{file_stem(base)}.{kind}"]
 
     def path(self, base: int) -> str:
-        """A segment's path without its ending, as Kafka's messages have it.
+        """Returns a segment's path without ending, relative to the broker directory.
 
-        Relative to the broker directory.
+        Kafka's messages have it in this form.
         """
         return f"{self.name}/{file_stem(base)}"
 
     def named_files(self) -> list[tuple[int, str, FileView]]:
-        """The files in use whose name begins with an offset.
-
-        Returns:
-            The offset, the kind and the file of each.
-        """
+        """Returns offset, kind and file of each file in use whose name begins with an offset."""
         parsed_names = ((names.parse_file(name), file) for name, file in self.files.items())
         return [
             (name.base_offset, name.kind, file)
@@ -66,19 +62,16 @@ class LoadedDirectory:
         ]
 
     def files_with_suffix(self, suffix: str) -> list[tuple[str, int]]:
-        """The files with a suffix.
+        """Returns name and offset of each file with a suffix.
 
-        The load ends at a name that does not begin with an offset.
-
-        Returns:
-            The name and the offset of each.
+        Ends the load at a name that does not begin with an offset.
         """
         return [
             (name, self.parse_offset(name)) for name in self.files if name.endswith(f".{suffix}")
         ]
 
     def snapshot_files(self) -> dict[int, FileView]:
-        """The producer snapshots by the offsets that Kafka reads in their names."""
+        """Returns the producer snapshots by the offset that Kafka reads from their names."""
         snapshots: dict[int, FileView] = {}
         for name, file in sorted(self.files.items()):
             offset = leading_number(name)
@@ -89,7 +82,7 @@ class LoadedDirectory:
         return snapshots
 
     def parse_offset(self, name: str) -> int:
-        """The offset that Kafka reads in a file's name; the load ends where there is none."""
+        """Returns the offset that Kafka reads from a file's name; ends the load without one."""
         try:
             return names.parse_offset(name)
         except ValueError as fault:
@@ -105,15 +98,15 @@ class LoadedDirectory:
             )
 
     def get_existing(self, base: int, kind: str) -> FileView | None:
-        """What exists under the name of a segment's file, or None.
+        """Returns the segment's file, or None if java.io.File.exists would be false.
 
-        As java.io.File.exists sees it, which a folder does too: then an empty file.
+        A folder of that name exists too; it is given as an empty file.
         """
         name = f"{file_stem(base)}.{kind}"
         return in_memory(name, b"") if name in self.folders else self.get(base, kind)
 
     def open_files(self, base: int, *kinds: str) -> None:
-        """Opens files of a segment: the load ends where one is a folder."""
+        """Opens a segment's files, and ends the load if one is a folder."""
         for kind in kinds:
             name = f"{file_stem(base)}.{kind}"
             if name in self.folders:
@@ -123,7 +116,7 @@ class LoadedDirectory:
         """Ends the load at a folder that has the name of a file.
 
         Args:
-            is_mapped: whether Kafka opens it with RandomAccessFile, and not with FileChannel.
+            is_mapped: whether Kafka opens the file with RandomAccessFile instead of FileChannel.
         """
         path = f"{self.name}/{name}"
         exception = BrokerException("java.nio.file.FileSystemException", f"{path}: Is a directory")
@@ -139,7 +132,6 @@ class LoadedDirectory:
         )
 
     def delete(self, name: str, cause: str, why: Message) -> None:
-        """Deletes a file."""
         self.add_step(
             "delete",
             cause,
@@ -150,13 +142,13 @@ class LoadedDirectory:
         )
 
     def delete_segment(self, base: int, cause: str, why: Message) -> None:
-        """Deletes the files of a segment that there are."""
+        """Deletes the existing files of a segment."""
         for kind in KINDS:
             if self.get(base, kind):
                 self.delete(f"{file_stem(base)}.{kind}", cause, why)
 
     def cut(self, base: int, valid_bytes: int, why: Message, cause: str = "tail") -> None:
-        """Cuts off the end of a .log, if there is more than its valid bytes."""
+        """Cuts a .log to its valid bytes, if it is longer."""
         log = self.require_file(base, "log")
         if valid_bytes < log.size_bytes:
             self.files[log.name] = log.part(log.name, 0, valid_bytes)
@@ -171,11 +163,7 @@ class LoadedDirectory:
             )
 
     def write_index(self, base: int, kind: str, data: bytes, cause: str, why: Message) -> bool:
-        """Writes an index.
-
-        Returns:
-            Whether that changes anything.
-        """
+        """Writes an index and returns whether that changes anything."""
         name, file = f"{file_stem(base)}.{kind}", self.get(base, kind)
         if (file is None and kind == "txnindex" and not data) or (
             file and file.size_bytes == len(data) and file.content() == data
@@ -185,7 +173,6 @@ class LoadedDirectory:
         return True
 
     def write_file(self, file: FileView, cause: str, why: Message, base: int | None) -> None:
-        """Writes a file under its name."""
         self.files[file.name] = file
         self.add_step("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)
 
@@ -203,7 +190,7 @@ class LoadedDirectory:
         """Ends the load.
 
         Args:
-            because: what led to the exception, where that is known.
+            because: the reason for the exception; None if unknown.
         """
         is_storage_error = exception.class_name in IO_ERRORS
         why = message(
@@ -238,7 +225,7 @@ class LoadedDirectory:
 
 
 def leading_number(name: str) -> int | None:
-    """The offset that Kafka reads in a file's name, or None."""
+    """Returns the offset that Kafka reads from a file's name, or None."""
     try:
         return names.parse_offset(name)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Producer snapshots at a start: which are deleted or written, and which transactions are open.
+"""Producer snapshots at a start: which are deleted or written, and the open transactions.
 
-As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1; of their state only the
-open transactions are kept.
+As ProducerStateManager and UnifiedLog.rebuildProducerState of Kafka 4.3.1. Only the open
+transaction of each producer is tracked.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +16,12 @@ from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 
-OpenOffsets = dict[int, int]  # of each producer with an open transaction, its first offset
+OpenOffsets = dict[int, int]  # first offset of each open transaction, by producer id
 Replay = Callable[[int, int, OpenTransactions, int | None], None]
 
 
 class UnwritableSnapshot(Exception):
-    """The fault of a snapshot that cannot be written, since a folder has its name."""
+    """The error for a snapshot that cannot be written because a folder has its name."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -30,16 +30,16 @@ class UnwritableSnapshot(Exception):
 
 @dataclass
 class SnapshotFiles:
-    """The .snapshot files of a directory, by offset, and what became of them."""
+    """The .snapshot files of a directory by offset, and the changes to them."""
 
-    # its bytes; what is open, for one that was written on the way
+    # a function that reads the file; or the open transactions in a file that this load wrote
     contents: dict[int, Callable[[], bytes] | OpenOffsets]
-    deletion_reasons: dict[int, Message] = field(default_factory=dict)  # why each was
+    deletion_reasons: dict[int, Message] = field(default_factory=dict)  # by offset
     written_offsets: set[int] = field(default_factory=set)
-    folders: frozenset[int] = frozenset()  # the offsets of folders that have the name of a file
+    folders: frozenset[int] = frozenset()  # offsets of folders that are named like a snapshot
 
     def delete(self, offset: int, why: Message) -> None:
-        """Deletes a file; a missing one is no error."""
+        """Deletes a file if it exists."""
         if self.contents.pop(offset, None) is not None:
             self.deletion_reasons[offset] = why
             self.written_offsets.discard(offset)
@@ -56,7 +56,7 @@ class SnapshotFiles:
         self.written_offsets.add(offset)
 
     def open_at(self, offset: int) -> OpenOffsets | None:
-        """The open transactions in the file at an offset; None if Kafka would refuse it."""
+        """Returns the open transactions in a file; None if Kafka would refuse the file."""
         content = self.contents[offset]
         if isinstance(content, dict):
             return content
@@ -69,7 +69,7 @@ class SnapshotFiles:
 class ProducerState:
     """The state of one log's producers up to an offset.
 
-    Built from the latest snapshot below it and the batches behind that.
+    It is built from the latest snapshot below that offset and the batches after the snapshot.
     """
 
     def __init__(self, files: SnapshotFiles) -> None:
@@ -80,8 +80,8 @@ class ProducerState:
     def has_unstable_offset(self) -> bool:
         """Whether the loaded log has a first unstable offset (ProducerStateManager of 4.3.1).
 
-        That is where the oldest transaction begins that is open. One that ended in the batches that
-        were replayed counts too, until the high watermark passes its marker.
+        It has one if a transaction is open. It also has one if a transaction ended in the replayed
+        batches, until the high watermark passes the marker.
         """
         return bool(self.transactions.begins) or self.transactions.has_ended_any
 
@@ -92,7 +92,7 @@ class ProducerState:
         self._end_offset, self._snapshot_offset, self.transactions = offset, 0, OpenTransactions()
 
     def end(self, offset: int) -> None:
-        """Sets the offset up to which the state is known, and writes a file for it."""
+        """Sets the offset up to which the state is known, and writes a snapshot there."""
         self._end_offset = offset
         self._take()
 
@@ -102,11 +102,12 @@ class ProducerState:
         """Rebuilds the state below an offset (rebuildProducerState).
 
         Args:
-            bases: the base offsets of the log.
-            clean: after a clean stop, a directory without any file gets empty ones and no batch is
-                read.
-            replay: replay(from offset, base offset, transactions, end) takes the batches of a
-                segment from an offset on; end is the offset to which, in the last segment.
+            bases: the base offsets of the log's segments.
+            clean: whether the broker was stopped cleanly. If the directory then has no snapshot,
+                empty ones are written without reading batches.
+            replay: a function; replay(start, base, transactions, end) takes the batches of a
+                segment from `start` on. In the last segment `end` is the end offset, otherwise
+                None.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.contents:
@@ -126,7 +127,7 @@ class ProducerState:
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:
-        """Forgets the files out of range, and loads the latest that is left (truncateAndReload)."""
+        """Deletes the files out of range, and loads the latest one left (truncateAndReload)."""
         for snapshot_offset in [
             snapshot_offset
             for snapshot_offset in self._files.contents
@@ -164,15 +165,15 @@ class ProducerState:
 
 
 def refusal(fault: TransactionFault) -> BrokerException:
-    """Returns what a load throws at a batch; a recovery would cut a marker that cannot be read."""
+    """Returns what a load throws at a batch; a recovery would cut an unreadable marker instead."""
     words = java_words(fault.message)
     return BrokerException(fault.class_name or of_records(words), words)
 
 
 def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
-    """Deletes files that belong to no segment (removeStraySnapshots).
+    """Deletes files that belong to no segment, except the latest one above all base offsets.
 
-    Except the latest above all base offsets.
+    As ProducerStateManager.removeStraySnapshots.
     """
     segment_offsets = set(bases)
     strays = sorted(
@@ -187,10 +188,6 @@ def remove_strays(files: SnapshotFiles, bases: Iterable[int]) -> None:
 
 
 def _between(bases: list[int], start: int, stop: int) -> Iterator[int]:
-    """The segments from the one that holds an offset up to another (LogSegments.values).
-
-    Args:
-        stop: not included.
-    """
+    """Yields the segments from the one that contains `start` up to `stop` (LogSegments.values)."""
     first = int(np.searchsorted(np.array(bases, np.int64), start, "right")) - 1
     yield from (base for base in bases[max(first, 0) :] if base < stop and start < stop)

@@ -1,11 +1,11 @@
-"""What the next start of a broker does to its directory, predicted.
+"""Predicts what the next start of a broker does to its directory.
 
-As LogManager and LogLoader of Kafka 4.3.1. Of a directory that was not stopped cleanly, partition
-orders-0 with recovery point 200 and segments 0, 150 and 300 of which 150 ends in half a batch:
+As LogManager and LogLoader of Kafka 4.3.1. For example, a broker was not stopped cleanly. Its
+partition orders-0 has recovery point 200 and segments 0, 150 and 300, and 150 ends in half a batch:
 
     truncate orders-0 150 .log        half a batch is cut off
-    rebuild  orders-0 150 .index      from the batches that are left
-    delete   orders-0 300 .log        what follows a cut is not trusted
+    rebuild  orders-0 150 .index      from the remaining batches
+    delete   orders-0 300 .log        segments after a cut are not trusted
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,12 +32,12 @@ KAFKA = "org.apache.kafka.common.KafkaException"
 
 @dataclass(frozen=True)
 class Restart:
-    """What the next start does to a broker directory, or to one partition.
+    """The steps of the next start on a broker directory, or on one partition.
 
     Attributes:
-        clean: the marker of a clean stop is there.
-        starts: the broker comes up, perhaps without some of its log directories; of one partition,
-            whether this one stops it.
+        clean: whether the marker of a clean stop exists.
+        starts: whether the broker starts, possibly without some of its log directories. For one
+            partition: whether it lets the broker start.
     """
 
     clean: bool
@@ -46,29 +46,28 @@ class Restart:
 
     @property
     def offline_directories(self) -> tuple[str, ...]:
-        """The log directories without which the broker starts; none where it does not start."""
+        """The log directories without which the broker starts; empty if it does not start."""
         if not self.starts:
             return ()
         return tuple(dict.fromkeys(step.log_directory or "" for step in self.failures))
 
     @property
     def failures(self) -> tuple[StartupStep, ...]:
-        """The steps at which a start ends, or a log directory goes offline.
+        """The steps at which the start ends or a log directory goes offline.
 
-        Which comes first depends on the threads that load the logs.
+        The threads that load the logs decide which of them comes first.
         """
         return tuple(step for step in self.steps if step.action == "fail")
 
     @property
     def main_failure(self) -> StartupStep | None:
-        """The failure that ends the start; where none does, the first one."""
+        """The failure that ends the start; if none does, the first failure; else None."""
         for step in self.failures:
             if not step.takes_directory_offline:
                 return step
         return next(iter(self.failures), None)
 
     def steps_of_partition(self, partition: str) -> tuple[StartupStep, ...]:
-        """The steps of one partition directory."""
         return tuple(step for step in self.steps if step.partition == partition)
 
 
@@ -81,16 +80,16 @@ def restart(
     on_recovered: RecoveryCallback | None = None,
     own_steps: Iterable[StartupStep] = (),
 ) -> Restart:
-    """The steps of a start on these partition directories, in this order, the metadata log first.
+    """Returns the steps of a start on these partition directories, the metadata log first.
 
-    One log is in memory at a time, as far as recovery.recover says.
+    One log is in memory at a time, within the bounds of recovery.recover.
 
     Args:
-        clean: the marker of a clean stop is there.
-        strange_names: directories whose names are no topic-partition.
-        on_recovered: called with directory, base offset and RecoveredSegment of each segment that
-            is recovered.
-        own_steps: own_files.own_steps.
+        clean: whether the marker of a clean stop exists.
+        strange_names: directories whose names are not a topic-partition's.
+        on_recovered: called with directory, base offset and RecoveredSegment of each recovered
+            segment.
+        own_steps: the result of own_files.own_steps.
     """
     logs, refused_names = (
         sorted(logs, key=lambda log: not is_metadata(log.directory)),
@@ -118,7 +117,7 @@ def steps_of(
     behaviour: ReleaseBehaviour = NEWEST,
     on_recovered: RecoveryCallback | None = None,
 ) -> tuple[StartupStep, ...]:
-    """What a start does to one partition directory, whatever lies beside it."""
+    """Returns the steps of a start on one partition directory, regardless of other directories."""
     if is_metadata(log.directory):
         return _metadata_steps(log, behaviour, on_recovered)
     steps = _log_steps(log, clean=clean, behaviour=behaviour, on_recovered=on_recovered)
@@ -138,21 +137,21 @@ def join_steps(
     log_directories: Sequence[str] = (),
     metadata_directory: str | None = None,
 ) -> Restart:
-    """The start of the broker, from the steps of each directory.
+    """Joins the steps of all directories into the start of a broker.
 
-    The metadata log is loaded first. Where a name is strange, no other log is. A failure that takes
-    a log directory offline ends the start if no directory is left (LogManager), if that is the
-    metadata log directory, or if another log of that directory then needs it (_end_in_offline).
+    The metadata log is loaded first. If a directory has a strange name, no other log is loaded. A
+    failure that takes a log directory offline ends the start in three cases: no other directory is
+    left (LogManager); it is the metadata log directory; or another log of that directory then needs
+    it (`_end_in_offline`).
 
     Args:
-        steps: with the path of each directory, in the order of the names; of a lone one its name
-            alone.
-        strange_names: the same.
-        own_steps: what the directory's own files, which are read first, bring about (own_files);
-            where they end the start, the other steps are those of the next one, once they are
-            repaired.
-        log_directories: all of the broker.
-        metadata_directory: the one with the metadata log.
+        steps: the path of each directory and its steps, in the order of the names. A directory
+            without a log directory is given by its name.
+        strange_names: directories whose names are not a topic-partition's.
+        own_steps: the steps of the broker's own files, which are read first (own_files). If they
+            end the start, the other steps are those of the next start after a repair.
+        log_directories: all log directories of the broker.
+        metadata_directory: the log directory with the metadata log.
     """
     own_steps = tuple(own_steps)
     unopened = {
@@ -212,16 +211,16 @@ def _starts(
 def _end_in_offline(
     steps: Iterable[StartupStep], log_steps: Iterable[tuple[str, Sequence[StartupStep]]]
 ) -> Iterator[StartupStep]:
-    """The end of the start at a log in a directory that went offline a moment before.
+    """Yields the failure at a log whose directory has just gone offline.
 
-    LogManager (4.3.1, 4.4.0) goes on to load the other logs of that directory. UnifiedLog then
-    reads a log with a first unstable offset, and renames a stray one. In a directory that is
-    offline both throw a KafkaStorageException without a cause, which LogManager does not catch.
+    LogManager (4.3.1, 4.4.0) continues to load the other logs of that directory. UnifiedLog then
+    reads a log with a first unstable offset, and renames a stray one. In an offline directory both
+    throw a KafkaStorageException without a cause, which LogManager does not catch.
 
-    Where a partition's own file is the fault, the start ends only if the other log is loaded after
-    it, which the recovery threads decide. At a leader-epoch-checkpoint, which is read first,
-    brokers of 4.4.0 ended each time. At a partition.metadata, which is read last, 4.3.1 sometimes
-    ended and sometimes started on the same directory. The worse of the two is predicted.
+    If the fault is in a partition's own file, the start ends only if the other log is loaded after
+    it, which depends on the recovery threads. A leader-epoch-checkpoint is read first, and brokers
+    of 4.4.0 always ended. A partition.metadata is read last, and brokers of 4.3.1 sometimes ended
+    and sometimes started on the same directory. The end of the start is predicted in both cases.
     """
     failures: dict[str | None, StartupStep] = {}
     for step in steps:
@@ -240,15 +239,15 @@ def _end_in_offline(
 
 
 def is_stray_for_sure(step: StartupStep) -> bool:
-    """Whether a step makes its partition stray, whatever other log directories hold."""
+    """Returns whether a step makes its partition stray, regardless of other log directories."""
     return step.cause == "becomes-stray" and step.why.key == "start.becomes_stray"
 
 
 def _is_known_at_once(step: StartupStep) -> bool:
-    """Whether a failure marks its directory as offline while other logs are still to be loaded.
+    """Returns whether a failure marks its directory as offline before all logs are loaded.
 
-    What reads checkpoints and partition.metadata does so (LogDirFailureChannel). Another
-    IOException is collected by LogManager until all logs are loaded.
+    Readers of checkpoints and of partition.metadata do so (LogDirFailureChannel). LogManager
+    collects any other IOException until all logs are loaded.
     """
     is_read_by_log_manager = (
         step.partition is not None or step.file in offset_checkpoints.READ_BY_LOG_MANAGER
@@ -258,7 +257,7 @@ def _is_known_at_once(step: StartupStep) -> bool:
 
 
 def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> StartupStep:
-    """The end of the start at a log, after a failure that took its directory offline."""
+    """Returns the failure at a log whose directory an earlier failure took offline."""
     path = failure.log_directory
     words = f"The log dir {path} is already offline due to a previous IO exception."
     key = "start.offline_log_is_renamed" if is_stray else "start.offline_log_is_read"
@@ -278,13 +277,13 @@ def _fail_offline(failure: StartupStep, name: str, *, is_stray: bool) -> Startup
 
 
 def log_directory_of(path: str) -> str | None:
-    """The log directory in the path of a partition directory; None of a name alone."""
+    """Returns the log directory in a partition directory's path; None for a name alone."""
     directory, separator, _ = path.rpartition("/")
     return directory if separator else None
 
 
 def is_metadata(directory: str) -> bool:
-    """Whether a directory of this name, or at this path, holds KRaft's own log."""
+    """Returns whether a directory with this name or path holds KRaft's own log."""
     name = names.parse_directory(directory.rpartition("/")[2])
     return bool(name) and name.topic == METADATA_TOPIC
 
@@ -292,10 +291,10 @@ def is_metadata(directory: str) -> bool:
 def _metadata_steps(
     log: StoredLog, behaviour: ReleaseBehaviour, on_recovered: RecoveryCallback | None
 ) -> tuple[StartupStep, ...]:
-    """The steps of the metadata log, then of its snapshots.
+    """Returns the steps of the metadata log, then of its snapshots.
 
-    KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log start
-    0. It is no part of LogManager: whatever it throws ends the process.
+    KafkaRaftLog opens this log as after an unclean stop, with recovery point 0 and log start offset
+    0. LogManager does not load it, so any exception ends the process.
     """
     loader = LogLoader(
         StoredLog(directory=log.directory, files=log.files, config=IndexConfig()),
@@ -312,7 +311,7 @@ def _metadata_steps(
 
 
 def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
-    """The end of the start at a metadata log that says it is of another topic (UnifiedLog)."""
+    """Yields the failure at a metadata log with another topic's id (UnifiedLog)."""
     file = next((file for file in log.files if file.name == names.PARTITION_METADATA), None)
     if file is None:
         return
@@ -388,7 +387,7 @@ def _log_steps(
 
 
 def _unstable_offset(directory: str) -> StartupStep:
-    """Tells join_steps that loading reads the log at its first unstable offset."""
+    """Returns a step that tells join_steps that the load reads a first unstable offset."""
     return StartupStep(
         partition=directory,
         segment=None,
@@ -399,9 +398,9 @@ def _unstable_offset(directory: str) -> StartupStep:
 
 
 def _refuse_name(path: str) -> StartupStep:
-    """The end of the start at a strange name (LocalLog.parseTopicPartitionName).
+    """Returns the failure at a strange directory name (LocalLog.parseTopicPartitionName).
 
-    LogManager reads every directory's name before it loads the first log.
+    LogManager reads all directory names before it loads the first log.
     """
     name = path.rpartition("/")[2]
     words = (
@@ -424,9 +423,9 @@ def _refuse_name(path: str) -> StartupStep:
 
 
 def _find_duplicates(directories: Iterable[str]) -> list[StartupStep]:
-    """The end of the start at two directories of one partition (LogManager.addLog).
+    """Returns the failures at two directories of the same partition (LogManager.addLog).
 
-    Such as orders-0 and orders-00, or orders-0 in two log directories.
+    For example orders-0 and orders-00, or orders-0 in two log directories.
     """
     first_directories: dict[tuple[str, int, bool], str] = {}
     duplicate_steps = []

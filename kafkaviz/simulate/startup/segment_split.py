@@ -1,8 +1,8 @@
-"""A segment with offsets too far from its base offset: a load splits it (KAFKA-6264), or ends.
+"""Splits a segment with offsets too far from its base offset (KAFKA-6264), or ends the load.
 
-As LocalLog.splitOverflowedSegment of Kafka 4.3.1, made for what releases up to 1.1 could write:
-offsets that leave the 31 bits of an index entry, and stay beyond. One such offset in the middle, a
-damaged byte, is refused: only the last batch is looked at.
+As LocalLog.splitOverflowedSegment of Kafka 4.3.1. It exists for segments of releases up to 1.1,
+whose offsets may exceed the 31 bits of an index entry from some batch on. A single such offset in
+the middle, from a damaged byte, is refused, because only the last batch is checked.
 """
 
 from kafkaviz.binary.file_view import FileView
@@ -18,17 +18,13 @@ from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.units import file_stem
 
-Cut = tuple[int, int]  # (base offset, position) of a segment of a split
+Cut = tuple[int, int]  # base offset and position of a part
 
 
 def split(
     directory: LoadedDirectory, base: int, config: IndexConfig, behaviour: ReleaseBehaviour
 ) -> list[int]:
-    """Replaces a segment by several.
-
-    Returns:
-        Their base offsets.
-    """
+    """Replaces a segment by several, and returns their base offsets."""
     log = directory.require_file(base, "log")
     if (
         find_end_offset(directory, log, directory.get(base, "index"), base, behaviour) - 1 - base
@@ -65,9 +61,9 @@ def _add(
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Adds a segment of a split.
+    """Adds a part of a split.
 
-    It is closed like one that was written, so its indexes are those of a recovery.
+    Kafka closes it after writing, so its indexes equal those of a recovery.
     """
     with part.open_reader() as read:
         recovered_segment = recover(
@@ -75,7 +71,8 @@ def _add(
         )
     exception = recovered_segment.exception
     if exception:
-        if exception.message.endswith("index"):  # a path: it has another name while it is made
+        # the message ends with a path; Kafka gives the file another name while it writes it
+        if exception.message.endswith("index"):
             exception = BrokerException(exception.class_name, f"{exception.message}.cleaned")
         way_out = way_outs.BAD_OFFSET
         directory.fail(base, "offset-overflow", exception, name=part.name, way_out=way_out)
@@ -87,7 +84,7 @@ def _add(
 
 
 def _find_cuts(directory: LoadedDirectory, log: FileView, base: int) -> list[Cut]:
-    """Where the split cuts: at the first batch, and at each that does not fit the last part."""
+    """Returns the cuts: at the first batch, and at each batch that does not fit the last part."""
     cuts: list[Cut] = []
     with log.open_reader() as read:
         walk = Walk(read, 0, log.size_bytes)

@@ -1,8 +1,8 @@
-"""The two small files of a partition directory that a start reads, and what Kafka throws at faults.
+"""The two small files of a partition directory, and Kafka's exceptions for faults in them.
 
 As LeaderEpochCheckpointFile and PartitionMetadataFile of Kafka 4.3.1. An I/O error of either takes
-the complete log directory offline; an epoch that is no number, a partition.metadata without its
-two lines or with an id that is none end the start with another exception.
+the complete log directory offline. Other exceptions end the start: at an epoch that is not a
+number, and at a partition.metadata with too few lines or an invalid id.
 """
 
 import base64
@@ -15,7 +15,7 @@ from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.simulate.recovery.recovery import BrokerException
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
-UNREADABLE = {  # what Kafka says of a file that it cannot read, with the file's path
+UNREADABLE = {  # Kafka's message for a file that it cannot read; {} is the path
     names.LEADER_EPOCHS: "Error while reading checkpoint file {}",
     names.PARTITION_METADATA: "Error while reading partition metadata file {}",
 }
@@ -23,13 +23,14 @@ NULL_POINTER = BrokerException(
     "java.lang.NullPointerException",
     'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null',
 )
-ID_CHARACTERS, ID_BYTES = 24, 16  # the most that Kafka decodes, and what must come out
+# the most characters that Kafka decodes, and the size of the result
+ID_CHARACTERS, ID_BYTES = 24, 16
 BASE64_DIGITS = f"{ascii_letters}{digits}-_".encode()
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 
 
 def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
-    """What reading leader-epoch-checkpoint throws, or None."""
+    """Returns Kafka's exception for reading leader-epoch-checkpoint, or None."""
     try:
         checkpoint.parse_leader_epochs(data)
     except checkpoint.UncaughtRefusal as refusal:
@@ -40,9 +41,9 @@ def leader_epochs_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
-    """What reading partition.metadata throws, or None.
+    """Returns Kafka's exception for reading partition.metadata, or None.
 
-    Neither the names before the colons nor a version from 0 on matter.
+    The names before the colons are ignored, and so is the version if it is not negative.
     """
     try:
         data.decode()
@@ -50,7 +51,7 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
         return _unreadable(path)
     lines = re.split(b"\r\n|\n|\r", data, maxsplit=2)
     if not lines[-1]:
-        lines.pop()  # a line end that ends the file begins no line
+        lines.pop()  # no line follows the last line end
     values = [_value(line.decode()) for line in lines[:2]]
     if not values:
         return NULL_POINTER
@@ -67,7 +68,7 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
 
 
 def id_fault(name: str, path: str) -> BrokerException | None:
-    """What Uuid.fromString throws, or what follows for the id of all zeros."""
+    """Returns the exception of Uuid.fromString, or the one for an id of zeros, or None."""
     if len(name) > ID_CHARACTERS:
         return BrokerException(
             ILLEGAL_ARGUMENT,
@@ -89,15 +90,15 @@ def id_fault(name: str, path: str) -> BrokerException | None:
 
 
 def decode_id(name: str) -> bytes:
-    """The 16 bytes of an id in which id_fault finds nothing wrong, or of that of all zeros."""
+    """Returns the 16 bytes of an id that `id_fault` accepts, or of the id of zeros."""
     return _decode_base64(name.encode("latin-1", "replace"))
 
 
 def _decode_base64(data: bytes) -> bytes:
-    """What java.util.Base64's decoder for URLs gives.
+    """Decodes as Java's Base64.getUrlDecoder does.
 
     Raises:
-        ValueError: in its words.
+        ValueError: the input is invalid; has Java's message.
     """
     if len(data) == 1:
         raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
@@ -117,7 +118,7 @@ def _decode_base64(data: bytes) -> bytes:
 
 
 def _value(line: str) -> str | None:
-    """The text behind the colon of a line that has one."""
+    """Returns the text after a line's colon; None if there is not exactly one value."""
     parts = _COLON.split(line)
     while parts and not parts[-1]:
         parts.pop()

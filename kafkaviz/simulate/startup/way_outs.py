@@ -1,4 +1,4 @@
-"""What a person can do where a start ends, and why a recovery took no more of a .log."""
+"""Advice for a start that ends, and the reasons for which a recovery ends inside a .log."""
 
 from kafkaviz.messages import message
 
