@@ -1,8 +1,9 @@
-"""The checks, a module a family.
+"""The checks, one module per family of findings.
 
-Log (with log_gaps, between segments), offset_index, time_index, other_files, state, time, settings.
+The families are log (with log_gaps, between segments), offset_index, time_index, other_files,
+log_directories, state, tiered_storage, time and settings.
 
-The others serve these: log_scan is the pass over a .log, transactions and summary what it keeps,
-plan what a check goes by, facts what of it is known around a segment, and segment calls all checks
-of one.
+The other modules serve these. log_scan is the pass over a .log, transactions and summary hold what
+it keeps, plan has the decisions before a check, facts the surroundings of a segment, and segment
+runs all checks of one segment.
 """

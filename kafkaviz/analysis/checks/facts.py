@@ -1,4 +1,4 @@
-"""What the checks of one segment need to know of all that is around it."""
+"""The facts about the surroundings of a segment that its checks need."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,27 +10,28 @@ from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
-RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
+RETENTION_MS = 7 * DAY_MS  # default of retention.ms in 4.3.1
 UNFLUSHED_TRIM = message("finding.unflushed_trim")
 UNFLUSHED_CUT = message("finding.unflushed_cut")
-MAX_RUNS = 10  # of one code in one file; what is more is counted, not listed
+MAX_RUNS = 10  # listed findings of one code in one file; more are only counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionFacts:
-    """A topic-partition as its segments' checks see it.
+    """The facts about a topic-partition that the checks of its segments need.
 
     Attributes:
         partition: the directory's name.
-        clean: whether its broker was stopped cleanly; None where no broker directory is known.
+        clean: whether its broker was stopped cleanly; None without a broker directory.
         release: the release whose behaviour is assumed.
-        oldest_writer: the first release that may have written the bytes, () if any may.
-        now_ms: the time that "future" is measured from.
-        compacted: old records with the same key may be gone.
-        metadata_log: it is KRaft's own log, whose control batches are no transaction markers.
-        expires: segments are deleted once older than retention_ms (-1: never).
-        level: how much of each batch is looked at.
-        log_directory: as of a finding.
+        oldest_writer: the first release that may have written the bytes; () for any.
+        now_ms: the time after which timestamps are in the future.
+        compacted: whether old records with the same key may have been removed.
+        metadata_log: whether it is KRaft's own log, whose control batches are not transaction
+            markers.
+        expires: whether segments older than retention_ms are deleted (-1: never).
+        level: how much of each batch is checked.
+        log_directory: the path of the log directory, as in a finding.
     """
 
     partition: str
@@ -47,9 +48,9 @@ class PartitionFacts:
 
     @property
     def active_is_untrimmed(self) -> bool:
-        """Whether the indexes of the active segment were left as long as they may grow.
+        """Whether the indexes of the active segment still have their preallocated length.
 
-        After a kill, and since 4.4 of the metadata log.
+        This is so after a kill, and since 4.4 in the metadata log.
         """
         return self.clean is False or (
             self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.applies_to(self.release)
@@ -57,17 +58,17 @@ class PartitionFacts:
 
     @property
     def may_be_per_append(self) -> bool:
-        """Whether an entry may stand for an append of several batches."""
+        """Whether an entry may cover an append of several batches."""
         return not versions.ENTRY_PER_BATCH.applies_to(self.oldest_writer)
 
     @property
     def may_be_deep(self) -> bool:
-        """Whether a time entry may name the very record that has the time."""
+        """Whether a time entry may name the very record that has the timestamp."""
         return not versions.SHALLOW_TIME_OFFSETS.applies_to(self.oldest_writer)
 
     @property
     def may_have_first_keys(self) -> bool:
-        """Whether keys may be first offsets."""
+        """Whether keys in the .index may be first offsets of batches."""
         return not versions.LAST_OFFSET_KEYS.applies_to(self.oldest_writer)
 
     def make_finding(
@@ -81,11 +82,11 @@ class PartitionFacts:
         consequence: Message | None = None,
         next_step: Message | None = None,
     ) -> Finding:
-        """A finding about a file of this partition.
+        """Returns a finding about a file of this partition.
 
         Args:
-            file: its name in the directory, None for the directory itself.
-            byte_range: where in it, and how many bytes, as far as that is known.
+            file: its name in the directory; None for the directory itself.
+            byte_range: position and length in the file; None if unknown.
         """
         position, length = byte_range
         path = f"{self.partition}/{file}" if file else self.partition
@@ -107,14 +108,12 @@ class PartitionFacts:
 def findings_by_run(
     slots: list[int], make_finding: Callable[[int, int, int], Finding]
 ) -> list[Finding]:
-    """A finding for each run of neighbouring places, up to MAX_RUNS of them.
-
-    The last one says how many runs follow that are not listed.
+    """Returns a finding for each run of consecutive places, at most MAX_RUNS.
 
     Args:
         slots: the places, ascending.
-        make_finding: called with the first and the last place of a run, and how many runs follow
-            that are not listed.
+        make_finding: called with the first and last place of a run, and the number of further runs
+            that are not listed, which is 0 except for the last listed one.
     """
     runs: list[list[int]] = []
     for slot in slots:
@@ -132,12 +131,12 @@ def findings_by_run(
 
 
 def describe_slots(first: int, last: int) -> Message:
-    """A run of slots: slot 5, or slots 5 to 8."""
+    """Returns a run of slots as text: "slot 5", or "slots 5 to 8"."""
     if first == last:
         return message("finding.slot", slot=first)
     return message("finding.slots", first=first, last=last)
 
 
 def with_more_places(finding_text: Message, count: int) -> Message:
-    """The same, with how many runs are not listed."""
+    """Returns the text with the number of runs that are not listed."""
     return message("finding.more_places", finding=finding_text, n=count) if count else finding_text

@@ -1,9 +1,7 @@
-"""The checks of a .log.
+"""The checks of a .log: whether batches are valid, records readable, and offsets ascending.
 
-Is each batch whole, do its records read, do offsets go on from batch to batch?
-
-    position 4096   stored checksum 1a2b3c4d, computed 99aa00ff         batch-crc-mismatch
-    position 9000   offsets 3 to 7 behind a batch that ended with 480   offsets-not-increasing
+- The batch at 4096 has the stored checksum 1a2b3c4d, but 99aa00ff is computed: batch-crc-mismatch.
+- The batch at 9000 has offsets 3 to 7, after one that ended with 480: offsets-not-increasing.
 """
 
 import zlib
@@ -38,8 +36,8 @@ MAGICS = (0, 1, 2)
 LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")
 CRC_AT, LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
-SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not known
-SHOWN_BYTES = 16  # of a tail
+SUMMED_BYTES = 16 << 20  # no checksum is computed for a larger batch
+SHOWN_BYTES = 16  # bytes of a tail in the evidence
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 TOO_LARGE = "batch-too-large"
 UNOPENED = message("consequence.log_not_opened")
@@ -48,10 +46,10 @@ RESTORE = message("next_step.restore_segment")
 
 
 class LogCheck(BatchObserver[Iterator[Finding]]):
-    """Says what is wrong with the .log of a segment."""
+    """The check of a segment's .log."""
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """scan_state: of the scan that it observes."""
+        """Starts the check; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._rows: dict[str, list[np.void]] = {
             "crc": [],
@@ -67,7 +65,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         self._counts = dict.fromkeys(self._rows, 0)
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: log_scan.VALIDATED_BATCH."""
+        """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
         has_valid_crc = batches["crc_valid"]
         is_known_magic = np.isin(batches["magic"], MAGICS)
         span = batches["last_offset"] - batches["base_offset"] + 1
@@ -104,7 +102,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         self._rows[name] += [batches[index].copy() for index in indices[:room].tolist()]
 
     def result(self) -> Iterator[Finding]:
-        """What is wrong."""
+        """Yields the findings about the .log."""
         yield from (self._crc_finding(row, more) for row, more in self._rows_with_more("crc"))
         yield from (self._magic_finding(row, more) for row, more in self._rows_with_more("magic"))
         yield from (self._count_finding(row, more) for row, more in self._rows_with_more("count"))
@@ -137,7 +135,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _batch_finding(
         self, code: str, row: np.void, problem: Message, evidence: Evidence, more: int = 0
     ) -> Finding:
-        """A finding about one batch."""
+        """Returns a finding about one batch."""
         batch_text = message(
             "finding.batch",
             byte=int(row["position"]),
@@ -247,7 +245,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _message_finding(self, row: np.void, more: int) -> Finding:
-        """A message in a wrapper of magic 0 or 1 whose own checksum is wrong."""
+        """Returns a finding about a wrong checksum inside a wrapper of magic 0 or 1."""
         messages = legacy_messages.read(self._segment.batch_bytes(int(row["position"])))
         wrong_rows = messages.rows[~legacy_messages.are_crcs_valid(messages)]
         offset, crc = int(wrong_rows["offset"][0]), int(wrong_rows["crc"][0])
@@ -280,7 +278,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         return self._batch_finding("batch-timestamp-mismatch", row, text, evidence, more)
 
     def _offsets_finding(self, row: np.void, more: int) -> Finding:
-        """The first record whose offset is not above the one before, or is beyond the batch."""
+        """Returns a finding about the first record whose offset is too small or too large."""
         previous, offset = -1, int(row["base_offset"]) - 1
         for head in batch_records.heads(self._segment.batch_bytes(int(row["position"]))):
             previous = offset
@@ -429,12 +427,12 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _is_refused(self) -> bool:
-        """Whether no start opens it, so that none comes to cut it."""
+        """Returns whether no start opens the .log because it is too long, so none cuts its tail."""
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
     def _will_be_cut(self) -> bool:
-        """Whether a start is sure to look.
+        """Returns whether the next start is sure to cut the tail.
 
-        It recovers the last segment of every log that was not stopped cleanly.
+        It recovers the last segment of every log that was not closed cleanly.
         """
         return self._facts.clean is False and self._segment.state == "active"

@@ -1,7 +1,8 @@
-"""Faults that show only when the log directories of one broker are compared.
+"""The checks that compare the log directories of one broker.
 
-disk-b opened without disk-a     other-log-directories: the settings of its topics are in disk-a
-audit-1 in disk-b and disk-c     partition-in-two-directories: Kafka refuses to start
+- disk-b was opened without disk-a: other-log-directories, because disk-a has the settings of its
+  topics.
+- audit-1 is in disk-b and disk-c: partition-in-two-directories, so Kafka refuses to start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +18,11 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.own_files import is_reserved
 from kafkaviz.versions import Release
 
-MAX_NAMES = 5  # partitions that a finding names
+MAX_NAMES = 5  # number of partitions named in a finding
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """The findings about all log directories together."""
+    """Yields the findings about all log directories together."""
     broker, release, image = plan.broker, plan.assumed_release.release, plan.settings.image
     if broker.lacks_metadata_log:
         yield _without_metadata_log(broker, release)
@@ -37,7 +38,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
-    """The current replicas that a start does not take for stray."""
+    """Returns the current replicas that a start does not take for stray, by topic and number."""
     replicas: dict[tuple[str, int], list[Partition]] = {}
     release, image = plan.assumed_release.release, plan.settings.image
     for partition in plan.broker.partitions:
@@ -231,7 +232,7 @@ def _replicas_elsewhere(
 
 
 def _assigned_to(image: MetadataImage, directory_id: str, node_id: int) -> list[str]:
-    """The partitions that the metadata log assigns to a log directory of the broker."""
+    """Returns the partitions that the metadata log assigns to a log directory of the broker."""
     return [
         f"{topic}-{partition}"
         for topic, topic_id in sorted(image.topic_ids.items())

@@ -1,9 +1,7 @@
-"""The checks between the segments of a partition.
+"""The checks between the segments of a partition: overlapping and missing offsets.
 
-Offsets that are there twice, and offsets that are missing.
-
-    segment 0 ends with offset 819, segment 1000 follows     180 offsets are missing: segment-gap,
-    unless compaction took them
+For example, segment 0 ends with offset 819 and segment 1000 follows. 180 offsets are missing, which
+is a segment-gap unless compaction removed them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +17,7 @@ from kafkaviz.messages import message
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """The findings about offsets that are there twice, or not at all."""
+    """Yields the findings about offsets that exist twice, or not at all."""
     for older, newer in pairwise(summaries):
         if (
             older.last_offset is not None
@@ -53,9 +51,9 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 
 
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
-    """The gaps inside of segments, and between two.
+    """Yields the gaps inside segments, and between two.
 
-    A segment that could not be believed says nothing.
+    Segments with batches that cannot be trusted are skipped.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
         if older is not None and not older.is_unsound:
@@ -109,7 +107,7 @@ def _compaction_findings(
 
 
 def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Offsets that a consumer never sees, though they are there."""
+    """Yields a finding about offsets of markers, which a consumer never sees."""
     markers = sum(summary.control_batches for summary in summaries)
     if markers and not facts.metadata_log:
         text = message("finding.marker_offsets", n=markers)
@@ -124,7 +122,7 @@ def _marker_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _deletion_findings(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Offsets in front of the log start: deleted records."""
+    """Yields a finding about offsets below the log start, whose records are deleted."""
     start = partition.checkpoints.log_start
     first = summaries[0].segment.base_offset if summaries else None
     if start is not None and first is not None and start > first:

@@ -1,9 +1,8 @@
-"""One pass over a segment's .log, for all checks together.
+"""The pass over a segment's .log that serves all its checks.
 
-Its batches in chunks, the places where they break off, and which of them can be believed.
-
-A batch whose length is wrong hides all that follows it from a broker. Here the pass goes on at the
-next batch (log.checked_scan), so that one broken place does not hide its neighbours.
+It gives the batches in chunks, with the places where no batch follows, and marks the batches that
+can be trusted. To a broker, a batch with a wrong length hides everything after it. This pass
+continues at the next batch (log.checked_scan), so that one fault does not hide others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,22 +25,22 @@ from kafkaviz.log.resync_scan import BatchWalk, Hole
 from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
-MAX_FAULTS = 1000  # kept with Kafka's words
+MAX_FAULTS = 1000  # faults kept with their texts
 MAX_UNSOUND, MAX_MISPLACED = 10_000, 1000
-# one batch, the first offset of a compressed magic 0 or 1 wrapper put in; is_sound: its header can
-# be believed, its checksum is right and its offsets go on from its neighbours'
+# A batch; compressed wrappers of magic 0 or 1 get a first offset. is_sound: its checksum is valid,
+# and its offsets fit between those of its neighbours, so its header can be trusted.
 VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
 
 
 @dataclass(frozen=True)
 class UnreadRange:
-    """Bytes between batches, at whose start no batch can be stepped over.
+    """Bytes between batches that do not begin with a valid batch.
 
     Attributes:
         start: a byte of the .log.
-        stop: where the next batch starts.
-        stored_length: what the header at its start says.
-        expected_length: what it should say, None where it is no header.
+        stop: the start of the next batch.
+        stored_length: the length in the header at the start.
+        expected_length: the length that would lead to the next batch; None if there is no header.
     """
 
     start: int
@@ -52,9 +51,11 @@ class UnreadRange:
 
 @dataclass(frozen=True)
 class MisplacedBatch:
-    """A batch whose offsets do not go on from its neighbours'.
+    """A batch whose offsets do not fit between those of its neighbours.
 
-    Its row, and the last offset before it.
+    Attributes:
+        row: the batch.
+        previous_offset: the last offset before it.
     """
 
     row: np.void
@@ -63,13 +64,13 @@ class MisplacedBatch:
 
 @dataclass(kw_only=True)
 class ScanState:
-    """What a pass found, once it is over.
+    """The results of a pass.
 
     Attributes:
         end_bytes: the end of the last batch.
-        tail: what follows it.
-        faults: by the batch's position.
-        unsound_offsets: (first, last) between the believed neighbours of what cannot be believed.
+        tail: the bytes after it.
+        faults: the faults of batches, by position.
+        unsound_offsets: ranges (first, last) of offsets between trusted batches.
     """
 
     unread_ranges: list[UnreadRange] = field(default_factory=list)
@@ -80,7 +81,7 @@ class ScanState:
     tail: Tail | None = None
 
     def is_unsound(self, offsets: np.ndarray) -> np.ndarray:
-        """Which of these offsets lie where nothing can be believed."""
+        """Returns which offsets are in a range where no batch can be trusted."""
         if not self.unsound_offsets or not len(offsets):
             return np.zeros(len(offsets), bool)
         first_offsets, last_offsets = np.array(sorted(self.unsound_offsets)).T
@@ -88,9 +89,9 @@ class ScanState:
         return (indices >= 0) & (offsets <= np.maximum.accumulate(last_offsets)[indices])
 
     def add_unsound(self, first: int, last: int) -> None:
-        """One more stretch of offsets.
+        """Adds a range of offsets.
 
-        A log with very many is not believed from the last of them on.
+        If there are too many, everything from the last one on counts as unsound.
         """
         if len(self.unsound_offsets) < MAX_UNSOUND:
             self.unsound_offsets.append((first, last))
@@ -99,7 +100,7 @@ class ScanState:
 
 
 class CheckScan:
-    """The pass itself: iterate over it once, then look at .state."""
+    """The pass itself: iterate over it once, then read .state."""
 
     def __init__(
         self,
@@ -108,19 +109,19 @@ class CheckScan:
         first_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
-        """Nothing is read yet.
+        """Reads nothing yet.
 
         Args:
-            observer: shown the batches as they are read, before anything is judged; CHECKED_BATCH.
-            first_walk: as for log.checked_scan.CheckedScan.
-            level: how much of each batch is looked at.
+            observer: sees the batches before they are judged, as CHECKED_BATCH.
+            first_walk: the same as in log.checked_scan.CheckedScan.
+            level: how much of each batch is checked.
         """
         self._segment, self.state, self._observer = segment, ScanState(), observer
         self._first_walk, self._level = first_walk, level
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Arrays of VALIDATED_BATCH; memory is bounded by 16 384 rows and a chunk of bytes.
+        """Yields arrays of VALIDATED_BATCH; memory is bounded by 16 384 rows and a chunk of bytes.
 
         Raises:
             CannotOpen: the file cannot be read.
@@ -149,7 +150,7 @@ class CheckScan:
         self._finish()
 
     def _record_unread(self, start: int, stop: int) -> None:
-        """Remembers a range without batches, and what the header at its start says."""
+        """Records a range without batches, and the length in the header at its start."""
         header = self._header(start)
         is_header = (
             header is not None
@@ -173,31 +174,34 @@ class CheckScan:
     def _end_at(self, position: int) -> None:
         log, last = self._segment.log, self._validator.last_offset
         self.state.end_bytes = position
-        # else a broker is writing: what follows is new
+        # if the file has grown, a broker is writing and the rest is new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:
             self.state.tail = tail.read(
                 log, position, last if last >= self._segment.base_offset else None
             )
 
     def _finish(self) -> None:
-        """Marks all offsets behind the last batch as unsound where a tail follows it."""
+        """Marks all offsets after the last batch as unsound if a tail follows it."""
         if self.state.tail is not None or self._validator.is_broken:
             self.state.add_unsound(self._validator.last_offset + 1, MAX_OFFSET)
 
 
 class _BatchValidator:
-    """Says which batches can be believed: two neighbours on each side are looked at."""
+    """Decides which batches can be trusted, from their checksums and their neighbours' offsets.
+
+    Up to two neighbours on each side are compared.
+    """
 
     def __init__(self, base_offset: int, state: ScanState) -> None:
         self._base_offset, self._state = base_offset, state
-        self.last_offset = base_offset - 1  # of the last batch taken that had a right checksum
-        self._sound_offset = base_offset - 1  # of the last believed one given out
-        self.is_broken = False  # bytes were passed over since then
-        self._is_unsound = False  # the last one given out was not believed
+        self.last_offset = base_offset - 1  # end of the last added batch with a valid checksum
+        self._sound_offset = base_offset - 1  # end of the last trusted batch that was yielded
+        self.is_broken = False  # bytes were skipped since the last added batch
+        self._is_unsound = False  # the last batch that was yielded is not trusted
         self._previous_rows, self._rows, self._count = np.empty(0, VALIDATED_BATCH), [], 0
 
     def add(self, checked_rows: np.ndarray) -> Iterator[np.ndarray]:
-        """More rows; arrays of those that can be judged now."""
+        """Adds rows, and yields arrays of those that can be judged now."""
         if not len(checked_rows):
             return
         rows = np.empty(len(checked_rows), VALIDATED_BATCH)
@@ -216,7 +220,7 @@ class _BatchValidator:
             yield from self._flush(2)
 
     def flush_rest(self) -> Iterator[np.ndarray]:
-        """What is left."""
+        """Yields the remaining rows."""
         yield from self._flush(0)
         if self._is_unsound:
             self._state.add_unsound(self._sound_offset + 1, MAX_OFFSET)
@@ -237,11 +241,11 @@ class _BatchValidator:
         yield rows[first:last]
 
     def _misplaced_rows(self, rows: np.ndarray) -> np.ndarray:
-        """The rows whose offsets are at odds with their neighbours'."""
+        """Returns the rows whose offsets do not fit between those of their neighbours."""
         valid_rows = np.flatnonzero(rows["crc_valid"])
         base = rows["base_offset"][valid_rows]
         last = rows["last_offset"][valid_rows]
-        # the first rows of the segment: nothing lies below its base offset
+        # in the first rows of the segment, no offset may be below its base offset
         is_first = not len(self._previous_rows)
         lower_bound = self._base_offset - 1 if is_first else -(2**63)
         previous_last = np.concatenate(([lower_bound], last[:-1])) if len(last) else last
@@ -252,9 +256,9 @@ class _BatchValidator:
 
     @staticmethod
     def _culprit(base: np.ndarray, last: np.ndarray, index: int, lower_bound: int) -> int:
-        """Which of two neighbours that run backwards is wrong.
+        """Returns which of two neighbours with descending offsets is wrong.
 
-        The one that does not go on from, or into, its other neighbour.
+        It is the one that does not fit its other neighbour.
         """
         if index == 0:
             return 0
@@ -265,7 +269,7 @@ class _BatchValidator:
         goes_out = index + 1 < len(base) and int(base[index + 1]) == int(last[index]) + 1
         if goes_in != goes_out:
             return index if goes_in else index - 1
-        # the order that is left if the first of both is taken out
+        # whether offsets would ascend without the first of the two
         without_first = int(base[index]) > previous_last
         return (
             index - 1
@@ -276,7 +280,7 @@ class _BatchValidator:
         )
 
     def _note(self, rows: np.ndarray) -> None:
-        """Remembers what was misplaced, and the offsets that cannot be judged by."""
+        """Records the misplaced batches, and the ranges of offsets that cannot be trusted."""
         is_sound = rows["is_sound"]
         room = MAX_MISPLACED - len(self._state.misplaced_batches)
         for index in np.flatnonzero(rows["crc_valid"] & ~is_sound)[:room].tolist():

@@ -1,10 +1,11 @@
-"""Records that are missing and that the next start will not report.
+"""The checks for missing records that the next start will not report.
 
-It creates an empty directory or segment in their place.
+A start creates an empty directory or segment in their place. For example:
 
-The directory of orders-0 is missing, and recovery-point-offset-checkpoint says "orders 0 15000":
-partition-missing. The last .log of orders-1 is missing, and replication-offset-checkpoint says
-"orders 1 9000" where the log ends at 4000: high-watermark-beyond-end.
+- The directory of orders-0 is missing, and recovery-point-offset-checkpoint has "orders 0 15000":
+  partition-missing.
+- The last .log of orders-1 is missing, and replication-offset-checkpoint has "orders 1 9000", while
+  the log ends at 4000: high-watermark-beyond-end.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,13 +22,13 @@ from kafkaviz.log.broker import LogDirectory
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.messages import Message, message
 
-# both say that there were records; the other checkpoints say where a log starts, or was cleaned
+# These show that there were records. Other checkpoints show where a log starts, or was cleaned.
 CHECKPOINTS = (names.HIGH_WATERMARK_CHECKPOINT, names.RECOVERY_POINT_CHECKPOINT)
 MAY_BE_OLD = message("evidence.checkpoint_while_running")
 
 
 def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
-    """The partitions that should be in one of the broker's log directories, and are in none."""
+    """Yields the partitions that should be in one of the broker's log directories, but are not."""
     broker, image = check_plan.broker, check_plan.settings.image
     present_keys = {(partition.topic, partition.partition) for partition in broker.partitions}
     present_keys |= {
@@ -41,7 +42,7 @@ def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
             for key, trace in _read_traces(directory).items()
             if trace.offset
             and key not in present_keys
-            # a running broker created it after the directory was listed
+            # a running broker may have created it after the directory was listed
             and not file.is_there(directory.path / "-".join(map(str, key)))
         }
         release = check_plan.assumed_release.release
@@ -60,7 +61,7 @@ def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
-    """The largest offset that a checkpoint has of each partition."""
+    """Returns the largest checkpointed offset of each partition."""
     traces: dict[PartitionKey, Trace] = {}
     for name in CHECKPOINTS:
         try:
@@ -68,7 +69,7 @@ def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
                 file.read(directory.path / name, limit_bytes=file.TEXT_BYTES)
             )
         except (CorruptBytes, KafkavizError):
-            continue  # it is not there, or a finding of its own
+            continue  # it is missing, or another check reports it
         for key, offset in offsets.items():
             if key not in traces or offset > traces[key].offset:
                 traces[key] = Trace(offset, name)
@@ -76,19 +77,19 @@ def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
 
 
 def _is_unknown(image: MetadataImage) -> bool:
-    """Whether nothing says which replicas belong here."""
+    """Returns whether it is unknown which replicas belong here."""
     return not image.topic_ids or bool(image.problems)
 
 
 def _reason(directory: LogDirectory, key: PartitionKey, image: MetadataImage) -> Message | None:
-    """Why a partition that the checkpoints name should be in this directory.
+    """Returns why a partition that the checkpoints name should be in this directory.
 
     Returns:
-        None where it need not be: its topic was deleted, or its replica is somewhere else by now.
+        None if it need not be: its topic was deleted, or its replica is somewhere else now.
     """
     topic, partition = key
     if _is_unknown(image):
-        # LogManager and ReplicaManager write both files at a stop, of the logs that are there then
+        # at a stop, LogManager and ReplicaManager write both files for all present logs
         return message("evidence.checkpoint_of_stop") if directory.is_clean else MAY_BE_OLD
     topic_id = image.topic_ids.get(topic)
     replicas = image.replicas.get(topic_id or "", {}).get(partition, ())

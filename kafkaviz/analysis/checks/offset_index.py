@@ -1,11 +1,10 @@
-"""The checks of an .index: does each entry lead to the batch that holds its key?
+"""The checks of an .index: whether each entry leads to the batch that holds its key.
 
-    slot 3      key 963, position 20672     the batch that starts there holds 1017 to 1025
-                                            the one that holds 963 starts at 13780:
-                                            index-offset-mismatch
+For example, slot 3 has the key 963 and position 20672. The batch that starts there holds 1017 to
+1025, and the one that holds 963 starts at 13780. This is an index-offset-mismatch.
 
-The batches come in chunks, in the order of the log; of each entry two of them are remembered: the
-one that starts at its position, and its home, the first that ends at or after its key.
+The batches come in chunks, in log order. Two batches are remembered per entry: the one that starts
+at its position, and its home, which is the first batch that ends at or after its key.
 """
 
 from collections.abc import Iterator
@@ -30,10 +29,10 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import Message, message
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-# no batch; in the middle of one; one whose header cannot be believed
+# position of a batch reference: no batch; inside a batch; a batch that cannot be trusted
 NONE, INSIDE, UNSOUND = -1, -2, -3
 BATCH_REF: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
-FEW_ENTRIES = 4  # fewer do not show the interval
+FEW_ENTRIES = 4  # this many or fewer entries do not show the interval
 FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
 CODES = {
     BEYOND: "index-position-beyond-log",
@@ -45,10 +44,10 @@ CODES = {
 
 
 class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
-    """Says what is wrong with the .index of a segment."""
+    """The check of a segment's .index."""
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """scan_state: of the scan that it observes."""
+        """Starts the check; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.offset_slots
         self._entries = self._index.entries
@@ -60,7 +59,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._spacing = EntrySpacingCheck(segment, facts)
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: log_scan.VALIDATED_BATCH."""
+        """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
         if not len(batches) or not len(self._entries):
             return
         self._add_starts(batches)
@@ -91,7 +90,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        """What is wrong."""
+        """Yields the findings about the .index."""
         segment, file = self._segment, self._segment.index
         if segment.log is None:
             return
@@ -113,7 +112,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes:
-            return  # LazyIndex: a segment gets its index files with its first append
+            return  # Kafka's LazyIndex creates the files with the first append
         name = self._segment.file_name("index")
         yield self._facts.make_finding(
             "index-missing",
@@ -160,7 +159,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _verdicts(self) -> np.ndarray:
-        """What each entry is."""
+        """Returns a verdict for each entry."""
         entries, starts, homes = self._entries, self._starts, self._homes
         position = starts["position"]
         verdicts = np.full(len(entries), MISMATCH, np.int8)
@@ -191,9 +190,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         return verdicts
 
     def _is_for_append(self) -> np.ndarray:
-        """Entries for an append of several batches.
+        """Returns which entries cover an append of several batches.
 
-        It starts behind the home of the entry before, and ends with the key.
+        Such an append starts after the home of the previous entry, and ends with the key.
         """
         entries, starts, homes = self._entries, self._starts, self._homes
         previous_home = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[
@@ -208,9 +207,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         return starts_earlier & ends_with_batch & self._facts.may_be_per_append
 
     def _has_unsound_home(self) -> np.ndarray:
-        """Entries whose batch may be among those that cannot be believed.
+        """Returns which entries may belong to a batch that cannot be trusted.
 
-        Their homes are then those of the next one.
+        Their home is then only the next trusted batch.
         """
         return self._scan_state.is_unsound(self._entries["offset"])
 
@@ -268,7 +267,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
-        """What a search that lands on this entry misses, where that can be known; else nothing."""
+        """Returns the offsets that a search from this entry misses, or None if that is unknown."""
         start, home = self._starts[slot], self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
         if (
@@ -288,12 +287,12 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _digits(self, offset: int, position: int) -> str:
-        """The eight bytes of an entry."""
+        """Returns the eight bytes of an entry in hexadecimal."""
         halves = (offset - self._segment.base_offset, position)
         return "".join(f"{half & 0xFFFFFFFF:08x}" for half in halves)
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Keys that do not grow among the entries that are right by themselves."""
+        """Yields findings about keys that do not grow, among otherwise valid entries."""
         sound_slots = np.flatnonzero(verdicts <= COARSE)
         wrong_slots = sound_slots[1:][np.diff(self._entries["offset"][sound_slots]) <= 0]
         yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
@@ -325,7 +324,7 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """What an older release, or a follower of one, writes."""
+        """Yields findings about entries as an older release, or a follower of one, writes them."""
         for verdict, claim in (
             (
                 COARSE,

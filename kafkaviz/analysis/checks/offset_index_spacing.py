@@ -1,24 +1,20 @@
-"""Does an .index have the entries that a recovery would write?
+"""The check for entries that an .index lacks, compared with a recovery of the segment.
 
-Where that can be decided, by the recovery itself.
+For example, entries at 0, 4200, 8400, 12600, 29400 and 33600 show an interval below 4200. A
+recovery would also write entries at 16800, 21000 and 25200: index-differs-from-rebuild.
 
-    entries at 0 4200 8400 12600 29400 33600     the interval is below 4200, and nothing was
-    appended anew behind 12600:
-                                                 a recovery would write entries at 16800, 21000,
-                                                 25200: index-differs-from-rebuild
+A recovery counts bytes through the whole .log, and so does a broker that writes it. But a restart,
+or a truncation on a follower, resets the count to 0 and makes one stretch without entries longer.
+These rules decide between the two causes:
 
-A recovery counts on through the whole .log, and so does a broker that writes it; but a restart, or
-a truncation of a follower, sets the count of bytes to 0 and so makes one stretch longer. Which of
-both it is:
-
-    another leader epoch begins in the stretch      a follower may have been truncated: not decided
-    no time entry in it, though timestamps grew     a stop would have left one: the entries are
-    lacking
-    time entries of two or more lacking entries     they were written together: the entries are
-    lacking
-    timestamps that did not grow                    one restart is allowed for, so up to twice the
-    interval is
-    an interval that fits all up to an end fits it  a restart changed it: not decided
+- Another leader epoch begins in the stretch: a follower may have truncated its log. Undecided.
+- The stretch has no time entry, though timestamps grew: a stop would have written one, so entries
+  are missing.
+- Time entries exist for two or more of the missing entries: both kinds are written together, so
+  entries are missing.
+- Timestamps did not grow: one restart is possible, so up to twice the interval is accepted.
+- An interval that fits all entries on one side fits the stretch: a restart changed the interval.
+  Undecided.
 """
 
 from collections.abc import Iterator
@@ -42,26 +38,26 @@ MAX_EPOCH = np.iinfo(np.int64).max
 
 
 class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
-    """Keeps of the batches of a segment what lies in each stretch.
+    """Collects the facts about each stretch between entries, while batches are read.
 
-    Behind entry n - 1, stretch 0 before the first.
+    Stretch n comes after entry n - 1, and stretch 0 is before the first entry.
     """
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
         self._segment, self._facts = segment, facts
         self._entries = np.sort(segment.offset_slots.entries, order="position")
         stretches = len(self._entries) + 1
-        # the .log between the place before and each entry's batch
+        # .log bytes from the previous entry to each entry's batch
         self._appended_bytes = np.full(stretches - 1, -1)
-        # the most that was appended in each without an entry
+        # most bytes appended in each stretch without an entry
         self._unindexed_bytes = np.zeros(stretches, np.int64)
         self._least_epoch, self._last_epoch = np.full(stretches, MAX_EPOCH), np.full(stretches, -1)
-        # whether its first batch is newer than all before it
+        # whether the first batch of each stretch is newer than all before it
         self._is_newer = np.zeros(stretches, bool)
         self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches."""
+        """Adds the next batches."""
         ordered = self._entries["position"]
         slots = np.searchsorted(ordered, batches["position"], "right") - 1
         is_indexed = (slots >= 0) & (ordered[slots] == batches["position"])
@@ -97,14 +93,14 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         self._stretch = int(stretch[-1])
 
     def result(self) -> Iterator[Finding]:
-        """The longest stretch that lacks entries, with those that a recovery writes there.
+        """Yields a finding about the longest stretch that lacks entries, with those of a recovery.
 
-        Of entries that are right by themselves.
+        The existing entries must be right by themselves.
         """
         high_bytes = int(self._appended_bytes[self._appended_bytes >= 0].min(initial=MAX_EPOCH)) - 1
         if high_bytes < 0 or not len(self._entries):
             return
-        # a restart right behind an entry adds its batch
+        # after a restart right after an entry, the entry's own batch is not counted
         is_long = self._unindexed_bytes > high_bytes + self._largest_bytes
         stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
         if not len(stretches):
@@ -134,10 +130,10 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         *,
         has_other_interval: bool,
     ) -> bool | np.bool_:
-        """Whether neither a restart nor another interval explains that the entries are lacking."""
+        """Returns whether neither a restart nor another interval explains the missing entries."""
         first, last = self._bounds(stretch, "offset", self._segment.base_offset - 1, MAX_EPOCH)
         offsets = self._segment.time_slots.entries["offset"]
-        # but for the one that goes with the entry at its end
+        # the time entry that was written with the entry at the end does not count
         times = offsets[(offsets > first) & (offsets < last)]
         are_together = (
             np.count_nonzero(
@@ -147,7 +143,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         )
         if len(times) or has_other_interval:
             return are_together
-        # an emptied one says nothing of before
+        # a .timeindex that was emptied shows nothing about earlier times
         has_earlier_time = (
             len(offsets) and offsets[0] <= first and not self._segment.time_slots.unwritten_slots
         )
@@ -162,9 +158,9 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         ]
 
     def _bounds(self, stretch: int, name: str, least: int, most: int) -> tuple[int, int]:
-        """Position or offset of the entries around a stretch.
+        """Returns the position or offset of the entries around a stretch.
 
-        Least and most at the ends of the segment.
+        At the ends of the segment these are `least` and `most`.
         """
         values = self._entries[name]
         return int(values[stretch - 1]) if stretch else least, int(
@@ -172,11 +168,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         ) if stretch < len(values) else most
 
     def _has_other_interval(self) -> np.ndarray:
-        """Which stretches an interval allows that fits all other entries on one side.
-
-        A stretch counts if it is no longer than an interval that fits all entries before it, or all
-        behind it.
-        """
+        """Returns which stretches fit an interval that also fits all entries on one side of it."""
         least_before = np.append(np.minimum.accumulate(self._appended_bytes), 0)
         least_behind = np.append(
             np.minimum.accumulate(self._appended_bytes[::-1])[::-1],
@@ -219,10 +211,7 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _recovery_entries(self, interval_bytes: int) -> np.ndarray:
-        """The entries that a recovery writes at this interval.
-
-        There are none where the recovery does not come to an end.
-        """
+        """Returns the entries that a recovery writes at this interval; empty if it fails."""
         log = self._segment.log
         try:
             with file.reader(log.path) as reader:

@@ -1,6 +1,6 @@
-"""What a check goes by, known before any segment is read.
+"""The decisions before a check reads any segment.
 
-The release and the settings, what time counts as now, and which partitions are looked at.
+They are the release, the settings, the present time, and the partitions to check.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,18 +44,18 @@ COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_
 
 @dataclass(frozen=True, kw_only=True)
 class CheckPlan:
-    """What a check goes by, known before any segment is read.
+    """The decisions before a check reads any segment.
 
-    Its steps can be done wherever that suits.
+    The steps of a check can be run in any process.
 
     Attributes:
-        partitions: those that are checked.
-        is_whole: so is the broker directory around them.
-        has_broker: there is one, be its meta.properties missing; only around a partition that was
-            opened by itself there may be none.
-        compacted_logs: topic-partitions that were compacted once.
-        strange_names: the paths of directories that no start accepts.
-        level: how much of each batch is looked at.
+        partitions: the partitions to check.
+        is_whole: whether the broker directory itself is checked too.
+        has_broker: whether there is a broker directory, even without meta.properties. Only a
+            partition that was opened by itself may have none.
+        compacted_logs: the topic-partitions that were ever compacted.
+        strange_names: paths of directories that no start accepts.
+        level: how much of each batch is checked.
     """
 
     broker: Broker
@@ -72,14 +72,14 @@ class CheckPlan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether a start finds all flushed, in every log directory.
+        """Whether a start finds everything flushed, in every log directory.
 
-        Without its broker directory a partition counts as stopped cleanly.
+        A partition without a broker directory counts as stopped cleanly.
         """
         return self.broker.is_clean or not self.has_broker
 
     def is_partition_clean(self, partition: Partition) -> bool:
-        """The same of the log directory of a partition."""
+        """Returns is_clean for the log directory of one partition."""
         return self.broker.directory_of(partition).is_clean or not self.has_broker
 
     @cached_property
@@ -88,7 +88,7 @@ class CheckPlan:
         return read_transactional_ids(self.broker.partitions)
 
     def facts(self, partition: Partition) -> PartitionFacts:
-        """What the checks of a partition and its segments need to know."""
+        """Returns the facts for the checks of a partition and its segments."""
         policy, was_compacted = self._policy(partition), self._was_compacted(partition)
         metadata_log = partition.topic == METADATA_TOPIC
         retention_ms = self.settings.find(partition.topic, "retention.ms").value
@@ -110,13 +110,13 @@ class CheckPlan:
         )
 
     def log_directory(self, partition: Partition) -> str | None:
-        """The path of a partition's log directory; None where there is none around it."""
+        """Returns the path of a partition's log directory, or None without a broker directory."""
         return self.broker.directory_of(partition).text if self.has_broker else None
 
     def limits(self, partition: Partition) -> RetentionLimits:
-        """What its segments are kept by.
+        """Returns the limits of a partition's retention.
 
-        Of a log that was compacted once the default policy is not believed.
+        If the log was ever compacted, a policy of "delete" is not trusted.
         """
         find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
         policy = find("cleanup.policy")
@@ -149,15 +149,15 @@ class CheckPlan:
 
     @staticmethod
     def _limit(find: Callable[[str], SettingValue], name: str, *, is_tiered: bool) -> SettingValue:
-        """A limit of the local log; -2 stands for the limit of the complete log.
+        """Returns a limit of the local log; -2 stands for the limit of the complete log.
 
-        As UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1.
+        This follows UnifiedLog.localRetentionMs and localRetentionSize of 4.3.1.
         """
         local = find(f"local.{name}") if is_tiered else None
         return find(name) if local is None or local.value == SAME_AS_LOG else local
 
     def _policy(self, partition: Partition) -> list[str]:
-        """The words of cleanup.policy; none where it is unknown."""
+        """Returns the parts of cleanup.policy; empty if it is unknown."""
         setting = self.settings.find(partition.topic, "cleanup.policy")
         return str(setting.value).split(",") if setting.is_known else []
 
@@ -168,10 +168,10 @@ class CheckPlan:
         )
 
     def logs(self, partitions: Iterable[Partition] | None = None) -> Iterator[RestartLog]:
-        """The logs that a start loads: where a name is strange the metadata log alone.
+        """Yields the logs that a start loads; only the metadata log if a directory name is invalid.
 
         Args:
-            partitions: of these alone.
+            partitions: the partitions to load; by default those of the plan.
         """
         if partitions is None and not self.is_whole:
             partitions = self.partitions
@@ -194,12 +194,12 @@ class CheckPlan:
         )
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
-        """The start, from the steps of each of these logs: (RestartLog.path, restart_steps).
+        """Returns the predicted start, from pairs of RestartLog.path and restart_steps.
 
-        A file that may not be read here may be readable to the broker.
+        A file that cannot be read here may be readable to the broker.
 
         Returns:
-            None where it cannot be known.
+            None if the start cannot be predicted.
         """
         if any(
             problem.is_unread and problem.path.name != CLEAN_SHUTDOWN
@@ -228,10 +228,10 @@ class CheckPlan:
         )
 
     def own_steps(self) -> tuple[StartupStep, ...]:
-        """What the own files of the log directories bring about at a start.
+        """Returns the steps caused by the log directories' own files.
 
         Raises:
-            CannotOpen: something that must be read cannot be.
+            CannotOpen: a necessary file cannot be read.
         """
         release = self.assumed_release.release
         return own_file_steps(self.broker, release, self.settings.properties)
@@ -246,7 +246,7 @@ def plan_check(
     *,
     level: CheckLevel = CheckLevel.RECORDS,
 ) -> CheckPlan:
-    """What analysis.health.broker_health.check, with the same arguments, goes by."""
+    """Returns the plan for analysis.health.broker_health.check with the same arguments."""
     assumed_release = assume_release(broker, version)
     is_whole = partition is None and not is_lone(broker) and not broker.is_copy
     return CheckPlan(
@@ -265,9 +265,9 @@ def plan_check(
 
 
 def newest_ms(broker: Broker) -> int:
-    """The newest time of its logs and checkpoints.
+    """Returns the newest time of the broker's logs and checkpoints.
 
-    When the broker last wrote, or when they were copied without their times.
+    This is the last time the broker wrote, or the time of a copy that did not keep file times.
     """
     logs = (
         log_segment.log.mtime_ns
@@ -284,7 +284,7 @@ def newest_ms(broker: Broker) -> int:
 
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
-    """The topic-partitions that were compacted once, as cleaner-offset-checkpoint has them."""
+    """Returns the topic-partitions in cleaner-offset-checkpoint, which were compacted once."""
     compacted_logs: set[tuple[str, int]] = set()
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT
@@ -296,5 +296,5 @@ def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
 
 
 def is_lone(broker: Broker) -> bool:
-    """Whether one partition directory was opened, not the broker directory around it."""
+    """Returns whether one partition directory was opened, and not its broker directory."""
     return broker.is_lone and bool(broker.partitions)

@@ -1,12 +1,12 @@
-"""Batches whose producer goes back: a smaller epoch, or a sequence that was there before.
+"""The check for batches with a smaller producer epoch or a repeated sequence.
 
-ProducerAppendInfo of Kafka 4.3.1 refuses both on a leader, as long as it knows the producer. It
-forgets one that was silent for producer.id.expiration.ms, and a producer may begin at sequence 0
-again; neither is reported. After sequence 2147483647 comes 0. Producers are followed within one
+ProducerAppendInfo of Kafka 4.3.1 refuses both on a leader as long as it knows the producer. It
+forgets a producer that was silent for producer.id.expiration.ms, and a producer may restart at
+sequence 0; neither is reported. Sequence 0 follows 2147483647. Producers are followed within one
 segment.
 
     producer 7, epoch 3   sequences 0 to 9, then 5 to 8     sequence goes back
-    producer 7, epoch 2   after a batch of epoch 3         epoch goes back
+    producer 7, epoch 2   after a batch of epoch 3          epoch goes back
 """
 
 from typing import NamedTuple
@@ -21,12 +21,12 @@ MAX_STEPS = 10
 
 
 class StepBack(NamedTuple):
-    """A batch whose producer goes back.
+    """A batch whose producer epoch or sequence goes back.
 
     Attributes:
-        row: of the batch.
-        previous_epoch: of the producer's batch before.
-        previous_sequence: the last of that batch, -1 where the epoch is what goes back.
+        row: the batch.
+        previous_epoch: the epoch of the producer's previous batch.
+        previous_sequence: the last sequence of that batch; -1 if the epoch goes back.
     """
 
     row: np.void
@@ -39,7 +39,7 @@ class ProducerOrder:
 
     Attributes:
         steps: the first steps back.
-        count: of all steps back.
+        count: number of all steps back.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ProducerOrder:
         self._last_rows = np.empty(0)
 
     def take(self, rows: np.ndarray) -> None:
-        """Takes the next batches: log_scan.VALIDATED_BATCH."""
+        """Takes the next batches, rows of log_scan.VALIDATED_BATCH."""
         is_producers = rows["crc_valid"] & (rows["magic"] >= MAGIC_2)
         is_producers &= rows["producer_id"] >= 0
         if not is_producers.any():
@@ -60,7 +60,7 @@ class ProducerOrder:
         has_sequence = rows["base_sequence"] >= 0
         self._find_epochs(rows)
         self._find_sequences(rows[has_sequence])
-        # of each producer the last batch, and the last one that has sequences
+        # keep each producer's last batch, and its last batch with sequences
         is_last = _is_last(rows)
         is_last[np.flatnonzero(has_sequence)[_is_last(rows[has_sequence])]] = True
         self._last_rows = rows[is_last]
@@ -90,13 +90,13 @@ class ProducerOrder:
 
 
 def _is_followed(rows: np.ndarray) -> np.ndarray:
-    """Which rows are followed by one of the same producer, before Kafka forgets it."""
+    """Returns which rows are followed by one of the same producer before Kafka forgets it."""
     waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
     return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (waited_ms < DAY_MS)
 
 
 def _is_last(rows: np.ndarray) -> np.ndarray:
-    """Which rows are the last of their producer, in rows that are sorted by producer."""
+    """Returns which rows are the last of their producer, in rows sorted by producer."""
     is_last = np.ones(len(rows), bool)
     is_last[:-1] = rows["producer_id"][1:] != rows["producer_id"][:-1]
     return is_last

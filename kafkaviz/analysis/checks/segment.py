@@ -1,9 +1,7 @@
 """All findings about one segment.
 
-Its .log and its indexes in one pass, or what its leftover files are.
-
-A function of one Segment and of the PartitionFacts around it: a page calls it, and a task of the
-pipeline does.
+Its .log and indexes are checked in one pass; leftover files are only described. The check is a
+function of a Segment and its PartitionFacts, so pages and pipeline tasks can both call it.
 """
 
 from collections.abc import Iterator
@@ -24,9 +22,9 @@ from kafkaviz.log.segment import LogSegment, Segment
 
 @dataclass(frozen=True)
 class SegmentFindings:
-    """The findings of one segment, and what the checks of its partition take of it.
+    """The findings about one segment, and the summary for the checks of its partition.
 
-    No summary of leftover files.
+    Leftover files have no summary.
     """
 
     findings: tuple[Finding, ...]
@@ -39,13 +37,13 @@ def check(
     observer: BatchObserver[Any] | None = None,
     first_walk: BatchWalk | None = None,
 ) -> SegmentFindings:
-    """The findings of a segment; a file that cannot be read is one of them.
+    """Returns the findings about a segment, including files that cannot be read.
 
     Args:
-        observer: shown the batches too, as they are read: format.deep_scan.CHECKED_BATCH.
-        first_walk: as for log.checked_scan.CheckedScan.
+        observer: sees the batches too while they are read, as format.deep_scan.CHECKED_BATCH.
+        first_walk: the same as in log.checked_scan.CheckedScan.
     """
-    segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
+    segment = replace(segment)  # a copy, so that the indexes it reads do not stay in memory
     if not segment.is_in_use:
         return SegmentFindings(tuple(unknown_files.leftovers(segment, facts)), None)
     if not isinstance(segment, LogSegment):
@@ -73,7 +71,8 @@ def check(
             (*fault_findings, unreadable_files.file_finding(segment.log.name, fault, facts)),
             segment_summary,
         )
-    names = {finding.file for finding in fault_findings}  # they are not missing
+    # without their unreadable indexes, the checks report these as missing
+    names = {finding.file for finding in fault_findings}
     findings = (
         *fault_findings,
         *(finding for finding in readable_findings if finding.file not in names),
@@ -84,7 +83,7 @@ def check(
 
 
 def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
-    """The indexes that could not be read, and why; the .log beside them is judged all the same."""
+    """Yields the indexes that cannot be read, and why; the .log is checked all the same."""
     for kind, slots in (("index", "offset_slots"), ("timeindex", "time_slots")):
         try:
             getattr(segment, slots)

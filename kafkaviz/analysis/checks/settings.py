@@ -1,6 +1,6 @@
-"""The checks of what settings cost.
+"""The checks of the costs of settings.
 
-Indexes that roll segments too soon, segments that are too small, room that is wasted.
+They find indexes that roll segments too soon, segments that are too small, and wasted disk space.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,25 +16,25 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
 from kafkaviz.versions import Release
 
-MAPS_OF_JVM = 1500  # at most, before the first index
-NEAR = 0.8  # of the limit
-MIN_SEGMENT_BYTES = 1 << 20  # what segment.bytes may not fall below from 4.0 on (KIP-1030)
+MAPS_OF_JVM = 1500  # greatest number of maps before the first index
+NEAR = 0.8  # share of the limit
+MIN_SEGMENT_BYTES = 1 << 20  # least segment.bytes since 4.0 (KIP-1030)
 FEW_SEGMENTS = 20
-MAX_ROLLS = 0.5  # of a log, that one cause must explain: a few may be alike by chance
+MAX_ROLLS = 0.5  # share of rolls that one cause must explain; a few may be alike by chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
 FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index-limit-binds"}
 
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """What the settings of a topic-partition cost it."""
+    """Yields the findings about the costs of a topic-partition's settings."""
     full_findings: list[Finding] = []
     if not any(summary.read_fault or summary.unreadable_indexes for summary in summaries):
         yield from _effect_findings(summaries, facts)
         yield from _waste_findings(summaries, facts)
         if not any(summary.is_unsound for summary in summaries):
             full_findings = list(_full_index_findings(summaries, facts))
-    # where an index was full, larger segment.bytes would change nothing
+    # if an index was full, a larger segment.bytes would change nothing
     yield from full_findings or _size_findings(summaries, facts)
 
 
@@ -113,7 +113,7 @@ def _size_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> 
 
 
 def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Room on disk behind the last entry: a file with a hole there takes none."""
+    """Yields a finding about disk space after the last entry; a hole takes none."""
     wasteful_files = []
     for summary in summaries:
         entry_bytes = (
@@ -152,7 +152,7 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
-    """What all partitions together cost the broker."""
+    """Yields a finding about the maps of all partitions together."""
     segments = sum(len(partition.live) for partition in broker.partitions)
     maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
     if maps > NEAR * MAX_MAP_COUNT:

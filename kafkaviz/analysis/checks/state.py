@@ -1,7 +1,7 @@
-"""The checks of how a directory was left, and what the next start will do to it.
+"""The checks of a directory's state after the last stop, and of the predicted start.
 
-orders-0    recovery point 200, log end 180     recovery-point-beyond-end: records that were
-flushed are gone
+For example, orders-0 has the recovery point 200 and the log end 180. Records that were flushed are
+gone: recovery-point-beyond-end.
 """
 
 import time
@@ -30,12 +30,12 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.startup.restart import is_stray_for_sure
 from kafkaviz.simulate.steps import CAUSES
 
-# transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
+# transaction.max.timeout.ms of 4.3.1: no producer may leave a transaction open for longer
 HANGING_MS = 15 * MINUTE_MS
-# twice log.flush.offset.checkpoint.interval.ms, 4.3.1: how often a running broker writes recovery
+# twice log.flush.offset.checkpoint.interval.ms of 4.3.1, at which a running broker writes recovery
 # points
 RUNNING_MS = 2 * MINUTE_MS
-# of the findings that the start as a whole gives, not a topic-partition by itself
+# codes of findings that come from the predicted start, not from the check of a partition
 RESTART_CODES = (
     "recovery-will-fail",
     "becomes-stray",
@@ -44,18 +44,18 @@ RESTART_CODES = (
     "recovery-will-rebuild",
 )
 PartitionKey = tuple[str, int]  # topic, partition
-# of a failure where another log directory is left
+# consequence of a failure if the broker has another log directory
 OFFLINE = message("consequence.starts_without_directory")
-# causes that codes of their own report
+# causes with their own codes
 COVERED_CAUSES = ("leftover-cleaned", "orphan-index", "timeindex-missing")
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a checkpoint says of a partition whose directory is not there."""
+    """The checkpointed offset of a partition whose directory is missing."""
 
     offset: int
-    checkpoint: str  # its file's name
+    checkpoint: str  # name of the checkpoint file
 
 
 def check_partition(
@@ -64,12 +64,12 @@ def check_partition(
     facts: PartitionFacts,
     find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
 ) -> Iterator[Finding]:
-    """The checkpointed offsets beside the log's end, and transactions without an end."""
+    """Yields findings about checkpoints beyond the log's end, and about open transactions."""
     end = log_end(summaries)
     start, recovery_point = partition.checkpoints.log_start, partition.checkpoints.recovery_point
     high_watermark = partition.checkpoints.high_watermark
     if not partition.live and not partition.remote_bases:
-        end = start or 0  # the start makes an empty segment there
+        end = start or 0  # the start creates an empty segment there
     if end is not None and start is not None and start > end:
         yield _beyond_finding(
             "log-start-beyond-end",
@@ -97,16 +97,12 @@ def check_partition(
             end=end,
             facts=facts,
         )
-    if not partition.is_remote_alone:  # else the log goes on where it is not seen
+    if not partition.is_remote_alone:  # its local log may continue elsewhere
         yield from _open_transactions(summaries, facts, find_transactional_ids)
 
 
 def log_end(summaries: Sequence[CheckSummary]) -> int | None:
-    """One past the last offset, as a broker finds it.
-
-    Returns:
-        None where a file could not be read.
-    """
+    """Returns the last offset plus one, as a broker finds it; None if a file could not be read."""
     if not summaries or any(summary.read_fault for summary in summaries):
         return None
     last = summaries[-1]
@@ -140,9 +136,9 @@ def _open_transactions(
     facts: PartitionFacts,
     find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> Iterator[Finding]:
-    """Transactions that no marker ends; a warning once none may be open for so long."""
+    """Yields transactions without a marker; a warning if one is open for longer than allowed."""
     if any(summary.read_fault for summary in summaries):
-        return  # what ends a transaction may be in there
+        return  # the end of a transaction may be in the unreadable file
     transactions, first_summaries = OpenTransactions(), {}
     for summary in summaries:
         for _, producer, step in summary.steps:
@@ -188,7 +184,7 @@ def _open_transactions(
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
-    """Whether it was stopped cleanly, and whether it may still be running."""
+    """Yields a finding if the broker was not stopped cleanly, or may still be running."""
     if broker.is_clean:
         return
     text = message("finding.no_file", file=CLEAN_SHUTDOWN)
@@ -212,7 +208,7 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def _checkpoint_age_ms(broker: Broker) -> int | None:
-    """Returns how long ago an offset checkpoint was written; None where no broker left a .lock."""
+    """Returns how long ago an offset checkpoint was written; None if there is no .lock."""
     files = [info for directory in broker.log_directories for info in own_files(directory.path)]
     written_ns = [info.mtime_ns for info in files if info.name in OFFSET_CHECKPOINTS]
     if not written_ns or not any(info.name == LOCK for info in files):
@@ -221,7 +217,7 @@ def _checkpoint_age_ms(broker: Broker) -> int | None:
 
 
 def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
-    """What was not looked for, where that is anything."""
+    """Yields a finding that names the codes that this level does not look for, if any."""
     if codes := UNCHECKED_CODES[level]:
         yield finding(
             "checks-partial",
@@ -235,9 +231,9 @@ def check_level(level: CheckLevel, release: Release) -> Iterator[Finding]:
 
 
 def check_restart(restart: Restart, release: Release) -> Iterator[Finding]:
-    """What a start will do, where it is more than what every start does."""
+    """Yields findings about a predicted start, as far as it does more than any start."""
     rebuild_steps: dict[tuple[str | None, str | None], list[StartupStep]] = defaultdict(list)
-    # other_files.unknown_files tells of the file that such a segment comes from
+    # other_files.unknown_files reports the file that such a segment comes from
     named_segments = {
         (step.log_directory, step.partition, step.segment)
         for step in restart.steps
@@ -313,7 +309,10 @@ def _step_finding(
 
 
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
-    """A warning alone where it depends on a log directory that was not opened."""
+    """Returns a finding about a stray partition.
+
+    It is only a warning if it depends on a log directory that was not opened.
+    """
     is_sure = is_stray_for_sure(step)
     next_step = None if is_sure else message("next_step.restore_cluster_metadata")
     stray = _step_finding(
@@ -328,7 +327,7 @@ def _stray_finding(step: StartupStep, release: Release) -> Finding:
 
 
 def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
-    """One finding a partition: of many segments it would be one each."""
+    """Returns one finding for all segments of a partition, because there may be many."""
     steps = list(steps)
     segments = sorted({step.segment for step in steps if step.segment is not None})
     reasons = tuple(dict.fromkeys(step.why for step in steps))
@@ -355,7 +354,7 @@ def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
 
 
 def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: Release) -> Finding:
-    """Of a partition that should be in a directory, and is not."""
+    """Returns a finding about a partition that should be in a directory, but is missing."""
     name = f"{key[0]}-{key[1]}"
     text = message("finding.partition_missing", name=name, offset=trace.offset)
     evidence = Evidence(_trace_text(trace, reason), message("evidence.directory", name=name))
@@ -365,12 +364,12 @@ def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: R
 def excerpt_finding(
     missing: int, count: int, key: PartitionKey, trace: Trace, release: Release
 ) -> Finding:
-    """Of a directory without a metadata log that lacks most partitions of its checkpoints.
+    """Returns a finding about a directory that lacks most partitions of its checkpoints.
 
-    It is nearly always a copy of some partitions.
+    It has no metadata log, and is nearly always a copy of some partitions.
 
     Args:
-        key: one that is missing.
+        key: a missing partition.
     """
     because = message("evidence.missing_directory", name=f"{key[0]}-{key[1]}")
     missing_partitions = finding(

@@ -1,6 +1,6 @@
-"""What the checks of a topic-partition need to know of each of its segments.
+"""A summary of each segment for the checks of its topic-partition.
 
-It is gathered while the batches of the segment are read.
+It is collected while the batches of the segment are read.
 """
 
 from dataclasses import dataclass, field, replace
@@ -24,16 +24,16 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import Message, message
 
 GAPS_KEPT, EPOCHS_KEPT = 20, 1000
-LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
-# from 1973 on as seconds; as milliseconds from 2 January to 26 April 1970
+LATE_MS = 24 * HOUR_MS  # delay against an earlier record from which a timestamp is reported
+# as seconds this range begins in 1973; as milliseconds it is 2 January to 26 April 1970
 SECONDS = (100_000_000, 10_000_000_000)
-# 1973 as microseconds, the year 5138 as milliseconds; nanoseconds are more
+# 1973 as microseconds, the year 5138 as milliseconds; nanoseconds are even larger
 MICROSECONDS = 100_000_000_000_000
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Offsets that are in no batch: first to last, in front of the batch at a position."""
+    """Offsets from first to last that are in no batch, before the batch at a position."""
 
     first: int
     last: int
@@ -41,18 +41,19 @@ class Gap:
 
     @property
     def offsets(self) -> int:
-        """How many."""
+        """Number of missing offsets."""
         return self.last - self.first + 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimeAnomaly:
-    """Batches whose times look wrong.
-
-    How many, and of the worst its position, bytes, last offset, largest time and first offset.
+    """Batches with suspicious timestamps: their number, and the worst of them.
 
     Attributes:
-        first_offset: -1 where a compressed message of magic 0 or 1 does not have it.
+        offset: its last offset.
+        timestamp_ms: its largest timestamp.
+        reference_ms: the time it was compared with.
+        first_offset: -1 for a compressed message of magic 0 or 1, which does not have it.
     """
 
     count: int
@@ -60,15 +61,12 @@ class TimeAnomaly:
     size_bytes: int
     offset: int
     timestamp_ms: int
-    reference_ms: int = -1  # what it was compared with
+    reference_ms: int = -1
     first_offset: int = -1
 
     @property
     def offsets_text(self) -> Message:
-        """Where that is, in words.
-
-        Which record of the batch has the time is not known by its header.
-        """
+        """The place in words; the header does not show which record has the timestamp."""
         if self.first_offset == self.offset:
             return message("finding.at_offset", offset=self.offset)
         if self.first_offset >= 0:
@@ -78,7 +76,7 @@ class TimeAnomaly:
 
 @dataclass(frozen=True)
 class OpeningBatch:
-    """The first batch of a segment, as a roll before it is judged by."""
+    """The first batch of a segment, which shows why the segment before was rolled."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -87,15 +85,15 @@ class OpeningBatch:
 
 @dataclass(kw_only=True)
 class CheckSummary:
-    """One segment; offsets and times are None where there is no batch that can be believed.
+    """The summary of one segment; offsets and times are None without a batch that can be trusted.
 
     Attributes:
-        newest: (time, last offset, position) of the batch with the largest time.
-        gaps: the first ones.
-        dropped_offsets: missing inside of batches.
-        steps, stable_begins: of transactions, see checks.transactions.
-        epochs: (epoch, first offset, position) where the leader epoch changes, the first ones.
-        times: what looks wrong, by "missing", "unit", "future", "late".
+        newest: (timestamp, last offset, position) of the batch with the largest timestamp.
+        gaps: the first gaps.
+        dropped_offsets: number of offsets missing inside batches.
+        steps, stable_begins: the transactions, see checks.transactions.
+        epochs: the first changes of leader epoch as (epoch, first offset, position).
+        times: suspicious timestamps, by "missing", "unit", "future" and "late".
     """
 
     segment: LogSegment
@@ -103,12 +101,11 @@ class CheckSummary:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    # one past the last batch as its header says, believed or not: that is how a broker finds its
-    # end
+    # last offset plus one by the last header, trusted or not, because a broker finds the end so
     end_offset: int | None = None
-    end_bytes: int = 0  # where its last batch ends
+    end_bytes: int = 0  # end of the last batch
     newest: tuple[int, int, int] | None = None
-    # of the first record that has that time; None where its batch does not say
+    # offset of the first record with that timestamp; None if unknown
     newest_offset: int | None = None
     gaps: list[Gap] = field(default_factory=list)
     gap_count: int = 0
@@ -123,15 +120,15 @@ class CheckSummary:
     times: dict[str, TimeAnomaly] = field(default_factory=dict)
     entries: int = 0
     time_entries: int = 0
-    # of the last time entry, as a broker believes it: 0 of an unwritten slot
+    # timestamp of the last time entry as a broker reads it, which is 0 for an unwritten slot
     last_time_ms: int | None = None
-    read_fault: str = ""  # why its .log could not be read
-    # "index" and "timeindex", where these could not be read: nothing is known of their entries
+    read_fault: str = ""  # why the .log could not be read
+    # "index" and "timeindex" if they could not be read; their entries are unknown
     unreadable_indexes: tuple[str, ...] = ()
-    is_unsound: bool = False  # something in the .log could not be believed
+    is_unsound: bool = False  # whether some part of the .log cannot be trusted
 
     def segment_facts(self) -> SegmentFacts:
-        """What the inference of rolls takes of it."""
+        """Returns the facts for the inference of rolls."""
         first = self.first_batch or OpeningBatch(0, -1, -1)
         return SegmentFacts(
             base_offset=self.segment.base_offset,
@@ -146,19 +143,19 @@ class CheckSummary:
 
 
 class SummaryBuilder(BatchObserver[CheckSummary]):
-    """Sums up the batches of a segment."""
+    """Builds the summary of a segment from its batches."""
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """scan_state: of the scan that it observes."""
+        """Starts the summary; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self.summary = CheckSummary(segment=segment)
-        self._newest_ms = -1  # of producers' own times that look right
+        self._newest_ms = -1  # newest plausible timestamp that a producer set itself
         self._epoch = -1
         self._transactions = TransactionTracker(segment.log, _stable_offsets(segment))
         self._was_unsound = False
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: log_scan.VALIDATED_BATCH."""
+        """Adds the next batches, rows of log_scan.VALIDATED_BATCH."""
         self.summary.end_offset = int(batches["last_offset"][-1]) + 1
         is_whole = bool(batches["is_sound"].all()) and not self._was_unsound
         batches = batches[batches["is_sound"]]
@@ -199,7 +196,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             )
 
     def _add_gaps(self, batches: np.ndarray) -> None:
-        """Offsets between batches, and in batches that lost records: compaction takes both away."""
+        """Counts missing offsets between batches and inside them; compaction causes both."""
         summary = self.summary
         next_offset = (
             self._segment.base_offset if summary.last_offset is None else summary.last_offset + 1
@@ -243,9 +240,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         self._epoch = int(epochs[-1])
 
     def _add_times(self, batches: np.ndarray) -> None:
-        """Times that are missing, of another unit, ahead of the clock, or far too old.
+        """Finds timestamps that are missing, in another unit, in the future, or late.
 
-        A time is far too old when records before it are much newer.
+        A timestamp is late if an earlier record is newer by more than LATE_MS.
         """
         times = batches["max_timestamp_ms"]
         is_missing, is_suspect = times < 0, has_suspect_unit(times)
@@ -273,7 +270,7 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         if not len(indices):
             return
         times = batches["max_timestamp_ms"][indices]
-        # the worst of them
+        # the worst batch: the oldest late one, or else the newest
         index = int(indices[np.argmin(times)] if name == "late" else indices[np.argmax(times)])
         row, old_anomaly = batches[index], self.summary.times.get(name)
         new_anomaly = TimeAnomaly(
@@ -319,19 +316,15 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
 
 
 def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
-    """Times that make sense as seconds, microseconds or nanoseconds.
+    """Returns which timestamps look like seconds, microseconds or nanoseconds.
 
-    As milliseconds they lie in 1970, or beyond the year 5000.
+    As milliseconds they would be in 1970, or after the year 5000.
     """
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 
 
 def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> int | None:
-    """The offset of the first record with the newest time.
-
-    Returns:
-        None where there is none, or its batch cannot be read.
-    """
+    """Returns the offset of the first record with the newest timestamp; None if unknown."""
     if newest is None or newest[0] < 0:
         return None
     try:
@@ -348,9 +341,9 @@ def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> 
 
 
 def _stable_offsets(segment: Segment) -> list[int]:
-    """The last stable offsets of its .txnindex.
+    """Returns the last stable offsets in the .txnindex.
 
-    There are none where that cannot be read, which is reported elsewhere.
+    The result is empty if it cannot be read, which is reported elsewhere.
     """
     try:
         return segment.txn_index["last_stable_offset"].tolist()

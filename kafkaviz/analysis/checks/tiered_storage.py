@@ -1,4 +1,4 @@
-"""The checks of tiered storage: segments that are in neither place, or in one for no reader."""
+"""The checks of tiered storage, for segments that are missing or that no reader can reach."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,14 +14,14 @@ from kafkaviz.versions import Release
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """The findings about the remote segments of a view of tiered storage; of none otherwise."""
+    """Yields the findings about remote segments, if the source is a view of tiered storage."""
     sources = tiered_view.sources(plan.broker.path)
     if sources is None:
         return
     directories = {partition.directory for partition in plan.partitions}
     try:
         state = tiered_view.read_state(*sources)
-    except KafkavizError:  # it was opened a moment ago, and is gone
+    except KafkavizError:  # it vanished after it was opened
         return
     release = plan.assumed_release.release
     lost = {
@@ -40,7 +40,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Finding:
-    """A remote segment that cannot be read, or that should be there by those around it."""
+    """Returns a finding about a remote segment that is unreadable, or missing between others."""
     key = "remote_gap" if gap.last_offset is not None else "remote_gap_from"
     return finding(
         "remote-segment-missing" if gap.kind == "missing" else "remote-segment-unreadable",
@@ -52,7 +52,7 @@ def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Find
 
 
 def check_partition(partition: TieredPartition, release: Release = ()) -> Iterator[Finding]:
-    """The findings about the segments of one topic-partition."""
+    """Yields the findings about the remote segments of one topic-partition."""
     missing = [
         segment
         for segment in partition.segments

@@ -1,9 +1,8 @@
-"""The checks of time.
+"""The checks of timestamps and of their effect on retention.
 
-Records from the future or of another unit, disorder, and what keeps a segment from expiring longer
-than it seems.
-
-What keeps each segment is decided in analysis.retention; here is what a person should know of it.
+They find timestamps in the future, in another unit or out of order, and segments that are kept
+longer than they seem to be. analysis.retention decides what keeps a segment; these checks report
+what a user should know about it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,7 @@ UNITS = (
     (10**14, message("finding.microseconds"), 1000),
     (SECONDS[0], message("finding.seconds"), None),
 )
-NEVER = -(2**63)  # a time at which nothing is old
+NEVER = -(2**63)  # a present time at which no segment has expired
 
 
 def check_partition(
@@ -32,10 +31,10 @@ def check_partition(
     *,
     retained: Sequence[CheckSummary] | None = None,
 ) -> Iterator[Finding]:
-    """The findings about time.
+    """Yields the findings about time.
 
     Args:
-        retained: of the segments that retention goes through; by default all.
+        retained: the segments subject to retention; by default all.
     """
     for name, make_finding in (
         ("future", _future_finding),
@@ -60,7 +59,7 @@ def check_partition(
 
 
 def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, int]:
-    """The segment that has the worst of them, that, and how many there are."""
+    """Returns the segment with the worst anomaly of this name, the anomaly, and the total count."""
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
     count = sum(summary.times[name].count for summary in summaries)
@@ -149,17 +148,14 @@ def _missing_finding(summaries: Sequence[CheckSummary], facts: PartitionFacts) -
 def _blocked_findings(
     summaries: Sequence[CheckSummary], aged_segments: Sequence[SegmentAge], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Segments that hold back younger ones for more than a day.
-
-    The younger ones would be deleted more than a day earlier by themselves.
-    """
+    """Yields segments that keep younger ones for more than a day longer."""
     segment_retentions = policy.log_retention(
         facts.partition,
         aged_segments,
         RetentionLimits(deletes=True, retention_ms=facts.retention_ms),
         now_ms=NEVER,
     ).segments
-    # whatever an index says
+    # the expiry by the batches themselves, because an index may be wrong
     newest = {
         summary.segment.base_offset: summary.newest[0] + facts.retention_ms
         for summary in summaries

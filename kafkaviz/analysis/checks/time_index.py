@@ -1,9 +1,7 @@
-"""The checks of a .timeindex: is each entry the newest time so far, and an offset that has it?
+"""The checks of a .timeindex: whether each entry has the newest timestamp so far and its offset.
 
-slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing newer than
-2026-10-25
-                                        no batch of the segment has that time:
-                                        timeindex-timestamp-mismatch
+For example, slot 2 has 2026-10-26 and offset 1803. The batch that holds 1803 has nothing newer than
+2026-10-25, and no batch of the segment has the entry's timestamp: timeindex-timestamp-mismatch.
 """
 
 from collections.abc import Iterator
@@ -44,15 +42,15 @@ CODES = {
     TIMESTAMP: "timeindex-timestamp-mismatch",
     MISSED: "timeindex-max-missed",
 }
-# entries for single records that are looked up in their batches; the rest is believed as these are
+# number of entries for single records that are looked up in their batches; the rest is trusted
 DEEP_READ = 64
 
 
 class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
-    """Says what is wrong with the .timeindex of a segment."""
+    """The check of a segment's .timeindex."""
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """scan_state: of the scan that it observes."""
+        """Starts the check; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.time_slots
         self._entries = self._index.entries
@@ -62,11 +60,11 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._times = np.unique(self._entries["timestamp_ms"])
         self._has_batch = np.zeros(len(self._times), bool)
         self._last_offset, self._newest_ms = segment.base_offset - 1, -1
-        # position and last offset of the batch with the newest time
+        # position and last offset of the batch with the newest timestamp
         self._newest: tuple[int, int] | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: log_scan.VALIDATED_BATCH."""
+        """Checks the next batches, rows of log_scan.VALIDATED_BATCH."""
         batches = batches[batches["is_sound"]]
         if not len(batches):
             return
@@ -92,7 +90,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        """What is wrong."""
+        """Yields the findings about the .timeindex."""
         if self._segment.log is None:
             return
         if self._segment.timeindex is None:
@@ -109,7 +107,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes or self._segment.index is None:
-            return  # made with the first append; or rebuilt together with the missing .index
+            return  # created with the first append, or rebuilt together with the missing .index
         name, log = self._segment.file_name("timeindex"), self._segment.log
         written_ms = log.mtime_ns // 1_000_000
         text = message(
@@ -168,7 +166,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _verdicts(self) -> np.ndarray:
-        """What each entry is."""
+        """Returns a verdict for each entry."""
         entries, homes = self._entries, self._homes
         times = entries["timestamp_ms"]
         has_batch = (
@@ -191,7 +189,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
         verdicts[self._scan_state.is_unsound(entries["offset"])] = UNKNOWN
-        # the batch that has the time may be among those that cannot be believed
+        # the batch with the timestamp may be one that cannot be trusted
         if self._scan_state.unsound_offsets:
             verdicts[verdicts == TIMESTAMP] = np.where(
                 homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN
@@ -199,9 +197,9 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         return verdicts
 
     def _has_true_record(self, slots: np.ndarray) -> np.ndarray:
-        """Whether the record that an entry names has its time.
+        """Returns whether the record that each entry names has its timestamp.
 
-        Of many entries the first ones are looked at.
+        Only the first DEEP_READ entries are looked up.
         """
         is_true = np.ones(len(slots), bool)
         for index, slot in enumerate(slots[:DEEP_READ].tolist()):
@@ -269,14 +267,17 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _digits(self, timestamp_ms: int, offset: int) -> str:
-        """The twelve bytes of an entry."""
+        """Returns the twelve bytes of an entry in hexadecimal."""
         return (
             f"{timestamp_ms & 0xFFFFFFFFFFFFFFFF:016x}"
             f"{(offset - self._segment.base_offset) & 0xFFFFFFFF:08x}"
         )
 
     def _order_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Times that do not grow, or offsets that fall, among entries right by themselves."""
+        """Yields findings about timestamps that do not grow, or offsets that fall.
+
+        Only otherwise valid entries are compared.
+        """
         sound_slots = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
         entries = self._entries[sound_slots]
         wrong_slots = sound_slots[1:][
@@ -345,7 +346,7 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _end_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
-        """Whether the last entry reaches the newest record, as it must in a closed segment."""
+        """Yields a finding if a closed segment's last entry is older than its newest record."""
         if self._newest is None:
             return
         name = self._segment.file_name("timeindex")

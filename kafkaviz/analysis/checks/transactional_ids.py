@@ -1,4 +1,4 @@
-"""The transactional ids of producers, as the records of __transaction_state tell them."""
+"""The transactional ids of producers, from the records of __transaction_state."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 
 TOPIC = "__transaction_state"
-MAX_BYTES = 256 << 20  # of logs that are read for it
+MAX_BYTES = 256 << 20  # total size of the logs that are read
 
 
 def read_transactional_ids(partitions: Iterable[Partition]) -> dict[int, str]:
-    """Returns the transactional id of each producer id that its coordinator wrote last.
+    """Returns the transactional id that its coordinator wrote last, by producer id.
 
-    Empty where the coordinator's partitions are on other brokers. A segment that cannot be read to
-    its end tells what is before; beyond MAX_BYTES nothing is read.
+    The result is empty if the coordinator's partitions are on other brokers. A segment with a fault
+    is read up to there. Logs beyond MAX_BYTES in total are not read.
     """
     producers: dict[str, int] = {}
     left_bytes = MAX_BYTES
@@ -46,4 +46,4 @@ def _take_segment(segment: LogSegment, producers: dict[str, int]) -> None:
                     else:
                         producers[state.key["transactionalId"]] = state.value["producerId"]
     except KafkavizError:
-        return  # a finding of its own says what is wrong there
+        return  # another check reports the fault

@@ -1,17 +1,15 @@
-"""The transactions of a segment: begins and ends.
+"""The transactions of a segment, as far as other segments and its .txnindex need them.
 
-They are kept as far as the segments around it and its .txnindex need to know them. What was begun
-and committed inside one segment is forgotten at once, so that what is kept grows with the producers
-and the aborted transactions, and not with the log.
-
-Producer 7 writes at 10, producer 8 at 20, 8 commits at 25, 7 aborts at 30:
+A transaction that begins and commits inside the segment is forgotten at once. So the memory grows
+with the number of producers and aborts, not with the log. For example, producer 7 writes at 10,
+producer 8 at 20, 8 commits at 25, and 7 aborts at 30:
 
     ("begin", 7, TransactionBegin(10))
     ("end", 8, TransactionEnd(25))
     ("end", 7, TransactionEnd(30, is_abort, stable_offset None))
 
-The commit at 25 stays since it is the first end of producer 8: it may have begun in the segment
-before.
+The commit at 25 stays because it is the first end of producer 8, whose transaction may have begun
+in the segment before.
 """
 
 from collections.abc import Iterable
@@ -40,8 +38,8 @@ class TransactionEnd:
     """The end of a transaction, from a control record.
 
     Attributes:
-        stable_offset: where the oldest of the other transactions begins that began in this segment
-            and are open here; None without one.
+        stable_offset: the first offset of the oldest other transaction that began in this segment
+            and is still open; None without one.
     """
 
     offset: int
@@ -55,12 +53,12 @@ TransactionEvent = tuple[str, int, TransactionBegin | TransactionEnd]
 
 
 class SegmentTransactions(NamedTuple):
-    """What is to be kept of a segment's transactions.
+    """The kept transactions of a segment.
 
     Attributes:
         steps: ("begin", producer, TransactionBegin) and ("end", producer, TransactionEnd), in
             order.
-        stable_begins: the offsets among those asked for at which a transaction begins.
+        stable_begins: the given offsets at which a transaction begins.
     """
 
     steps: list[TransactionEvent]
@@ -68,26 +66,24 @@ class SegmentTransactions(NamedTuple):
 
 
 class TransactionTracker(BatchObserver[SegmentTransactions]):
-    """Follows the transactions of a segment."""
-
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
         """Starts with no batch observed.
 
         Args:
-            stable_offsets: those of the segment's .txnindex.
+            stable_offsets: the last stable offsets in the segment's .txnindex.
         """
         self._log, self._stable_offsets = log, frozenset(stable_offsets)
-        self._steps: dict[int, TransactionEvent] = {}  # by the position of the batch
+        self._steps: dict[int, TransactionEvent] = {}  # by batch position
         self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
         self._stable_begins: list[int] = []
 
     def result(self) -> SegmentTransactions:
-        """What is to be kept."""
+        """Returns the kept transactions."""
         return SegmentTransactions(list(self._steps.values()), self._stable_begins)
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches; markers among them are read."""
+        """Adds the next batches, and reads the markers among them."""
         rows = list(transaction_rows(batches))
         marker_rows = [index for index, last_ms in rows if last_ms is None]
         kinds = dict(zip(marker_rows, self._marker_kinds(batches[marker_rows]), strict=True))
@@ -120,7 +116,7 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
             self._steps[position] = "end", producer, marker
 
     def _marker_kinds(self, markers: np.ndarray) -> list[ControlType | None]:
-        """What each marker says, of a .log that is opened once for all of them."""
+        """Returns the kind of each marker; the .log is opened once for all."""
         if not len(markers):
             return []
         with file.reader(self._log.path) as read:
@@ -128,7 +124,7 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
 
 
 def _marker_kind(read: ReadInto, marker: np.void) -> ControlType | None:
-    """What a marker says, None where it says something else."""
+    """Returns the kind of a marker, or None if it does not end a transaction."""
     if not marker["record_count"]:
         return None
     try:
