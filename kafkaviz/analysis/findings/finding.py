@@ -920,8 +920,9 @@ _TABLE = (
     ),
 )
 CODES: dict[str, Code] = {code.name: code for code in _TABLE}
-# Codes that a level of checking does not find, or not everywhere. Without reading records, they are
-# counted by the offsets of their batch. Checksums are only computed if a header leads nowhere.
+# Codes that a level of checking does not find, or not everywhere. Below RECORDS, the number of
+# records is only compared with the offsets of their batch. At HEADERS, a checksum is only computed
+# where a header leads nowhere.
 _OF_RECORDS = (
     "batch-record-count",
     "record-malformed",

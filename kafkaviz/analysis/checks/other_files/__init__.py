@@ -1,4 +1,1 @@
-"""The checks of all that lies beside .log, .index and .timeindex.
-
-A file of checks for each kind of file.
-"""
+"""The checks of all files other than .log, .index and .timeindex, one module per kind of file."""

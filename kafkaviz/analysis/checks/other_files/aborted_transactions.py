@@ -1,7 +1,7 @@
-"""The checks of a .txnindex: does it list the aborted transactions of its .log, and no others?
+"""The checks of a .txnindex: whether it lists exactly the aborted transactions of its .log.
 
-slot 0      the marker at offset 1 lies below the base offset 320; the .log has the abort marker
-at 222: txnindex-mismatch
+For example, slot 0 has the marker offset 1, which is below the segment's base offset 320. No abort
+of the .log has that offset: txnindex-mismatch.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,12 @@ ENTRY_BYTES = txn_index.ENTRY.itemsize
 
 @dataclass(frozen=True)
 class _Abort:
-    """An abort that the log records.
+    """An abort in the log.
 
-    Its marker, the first offset if it is known, and that of the first transaction still open.
+    Attributes:
+        first_offset: the first offset of the transaction; None if unknown.
+        stable_offset: the first offset of the oldest transaction that is still open; None without
+            one.
     """
 
     marker: TransactionEnd
@@ -39,18 +42,18 @@ class _Abort:
 
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Each .txnindex beside what the markers of its .log say."""
+    """Yields the findings from comparing each .txnindex with the markers of its .log."""
     if not summaries:
         return
     transactions, begins = OpenTransactions(), _TransactionBegins(summaries)
-    # what began or ended behind a hole is not known
+    # after an unreadable .log it is unknown which transactions are open
     for summary in takewhile(lambda candidate: not candidate.read_fault, summaries):
         expected = list(aborts(summary, transactions))
         segment = summary.segment
         if segment.txnindex is None:
             known_aborts = [abort for abort in expected if abort.first_offset is not None]
             is_judged = not facts.compacted and not summary.is_unsound
-            # a broker creates it with the first abort, which may come after the listing
+            # a broker creates the file with the first abort, maybe after the directory was listed
             is_created = file.is_there(segment.log.directory / segment.file_name("txnindex"))
             if known_aborts and is_judged and not is_created:
                 yield _missing_finding(known_aborts, segment, facts)
@@ -70,9 +73,9 @@ def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """What is wrong with a .txnindex whatever its .log says.
+    """Yields the findings about a .txnindex that do not depend on its .log.
 
-    An end that is torn, and entries that Kafka does not take.
+    These are a torn end, and entries that Kafka refuses.
     """
     entries = segment.txn_index
     torn_bytes = segment.txnindex.size_bytes % ENTRY_BYTES if segment.txnindex else 0
@@ -87,22 +90,22 @@ def check_file(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
-    """Whether each has a version that Kafka does not read, or any but the one that it writes."""
+    """Returns which entries have a version other than the only one that Kafka writes and reads."""
     return entries["version"] != txn_index.VERSION
 
 
 class _TransactionBegins:
-    """Where transactions begin, as far as the log still has it.
+    """The offsets at which transactions begin, as far as the log still has them.
 
-    The last stable offset of an entry is one of these, if it is not the one behind the marker.
+    The last stable offset of an entry is one of these, or the offset after the marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:
         """Collects the offsets at which transactions begin.
 
         Args:
-            summaries: of all segments; what was open before the first of them is not known unless
-                that is the log's very first.
+            summaries: all segments. Transactions that were open before the first one are unknown,
+                unless it starts at offset 0.
         """
         self._log_start = summaries[0].segment.base_offset
         self._is_complete = self._log_start == 0 and not any(
@@ -123,20 +126,20 @@ class _TransactionBegins:
         }
 
     def allow_first(self, first_offset: int, abort: _Abort) -> bool:
-        """Whether the entry of an abort can hold this first offset.
+        """Returns whether the entry of an abort can have this first offset.
 
-        Retention deletes the first batches of a transaction with their segment; the next batch of
-        the producer, which then looks like the first one, is no reason to doubt the entry.
+        Retention may have deleted the first batches of a transaction with their segment. The
+        producer's next batch then looks like the first one, but the entry is not wrong.
         """
         if abort.first_offset in (None, first_offset):
             return True
         return first_offset < self._log_start and abort.marker.offset in self._first_ends
 
     def allow(self, stable_offset: int, abort: _Abort) -> bool:
-        """Whether the entry of an abort can hold this last stable offset.
+        """Returns whether the entry of an abort can have this last stable offset.
 
-        A follower works it out once all it fetched was taken in, so its value may be greater than
-        the leader's, and never less.
+        A follower computes it after a whole fetch, so its value may be greater than the leader's,
+        but never less.
         """
         next_offset = abort.marker.offset + 1
         least = next_offset if abort.stable_offset is None else abort.stable_offset
@@ -147,7 +150,7 @@ class _TransactionBegins:
 
 
 def aborts(summary: CheckSummary, transactions: OpenTransactions) -> Iterator[_Abort]:
-    """The aborts of a segment; what is open is carried from segment to segment."""
+    """Yields the aborts of a segment; `transactions` carries the open ones to the next segment."""
     for _, producer, step in summary.steps:
         if isinstance(step, TransactionBegin):
             transactions.begin(producer, step)
@@ -205,7 +208,7 @@ def _compare_entries(
     *,
     is_torn: bool,
 ) -> Iterator[Finding]:
-    """The entries that differ from what the log says, and the aborts without an entry."""
+    """Yields findings about entries that differ from the log, and aborts without an entry."""
     by_marker = {abort.marker.offset: abort for abort in expected}
     wrong_slots = [
         slot
@@ -247,7 +250,7 @@ def _compare_entries(
 def _agrees(
     entry: np.void, abort: _Abort | None, facts: PartitionFacts, begins: _TransactionBegins
 ) -> bool:
-    """Whether an entry records an abort of the log."""
+    """Returns whether an entry matches an abort of the log."""
     if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
         return False
     return facts.compacted or (

@@ -1,7 +1,4 @@
-"""The checks of the broker directory's own files.
-
-meta.properties, the offset checkpoints, and what lies beside them.
-"""
+"""The checks of the broker directory's own files: meta.properties, checkpoints, unknown files."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,11 +30,11 @@ def check_broker(
     fatal_steps: Mapping[str, StartupStep],
     strange_names: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """The files and directories of a log directory itself.
+    """Yields the findings about the files and directories of one log directory.
 
     Args:
-        broker: with this log directory alone.
-        fatal_steps: where its own files end a start, by cause.
+        broker: the broker with this log directory only.
+        fatal_steps: the failures of a start because of its own files, by cause.
         strange_names: directories that no start accepts.
     """
     for name in offset_checkpoints.WAY_OUTS:
@@ -51,7 +48,7 @@ def check_broker(
     )
     for problem in broker.problems:
         name = problem.path.name
-        # these are read once more
+        # the checks above read these files again and report them
         if problem.is_unread and name not in (*CHECKPOINTS.values(), META_PROPERTIES):
             consequence, partition = (
                 (unreadable_files.ONLY_THERE, None)
@@ -61,7 +58,7 @@ def check_broker(
             yield unreadable_files.path_finding(name, partition, problem, release, consequence)
     with file.translate_os_errors(broker.path), os.scandir(broker.path) as entries:
         file_names = sorted(entry.name for entry in entries if not file.is_directory(entry))
-    # the latter is what somebody put there to give its settings
+    # the user may have put a server.properties there to provide the settings
     known_names = (*OWN_FILES, SERVER_PROPERTIES)
     yield from (
         unknown_files.stranger_finding(None, name, None, release)
@@ -101,9 +98,9 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
 
 
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
-    """meta.properties, as a start takes it.
+    """Yields a finding if meta.properties is missing or wrong.
 
-    Without broker.id a broker of ZooKeeper's times goes by its settings.
+    Without broker.id a broker of ZooKeeper's times takes it from its settings.
     """
     path = broker.path / META_PROPERTIES
     problem = next((candidate for candidate in broker.problems if candidate.path == path), None)

@@ -1,7 +1,4 @@
-"""The checks of KRaft's own files.
-
-Snapshots of the metadata log, bootstrap.checkpoint, and quorum-state.
-"""
+"""The checks of KRaft's own files: metadata snapshots, bootstrap.checkpoint and quorum-state."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +31,7 @@ BOOTSTRAP_STEP = message("next_step.move_bootstrap_away")
 def check_snapshot(
     file_info: FileInfo, partition: Partition, facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """One of the metadata log; a start reads the newest alone."""
+    """Yields the findings about a snapshot of the metadata log; a start reads only the newest."""
     is_newest = file_info.name == cluster_snapshot.newest(
         sibling.name for sibling in partition.other_files
     )
@@ -50,10 +47,10 @@ def check_snapshot(
 
 
 def _consequence(file_info: FileInfo) -> Message:
-    """What damage of the newest snapshot does.
+    """Returns the consequence of damage in the newest snapshot.
 
     Raises:
-        CannotOpen: it may not be read.
+        CannotOpen: the file cannot be read.
     """
     if cluster_snapshot.find_fault(file.view(file_info)):
         return message("consequence.newest_snapshot_read")
@@ -61,7 +58,10 @@ def _consequence(file_info: FileInfo) -> Message:
 
 
 def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """Whom the node voted for or follows, and in which epoch: a start reads it before any log."""
+    """Yields the findings about quorum-state, which a start reads before any log.
+
+    It has the node's vote or leader, and the epoch.
+    """
     try:
         checkpoint.parse_quorum_state(file.read_text(file_info.path))
     except CorruptBytes as fault:
@@ -86,9 +86,9 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
 def check_bootstrap(
     path: Path, fatal_step: StartupStep | None, release: Release
 ) -> Iterator[Finding]:
-    """The metadata that the directory was formatted with.
+    """Yields the findings about bootstrap.checkpoint, the metadata written by the formatting.
 
-    A start reads its records, and no checksum.
+    A start reads its records but verifies no checksum.
     """
     if not file.is_there(path):
         return
@@ -132,10 +132,7 @@ def check_bootstrap(
 def _check_batches(
     path: Path, partition: str | None, release: Release, consequence: Message, next_step: Message
 ) -> Iterator[Finding]:
-    """A snapshot of the cluster's metadata.
-
-    Batch after batch, each with a checksum, the first and the last of control records.
-    """
+    """Yields a finding about the first damaged batch of a snapshot, or bytes after the last one."""
     name = f"{partition}/{path.name}" if partition else path.name
 
     def make_finding(text: Message, evidence: Evidence, position: int, length: int) -> Finding:
@@ -194,9 +191,9 @@ def _check_batches(
 
 
 def _is_sound(path: Path, size_bytes: int) -> bool:
-    """Whether a small file is whole batches that can be read, as nearly all are.
+    """Returns whether a small file consists of readable batches only, as nearly all do.
 
-    It is seen without any compiled code, see walk.few_batches.
+    No compiled code is used, see walk.few_batches.
     """
     if size_bytes > FEW_BYTES:
         return False

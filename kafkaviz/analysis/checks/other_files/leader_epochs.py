@@ -1,7 +1,4 @@
-"""The checks of leader-epoch-checkpoint.
-
-Can it be read, do its epochs and offsets grow, do the batches say the same?
-"""
+"""The checks of leader-epoch-checkpoint: readable, ascending, and in agreement with the batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -21,7 +18,7 @@ from kafkaviz.messages import Message, message
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """leader-epoch-checkpoint by itself, and beside the epochs of the batches."""
+    """Yields the findings about leader-epoch-checkpoint, also compared with the batches."""
     if not any(file_info.name == LEADER_EPOCHS for file_info in partition.other_files):
         return
     try:
@@ -58,14 +55,14 @@ def check_partition(
 def _compare_with_log(
     epochs: list[tuple[int, int]], summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Batches whose epoch began, by the checkpoint, behind them, or is not in it.
+    """Yields a finding about the first batch whose epoch begins after it, or is not in the file.
 
-    After a kill the next start settles that.
+    After a kill nothing is compared, because the next start corrects the file.
     """
     if any(summary.is_unsound for summary in summaries) or not epochs or facts.clean is False:
         return
     starts = dict(epochs)
-    # an empty segment ends where it begins: retention leaves one, and the epoch begins with it
+    # retention may leave only an empty segment, at whose base offset the epoch begins
     end = max((_end_offset(summary) for summary in summaries), default=0)
     for summary in summaries:
         for epoch, offset, position in summary.epochs:
@@ -107,7 +104,7 @@ def _end_offset(summary: CheckSummary) -> int:
 
 
 def _epoch_finding(text: Message, evidence: Evidence, facts: PartitionFacts) -> Finding:
-    """Of a file that Kafka reads, and should not believe."""
+    """Returns a finding about a file that Kafka reads although it is wrong."""
     consequence = message("consequence.epochs_taken")
     return facts.make_finding(
         "leader-epoch-bad", LEADER_EPOCHS, text, evidence, consequence=consequence

@@ -1,4 +1,4 @@
-"""All checks of what lies in a topic-partition directory beside its segments."""
+"""All checks of the files in a topic-partition directory, other than .log and its indexes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,10 +18,10 @@ from kafkaviz.log.partition import Partition
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """The files beside the segments.
+    """Yields the findings about the other files of a topic-partition directory.
 
     Args:
-        summaries: of the live segments, in order.
+        summaries: the summaries of the live segments, in order.
     """
     yield from aborted_transactions.check_partition(summaries, facts)
     yield from producer_snapshots.check_partition(partition, summaries, facts)

@@ -15,7 +15,7 @@ from kafkaviz.simulate.startup import small_files
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """What Kafka would not read, or reads all the same."""
+    """Yields a finding if partition.metadata breaks its format, even if Kafka reads it."""
     if not any(file_info.name == PARTITION_METADATA for file_info in partition.other_files):
         return
     data = b""
@@ -38,7 +38,7 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _consequence(data: bytes) -> Message | None:
-    """What a start makes of these bytes; None where they take the directory offline."""
+    """Returns the effect of these bytes on a start; None if they take the directory offline."""
     start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
     if start_fault is None:
         return message("consequence.values_read")

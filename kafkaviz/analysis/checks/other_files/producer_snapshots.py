@@ -1,7 +1,4 @@
-"""The checks of producer snapshots.
-
-Can they be read, does each belong to the log, is one there where producers wrote?
-"""
+"""The checks of producer snapshots: unreadable, stray, or missing though producers wrote."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,17 +20,17 @@ from kafkaviz.messages import message
 
 CRC_AT = field_start(producer_snapshot.HEADER, "crc")
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
-SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
+SNAPSHOT_BYTES = 64 << 20  # larger snapshots are not read
 
 
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Snapshots that cannot be read, that belong nowhere, and none where one is needed.
+    """Yields findings about snapshots that are unreadable, stray or missing.
 
-    A start keeps those of segments' base offsets and the newest one above (removeStraySnapshots,
-    4.3.1). Each stop leaves one at the log's end, which the next but one removes: that is how a
-    healthy log looks, so a snapshot where a batch begins is none of these.
+    A start keeps those at the base offsets of segments, and the newest one above
+    (removeStraySnapshots, 4.3.1). Each stop leaves one at the log's end, which the stop after the
+    next one removes. Healthy logs have such snapshots, so one at the start of a batch is not stray.
     """
     base_offsets = [summary.segment.base_offset for summary in summaries]
     snapshots = partition.snapshots
@@ -86,7 +83,7 @@ def check_partition(
 
 
 def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
-    """Whether a batch begins at an offset, or may have before compaction.
+    """Returns whether a batch begins at an offset, or may have begun there before compaction.
 
     The log's end counts too.
     """
@@ -114,7 +111,7 @@ def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
 
 
 def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """One that Kafka does not read, whatever lies beside it."""
+    """Yields a finding about a snapshot that Kafka cannot read."""
     try:
         data = file.read(snapshot.path, limit_bytes=SNAPSHOT_BYTES)
         producer_snapshot.parse(data)
@@ -127,7 +124,7 @@ def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
             data[CRC_AT : producer_snapshot.CRC_START],
             crc32c(data[producer_snapshot.CRC_START :]),
         )
-        # whatever else is wrong follows from this
+        # a wrong checksum is the cause of any other fault
         if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
             number = int.from_bytes(stored_crc, "big")
             evidence = Evidence(

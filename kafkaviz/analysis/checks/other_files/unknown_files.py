@@ -1,6 +1,6 @@
-"""What lies in a directory that no broker works with.
+"""The checks for files and directories that no broker works with.
 
-Leftovers, indexes without a .log, files and directories of others.
+These are leftovers, indexes without a .log, and files of other programs.
 """
 
 from collections.abc import Collection, Iterator
@@ -26,7 +26,7 @@ LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap
 
 
 def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """The files of a segment that is not in use."""
+    """Yields a finding about the files of a segment that is not in use."""
     file_names = [file_info.name for file_info in segment.files]
     length = sum(file_info.size_bytes for file_info in segment.files)
     text = message("finding.files_of_bytes", names=tuple(file_names), n=length)
@@ -43,9 +43,9 @@ def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """Indexes without a .log.
+    """Yields findings about indexes without a .log.
 
-    Beside a folder of the .log's name they stay: LogLoader (4.3.1, 4.4.0) only asks whether
+    They stay if a folder has the .log's name, because LogLoader (4.3.1, 4.4.0) only checks that
     something of that name exists.
     """
     has_folder = (segment.files[0].path.parent / f"{segment.name}.log").is_dir()
@@ -65,7 +65,7 @@ def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Folders in a partition directory, where a broker makes files alone."""
+    """Yields findings about folders in a partition directory, where a broker creates only files."""
     live_bases = {segment.base_offset for segment in partition.live}
     for name in file.list_folders(partition.path):
         shown_name = replace_surrogates(name)
@@ -78,10 +78,7 @@ def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Findi
 
 
 def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
-    """What Kafka does with a folder, where the start does not end at it.
-
-    Those at which it ends are failures of the start.
-    """
+    """Returns Kafka's reaction to a folder, for folders that do not make the start fail."""
     parsed = names.parse_file(name)
     if parsed is None or parsed.suffix:
         return message("consequence.folder")
@@ -93,9 +90,9 @@ def _folder_consequence(name: str, live_bases: Collection[int]) -> Message:
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Files that are none of Kafka's, and snapshots that were never removed.
+    """Yields findings about files that are not Kafka's, and about snapshots left over.
 
-    The snapshots wait to be unlinked or were never finished.
+    Left-over snapshots wait for deletion, or were never finished.
     """
     for file_info in partition.other_files:
         name = names.parse_file(file_info.name)
@@ -118,7 +115,10 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
-    """A file that has none of Kafka's names, with what LogLoader (4.3.1, 4.4.0) takes it for."""
+    """Returns a finding about a file with an unknown name, and its effect on LogLoader.
+
+    The effect is that in 4.3.1 and 4.4.0.
+    """
     stranger = stranger_finding(
         facts.partition, file_info.name, file_info.size_bytes, facts.release
     )
@@ -134,7 +134,7 @@ def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFac
 
 
 def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
-    """What a start does with a file of this name; None where it ignores it.
+    """Returns the effect of a file of this name on a start; None if it is ignored.
 
     Args:
         bases: the base offsets of the .log files in use.
@@ -161,7 +161,7 @@ def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
 
 
 def directory_finding(name: str, release: Release) -> Finding:
-    """One that no start accepts."""
+    """Returns a finding about a directory that no start accepts."""
     return finding(
         "directory-name-bad",
         message("finding.no_partition_name", name=name),
@@ -174,7 +174,7 @@ def directory_finding(name: str, release: Release) -> Finding:
 def stranger_finding(
     partition: str | None, name: str, size_bytes: int | None, release: Release
 ) -> Finding:
-    """A file that is none of Kafka's."""
+    """Returns a finding about a file that is not Kafka's."""
     shown_name = replace_surrogates(name)
     path = f"{partition}/{shown_name}" if partition else shown_name
     byte_range: dict[str, Any] = (

@@ -1,11 +1,11 @@
-"""What is reported of a file that could not be read here.
+"""The findings about files that could not be read here, and what a broker would do.
 
-Whose fault it is, what a broker in our place would do, and who may read it.
+For example:
 
-    orders-0/00000000000000000000.index may not be read     unreadable-file, an error: a broker that
-    may not either goes offline
-    orders-0/00000000000000000000.log is gone               unreadable-file, for information: it was
-    listed, and a running broker deleted or renamed it before it was read
+- orders-0/00000000000000000000.index may not be read: unreadable-file, an error. A broker without
+  permission goes offline too.
+- orders-0/00000000000000000000.log is gone: unreadable-file, for information. It was listed, and a
+  running broker deleted or renamed it before it was read.
 """
 
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ OTHERWISE = message("next_step.look_at_disk")
 def file_finding(
     name: str, fault: KafkavizError, facts: PartitionFacts, consequence: Message = OFFLINE
 ) -> Finding:
-    """A file of a partition directory.
+    """Returns a finding about a file of a partition directory.
 
     Args:
-        consequence: one of those above.
+        consequence: one of the consequences above.
     """
     return path_finding(
         f"{facts.partition}/{name}",
@@ -58,10 +58,10 @@ def path_finding(
     release: Release,
     consequence: Message = OFFLINE,
 ) -> Finding:
-    """A file or directory, relative to the broker directory.
+    """Returns a finding about a file or directory, relative to the broker directory.
 
-    An error where a broker that cannot read it either is stopped by that. No fault where it was
-    listed and has vanished since: a running broker deletes segments and partitions.
+    It is an error if a broker that cannot read the file either would be stopped. It is not a fault
+    if the file vanished after it was listed: a running broker deletes segments and partitions.
     """
     is_vanished = problem.kind == "missing"
     consequence = VANISHED if is_vanished else consequence
@@ -92,9 +92,9 @@ def path_finding(
 
 
 def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings of a partition, with those of all vanished files as one.
+    """Returns the findings of a partition, with those about vanished files folded into one.
 
-    A broker deletes a segment's files together, and a partition's.
+    A broker deletes all files of a segment or partition together.
     """
     vanished = [finding for finding in findings if finding.consequence == VANISHED]
     if len(vanished) < 2:
@@ -107,8 +107,8 @@ def fold_vanished(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def hides_start(unreadable_finding: Finding) -> bool:
-    """Whether it is about a file that a start reads.
+    """Returns whether a finding is about a file that a start reads.
 
-    It cannot be predicted then, since the broker may read it or not.
+    The start cannot be predicted then, because the broker may or may not be able to read the file.
     """
     return unreadable_finding.consequence in (OFFLINE, NO_START, SNAPSHOT)
