@@ -670,10 +670,10 @@ def _open_lone_partition(source: Path, path: Path) -> Broker:
 def _without_other_segments(
     partition: Partition, directory: LogDirectory, folder: Path
 ) -> tuple[Partition, LogDirectory]:
-    """One segment of a partition, and its log directory, so that no other is missing.
+    """Returns a partition with only one segment, and its log directory, for a single opened file.
 
-    Nothing is said of a log that goes on before or after the segment. A start recovers the segment
-    only where the recovery point is below its end.
+    Checkpoints that concern segments before or after it are removed, so nothing is reported as
+    missing. A start recovers the segment only if the recovery point is below its end.
     """
     parsed = (names.parse_file(info.name) for info in file.list_files(folder))
     bases = sorted(name.base_offset for name in parsed if name and name.kind == "log")

@@ -1,6 +1,6 @@
 """A range of any file of a broker directory, as bytes and as named spans.
 
-The file is not read from its start.
+Only the range and what locates it are read, not the file from its start.
 """
 
 from typing import NamedTuple
@@ -15,17 +15,18 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.log_regions import LogRegion
 from kafkaviz.messages import message
 
-TEXT_BYTES = 1 << 20  # a text file is read completely; what is larger is no checkpoint of Kafka's
-LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata is batches too
+TEXT_BYTES = 1 << 20  # text files are read whole; a larger one is not Kafka's
+LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata consists of batches too
 TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)
 
 
 class FileByteRange(NamedTuple):
-    """The bytes start to stop of a file.
+    """The bytes from `start` to `stop` of a file.
 
     Attributes:
-        size_bytes: of the file.
-        spans: those that have a byte in the range, uncut: they may begin before and end behind.
+        size_bytes: the size of the whole file.
+        spans: the spans that overlap the range. They are not cut, so they may begin before it and
+            end after it.
     """
 
     start: int
@@ -36,12 +37,12 @@ class FileByteRange(NamedTuple):
 
 
 class DecompressedByteRange(NamedTuple):
-    """The records of a compressed batch, decompressed.
+    """The bytes from `start` to `stop` of the decompressed records of a batch.
 
     Attributes:
-        size_bytes: of all of them.
-        data: the bytes start to stop of them.
-        spans: of that range.
+        size_bytes: the size of all decompressed records.
+        data: the bytes of the range.
+        spans: the spans that overlap the range.
     """
 
     start: int
@@ -52,7 +53,7 @@ class DecompressedByteRange(NamedTuple):
 
 
 def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRange:
-    """The bytes from start to stop of any file, by default all, and what they are.
+    """Returns a range of any file and its spans; by default the whole file.
 
     Raises:
         CannotOpen: the file cannot be read.
@@ -70,10 +71,10 @@ def read(info: FileInfo, start: int = 0, stop: int | None = None) -> FileByteRan
 def read_decompressed(
     log: FileInfo, position: int, start: int = 0, stop: int | None = None
 ) -> DecompressedByteRange | None:
-    """What the compressed batch at a position holds, from byte start to stop of it.
+    """Decompresses the batch at `position` and returns a range of its records.
 
     Returns:
-        None where the batch is not compressed.
+        None if the batch is not compressed.
 
     Raises:
         CannotOpen: the file cannot be read.
@@ -99,7 +100,7 @@ def read_decompressed(
 
 
 def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
-    """The spans of a file that may have a byte in [start, stop)."""
+    """Returns the spans of a file that may have a byte in [start, stop)."""
     name = names.parse_file(info.name)
     kind = "checkpoint" if info.name == names.BOOTSTRAP else name.kind if name else ""
     base_offset = name.base_offset if name else 0
@@ -122,7 +123,7 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
 
 
 def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
-    """The spans of a batch, or of a region that is none."""
+    """Returns the spans of one region of a .log: a batch, garbage or zeros."""
     size_bytes = region.end - region.position
     if region.kind in (log_regions.BATCH, log_regions.TORN):
         data = file.read(log.info.path, region.position, min(size_bytes, log_regions.BATCH_BYTES))
@@ -156,7 +157,7 @@ def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop:
 def _index_spans(
     info: FileInfo, layout, row_format: spans_table.RowFormat, start: int, stop: int
 ) -> list[Span]:
-    """The slots of an index, which may end in unwritten ones."""
+    """Returns the slots of an index. The last ones may be unwritten."""
     data, _ = file.read_data(info.path)
     slots = layout.parse(data.ljust(len(data) + -len(data) % row_format.layout.itemsize, b"\0"))
     return _row_spans(
@@ -167,7 +168,7 @@ def _index_spans(
 def _row_spans(
     info: FileInfo, row_format: spans_table.RowFormat, written_bytes: int, start: int, stop: int
 ) -> list[Span]:
-    """The rows that have a byte in the range."""
+    """Returns the rows that have a byte in the range."""
     row_bytes = row_format.layout.itemsize
     first, last = start - start % row_bytes, stop + -stop % row_bytes
     data = file.read(info.path, first, max(0, min(last, written_bytes) - first))
@@ -177,9 +178,9 @@ def _row_spans(
 
 
 def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[Span]:
-    """The spans of a snapshot, a text, or a file that is none of Kafka's.
+    """Returns the spans of a producer snapshot, a text file, or a file that Kafka does not write.
 
-    These are small, or nothing but their size is known of them.
+    A larger text file, and a file that Kafka does not write, is one unknown span.
     """
     if info.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown_file_span(info)]

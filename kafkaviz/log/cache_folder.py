@@ -1,11 +1,11 @@
-"""The folder of kafkaviz's own files: unpacked archives, blocks of remote files, uploads."""
+"""The folder for kafkaviz's own files: unpacked archives, blocks of remote files, uploads."""
 
 import os
 from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """KAFKAVIZ_CACHE, else the user's cache folder."""
+    """Returns $KAFKAVIZ_CACHE, or else kafkaviz's folder in the user's cache folder."""
     override = os.environ.get("KAFKAVIZ_CACHE")
     if override:
         return Path(override)

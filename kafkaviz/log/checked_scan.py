@@ -1,8 +1,8 @@
-"""Every batch of a .log with its checksum and records, or less of it; those behind damage too.
+"""A scan that checks the batches of a .log and continues after damage.
 
-An index may be as damaged as its .log. So the next batch is looked for in the bytes themselves: the
-eight bytes of the offset that goes on, where a batch with a right checksum begins. Behind offsets
-10 to 19 these are 00 00 00 00 00 00 00 14.
+The index may be damaged too, so the scan searches the bytes of the .log for the next batch. It
+looks for the eight bytes of the next expected offset at which a batch with a valid checksum begins.
+After offsets 10 to 19 these bytes are 00 00 00 00 00 00 00 14.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,18 +24,20 @@ from kafkaviz.format.walk import Walk, WalkEnd, batch_at
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes
 from kafkaviz.log.resync_scan import BatchWalk, ResynchronisingScan
 
-SEARCHED_BYTES = 16 << 20  # for the offset that goes on
-TRIES = 64  # batches of a chunk that may hide the next one; positions that contain its offset
-MAX_HOLES = 100  # behind which the next batch is looked for
-# batches read for their checksums where headers do not go on; compaction leaves gaps
+SEARCHED_BYTES = 16 << 20  # how far the next expected offset is searched for
+TRIES = 64  # per chunk: batches with a wrong checksum; per search: matches
+MAX_HOLES = 100  # after this many holes the scan ends at the next one
+# Limits the doubtful headers that are verified by reading the batch. Compaction leaves gaps between
+# offsets that look doubtful.
 MAX_DOUBTS = 1000
 
 
 class CheckedScan(ResynchronisingScan):
-    """Checks every checksum and decodes every record, or less by its level, from byte 0 on.
+    """Checks every checksum and decodes every record from byte 0 on, or less, as `level` says.
 
-    The arrays are of format.deep_scan.CHECKED_BATCH. The next batch behind damage goes on with the
-    offsets and has a right checksum; where there is none, it is one that an index entry leads to.
+    The arrays have the type format.deep_scan.CHECKED_BATCH. After damage, the scan continues at the
+    batch that has the next expected offset and a valid checksum. If it finds none, it continues at
+    a valid batch that an index entry points to.
     """
 
     def __init__(
@@ -48,19 +50,18 @@ class CheckedScan(ResynchronisingScan):
         first_walk: BatchWalk | None = None,
         level: CheckLevel = CheckLevel.RECORDS,
     ) -> None:
-        """Sets up the scan; nothing is read yet.
+        """Prepares the scan without reading.
 
         Args:
-            base_offset: of the segment.
+            base_offset: the base offset of the segment.
             take_faults: called with the faults in the records of each chunk.
-            first_walk: the batches from byte 0 on, where they were checked before; no fault is in
-                them.
-            level: how much of each batch is looked at.
+            first_walk: the batches from byte 0 on if they were checked before and have no fault.
+            level: how much of each batch is checked.
         """
         super().__init__(0, stop)
         self._first_walk, self._level = first_walk, level
         self._points, self._take_faults = points, take_faults
-        self._last_offset = base_offset - 1  # of the last batch with a right checksum
+        self._last_offset = base_offset - 1  # of the last batch with a valid checksum
         self._hole_count = 0
 
     def _walk(self, position: int) -> BatchWalk:
@@ -87,7 +88,10 @@ class CheckedScan(ResynchronisingScan):
         return row, position
 
     def _find_hidden(self, batch: np.void) -> int | None:
-        """The next batch, if the length of one with a wrong checksum leads past it or nowhere."""
+        """Returns the next batch if a batch with a wrong checksum has a length that skips it.
+
+        Returns None if the length is plausible or the next batch is not found.
+        """
         position, end = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
         if batch["magic"] != MAGIC_2 or end >= self._stop:
             return None
@@ -113,7 +117,7 @@ class CheckedScan(ResynchronisingScan):
         return next_position
 
     def _find_behind_header(self, position: int) -> int | None:
-        """The batch that goes on with the offsets of one of which only the length is wrong."""
+        """Returns the batch after a header in which only the length is wrong, or None."""
         header = np.empty((1, HEADER_BYTES), np.uint8)
         if self._points.read(position, header[0]) < HEADER_BYTES:
             return None
@@ -126,7 +130,7 @@ class CheckedScan(ResynchronisingScan):
         return self._find_offset(int(batch["last_offset"]) + 1, start, start + SEARCHED_BYTES)
 
     def _fills(self, batch: np.void) -> bool:
-        """Whether a batch reaches to the very end, by its checksum."""
+        """Returns whether the checksum is valid if the batch extends to the end of the range."""
         last_batch = batch.copy()
         last_batch["size_bytes"] = self._stop - int(batch["position"])
         return last_batch["size_bytes"] <= SEARCHED_BYTES and batch_records.has_valid_crc(
@@ -134,12 +138,7 @@ class CheckedScan(ResynchronisingScan):
         )
 
     def _find_offset(self, base_offset: int, start: int, stop: int) -> int | None:
-        """The first complete batch with this base offset and a right checksum.
-
-        Args:
-            start: it begins at this byte or behind.
-            stop: it begins before this byte.
-        """
+        """Returns where the first valid batch with this base offset begins, in [start, stop)."""
         if not 0 <= base_offset <= MAX_OFFSET:
             return None
         pattern = base_offset.to_bytes(8, "big")
@@ -154,7 +153,7 @@ class CheckedScan(ResynchronisingScan):
 
 
 class _CheckedWalk:
-    """A deep scan as arrays of its batches."""
+    """The batches of a deep scan as arrays; the faults in records go to `take_faults`."""
 
     def __init__(
         self,
@@ -179,7 +178,7 @@ class _CheckedWalk:
 
 
 class _HeaderWalk:
-    """The headers alone, believed where the next one bears them out."""
+    """Reads headers only. Checksums are checked only where offsets or magic do not continue."""
 
     def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
         self._read, self._stop = points.read, stop
@@ -204,13 +203,13 @@ class _HeaderWalk:
         yield last_batch
 
     def _look_again(self, batches: np.ndarray, places: np.ndarray) -> None:
-        """Checks the checksums of these batches."""
+        """Checks the checksums of the batches at these places."""
         for place in places.tolist():
             batches["crc_valid"][place] = batch_records.has_valid_crc(self._read, batches[place])
 
 
 def _leads_astray(batches: np.ndarray, following: np.ndarray) -> np.ndarray:
-    """Whether what each batch leads to does not go on from it."""
+    """Returns for each batch whether the next one does not continue its offsets or its magic."""
     is_gap = (following["base_offset"] != batches["last_offset"] + 1) & (
         following["base_offset"] != UNKNOWN
     )

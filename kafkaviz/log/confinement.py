@@ -1,7 +1,7 @@
-"""The directories that a process may open files in: of a server that several people use.
+"""Limits a server that several people use to the directories in which it may open files.
 
-A path is judged before it is opened, but a link on the way may be changed in between, or lie where
-nobody looked: so each file is judged again once it is open, by where it really is.
+A path is checked before it is opened, but a link in it may change in between. So each file is
+checked again after opening, by its real path.
 """
 
 import json
@@ -13,11 +13,11 @@ from pathlib import Path
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message
 
-CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # of the environment, which Spark's workers inherit
+CONFINEMENT = "KAFKAVIZ_CONFINED_TO"  # an environment variable, because Spark's workers inherit it
 
 
 def confine(directories: Iterable[Path] | None) -> None:
-    """From now on nothing is opened outside these directories; None lifts it."""
+    """Limits all later opens to these directories; None removes the limit."""
     if directories is None:
         os.environ.pop(CONFINEMENT, None)
     else:
@@ -27,25 +27,24 @@ def confine(directories: Iterable[Path] | None) -> None:
 
 
 def is_confined() -> bool:
-    """Whether the process may open files in some directories alone."""
     return CONFINEMENT in os.environ
 
 
 def allowed_prefixes() -> tuple[str, ...] | None:
-    """How the real paths of what may be opened begin; None where everything may be."""
+    """Returns how the real path of an allowed file begins, or None if every file is allowed."""
     allowed_json = os.environ.get(CONFINEMENT)
     return None if allowed_json is None else _prefixes(allowed_json)
 
 
 def refuse_outside(descriptor: int, path: Path | str) -> None:
-    """Checks that an open file or directory lies where this process may read.
+    """Checks that an open file or directory is where this process may read.
 
     Args:
-        descriptor: of the open file or directory.
-        path: by what it was opened.
+        descriptor: the open file or directory.
+        path: the path by which it was opened.
 
     Raises:
-        CannotOpen: it lies outside; of kind "outside".
+        CannotOpen: it is outside; the kind is "outside".
     """
     prefixes = allowed_prefixes()
     if prefixes is not None and not _real_path(descriptor, path).startswith(prefixes):
@@ -53,9 +52,9 @@ def refuse_outside(descriptor: int, path: Path | str) -> None:
 
 
 def _real_path(descriptor: int, path: Path | str) -> str:
-    """Where the open file is, with a separator at the end of a directory's path.
+    """Returns the path of an open file; the path of a directory ends with a separator.
 
-    Without /proc, where its path leads now.
+    Without /proc, returns where the path leads now.
     """
     try:
         return os.path.join(os.readlink(f"/proc/self/fd/{descriptor}"), "")
@@ -69,7 +68,11 @@ def _prefixes(allowed_json: str) -> tuple[str, ...]:
 
 
 def open_nonblocking(path: str, flags: int) -> int:
-    """As open() does it, without waiting, and if the file lies where this process may read."""
+    """Opens a file without waiting, as an opener for open().
+
+    Raises:
+        CannotOpen: the file is not where this process may read.
+    """
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     try:
         refuse_outside(descriptor, path)

@@ -1,13 +1,13 @@
-"""Where reading of a .log may begin or end inside it: at index entries that the .log confirms.
+"""The positions in a .log at which reading may begin or end, found by verified index entries.
 
-An index is never trusted. Of the entry (offset 1035, position 4096) this much must be true in the
-.log before 4096 counts: a batch begins there that is complete by its checksum; and, where it is
-looked for by its offset, it does not begin behind 1035. An entry of a .timeindex counts if the
-batch that holds its offset has its timestamp as the newest. Slots are read one by one, as a search
-needs them: of an index of 512 KiB about a hundred bytes.
+An index is never trusted. The entry (offset 1035, position 4096) counts only if a batch with a
+valid checksum begins at byte 4096 of the .log. If the search is by offset, that batch must also not
+begin after offset 1035. An entry of a .timeindex counts only if its timestamp is the largest one of
+the batch that holds its offset. Slots are read one by one as the search needs them: about a hundred
+bytes of a 512 KiB index.
 
-Offsets are taken to grow along a log, as Kafka sees to; where they do not, which is a finding of
-its own, nothing can be skipped by them.
+Offsets are assumed to increase along the log, as Kafka ensures. Where they do not, which is a
+finding, nothing can be skipped by offset.
 """
 
 from bisect import bisect_left, bisect_right
@@ -32,18 +32,18 @@ from kafkaviz.log.remote import address
 from kafkaviz.log.remote.block_cache import BLOCK_BYTES, POINT_BYTES, REQUEST_BYTES, comes_whole
 from kafkaviz.log.segment import LogSegment
 
-TRIES = 16  # entries that are looked at around a place: each lookup reads so many
-MAX_TRIES = 64  # of those behind damage, or before a byte that somebody looks at
-STEPS = 1024  # headers from an entry on, to the batch that holds an offset
-# of batches this large on average the headers alone are read, one by one; of smaller ones
-# everything
+TRIES = 16  # entries tried around a place; each lookup reads this many
+MAX_TRIES = 64  # entries tried after damage, or before a byte that is inspected
+STEPS = 1024  # headers read from an entry to the batch that holds an offset
+# If batches are this large on average, only the headers are read, one by one. If they are smaller,
+# everything is read.
 HOP_BYTES = 4096
-SPARE_SHARE = 1.1  # of what is expected to be read, for batches that grow
-END_ENTRIES = 3  # of batches behind an offset: that which has it, the next, where that ends
-SAMPLE_BATCHES = 16  # batches that the average is of
+SPARE_SHARE = 1.1  # factor on the expected bytes, because batches may grow
+END_ENTRIES = 3  # entries after an offset: its batch, the next one, and where that ends
+SAMPLE_BATCHES = 16  # batches over which the average is taken
 LENGTH_START = field_start(HEADER, "batch_length_bytes")
 LENGTH_BYTES = LENGTH_END - LENGTH_START
-UNWRITTEN_KEY = inf  # the key of a slot that was never written: behind all others
+UNWRITTEN_KEY = inf  # the key of a slot that was never written; sorts last
 
 
 @contextmanager
@@ -54,16 +54,17 @@ def entry_points(
     first_offset: float = -inf,
     last_offset: float = inf,
 ) -> Generator["EntryPoints"]:
-    """The entry points of a segment with a .log, while its files are open.
+    """Yields the entry points of a segment with a .log while its files are open.
 
-    An index that cannot be opened proves none.
+    An index that cannot be opened has no entry points.
 
     Args:
-        is_index_needed: False to leave out the indexes of a log in a store, each of which would be
-            two requests more, where the log comes whole or is read from its start on, and nothing
-            in what is read is damaged.
-        first_offset: of what will be read, where that is known.
-        last_offset: the same. What lies between both by the .index comes by one request.
+        is_index_needed: False saves the two requests per index of a log in a remote store. The
+            indexes are then left out if the log comes whole or is read from its start, and the
+            bytes read are sound.
+        first_offset: the first offset that will be read, if known.
+        last_offset: the last offset that will be read, if known. One request brings the bytes
+            between both.
     """
     with ExitStack() as stack:
         log = stack.enter_context(file.reader(segment.log.path))
@@ -87,10 +88,11 @@ def entry_points(
 def _sound_end(
     segment: LogSegment, read: ReadInto, first_offset: float, last_offset: float
 ) -> int | None:
-    """The byte up to which a log is read without its .index; None where that is needed.
+    """Returns the byte up to which a log is read without its .index, or None if that is not enough.
 
-    That of a log that comes whole, if it is sound; of a larger one that is read from its start the
-    one behind the last offset, where two requests bring that: the first tells how much more.
+    For a sound log that a store gives whole, this is its size. For a larger log that is read from
+    its start, it is the first batch after `last_offset`, which must come within two requests. The
+    first request shows how large the second must be.
     """
     size_bytes = segment.log.size_bytes
     if sound_end_offset(segment, read) is not None:
@@ -99,7 +101,7 @@ def _sound_end(
         return None
     start, stop = 0, min(POINT_BYTES, size_bytes)
     while start < stop <= REQUEST_BYTES:
-        read(start, np.empty(stop - start, np.uint8))  # by one request
+        read(start, np.empty(stop - start, np.uint8))  # one request
         batches, end = _sound_batches(segment, read, stop)
         behind = batches["position"][batches["base_offset"] > last_offset]
         if len(behind):
@@ -113,13 +115,13 @@ def _sound_end(
 
 
 def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
-    """One past the last offset of a .log that a store gives whole, if nothing in it is damaged.
+    """Returns the last offset plus 1 of a .log that a store gives whole, if it is sound.
 
     Args:
-        read: of the .log.
+        read: a reader of the .log.
 
     Returns:
-        None of any other .log.
+        None for any other .log.
     """
     size_bytes = segment.log.size_bytes
     if not comes_whole(segment.log.path, size_bytes) or not _is_stored(segment):
@@ -131,9 +133,10 @@ def sound_end_offset(segment: LogSegment, read: ReadInto) -> int | None:
 
 
 def ends_before(segment: LogSegment, offset: int) -> bool:
-    """Whether a store shows by one request that this is the log end offset.
+    """Returns whether one request to a store shows that `offset` is the log end offset.
 
-    The last bytes of the .log are then a batch with the right checksum and the offset before.
+    It does if the last bytes of the .log are a batch with a valid checksum that ends just before
+    `offset`.
     """
     size_bytes = segment.log.size_bytes
     start = max(0, -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES - POINT_BYTES)
@@ -146,7 +149,7 @@ def ends_before(segment: LogSegment, offset: int) -> bool:
             return False
         windows = np.lib.stride_tricks.sliding_window_view(tail[LENGTH_START:], LENGTH_BYTES)
         lengths = np.ascontiguousarray(windows).view(">i4")[:, 0]
-        ends = np.arange(len(lengths)) + LENGTH_END + lengths  # of batches that began there
+        ends = np.arange(len(lengths)) + LENGTH_END + lengths  # where a batch from there would end
         for batch_start in np.flatnonzero(ends == len(tail)).tolist():
             batch = batch_at(read, start + batch_start, size_bytes)
             if batch is not None and batch["last_offset"] + 1 == offset:
@@ -155,15 +158,15 @@ def ends_before(segment: LogSegment, offset: int) -> bool:
 
 
 def _is_stored(segment: LogSegment) -> bool:
-    """Whether the bytes of a .log come from a store."""
+    """Returns whether the bytes of a .log come from a remote store."""
     return address.mirror_behind(segment.log.path) is not None
 
 
 def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.ndarray, int]:
-    """The batches from the first byte on up to damage, and the byte behind the last one.
+    """Returns the batches from byte 0 up to damage, and the byte after the last one.
 
-    Each begins where the one before it ends, with a larger offset and the right checksum. There are
-    none where a checksum or an offset is wrong.
+    Each batch begins where the one before it ends, with a larger offset and a valid checksum. If a
+    checksum or an offset is wrong, no batch is returned.
     """
     walk, end_offset, parts = Walk(read, 0, stop), segment.base_offset, [np.empty(0, BATCH)]
     for batches in walk:
@@ -177,7 +180,7 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
 
 
 class EntryPoints:
-    """The proven positions of one segment; each is a byte of its .log where a batch begins."""
+    """The verified positions of one segment: bytes of its .log at which a batch begins."""
 
     def __init__(
         self,
@@ -190,8 +193,8 @@ class EntryPoints:
         """Takes the open files of the segment.
 
         Args:
-            log: reads the .log.
-            size_bytes: of the .log as far as it is read.
+            log: a reader of the .log.
+            size_bytes: the number of bytes of the .log that may be read.
         """
         self.read = log
         self._segment, self._size_bytes, self._offsets, self._times = (
@@ -202,9 +205,9 @@ class EntryPoints:
         )
 
     def fetch_offsets(self, first: float, last: float) -> None:
-        """Lets a store give what holds these offsets by one request, as far as one brings it.
+        """Fetches the bytes with these offsets from a store in one request, up to its largest size.
 
-        What the .index says is not proven here: where it is wrong, other bytes come.
+        The .index is not verified here. If it is wrong, other bytes are fetched.
         """
         log = self._segment.log
         if not _is_stored(self._segment) or comes_whole(log.path, log.size_bytes):
@@ -216,13 +219,13 @@ class EntryPoints:
         behind = self._offsets[slot + END_ENTRIES - 1 : slot + END_ENTRIES]
         end = _position(behind[0]) if len(behind) else inf
         if self._segment.state == "active" and end > log.size_bytes - POINT_BYTES:
-            end = inf  # which a reader of what is committed asks for too
+            end = inf  # a reader of committed records asks for the end too
         stop = int(min(end, log.size_bytes, start + REQUEST_BYTES))
         if start < stop:
             self.read(start, np.empty(stop - start, np.uint8))
 
     def find_first(self, start: int, stop: int) -> int | None:
-        """The first proven position in [start, stop), None if no entry leads to one."""
+        """Returns the first verified position in [start, stop), or None."""
         slot = bisect_left(self._offsets, start, key=_position)
         for entry in self._offsets[slot : slot + MAX_TRIES]:
             if start <= _position(entry) < stop and self.is_intact(int(entry["position"])):
@@ -230,7 +233,7 @@ class EntryPoints:
         return None
 
     def find_last(self, position: int) -> int:
-        """The last proven position at or before a byte; byte 0 if no entry leads to one."""
+        """Returns the last verified position at or before `position`, or 0 if there is none."""
         slot = bisect_right(self._offsets, position, key=_position)
         for entry in self._offsets[max(0, slot - MAX_TRIES) : slot][::-1]:
             if 0 < _position(entry) <= position and self.is_intact(int(entry["position"])):
@@ -238,11 +241,7 @@ class EntryPoints:
         return 0
 
     def positions(self, start: int, stop: int) -> np.ndarray:
-        """The positions in the entries between two bytes, proven or not; in order, each once.
-
-        Args:
-            start: this byte itself is left out.
-        """
+        """Returns the positions of the entries in (start, stop): unverified, sorted, unique."""
         first, last = (
             bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop)
         )
@@ -250,7 +249,7 @@ class EntryPoints:
         return entry_positions[(entry_positions > start) & (entry_positions < stop)]
 
     def position_before_offset(self, offset: float) -> int:
-        """A position before which all offsets are smaller; byte 0 where no entry proves one."""
+        """Returns a position before which all offsets are smaller, or 0 if no entry proves one."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
             batch = self._intact_batch(entry)
@@ -259,10 +258,7 @@ class EntryPoints:
         return 0
 
     def position_behind_offset(self, offset: float) -> int:
-        """A position from which on all offsets are larger.
-
-        The end of the .log where no entry proves one.
-        """
+        """Returns a position from which on all offsets are larger, or the end of the .log."""
         slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
         for entry in self._offsets[slot : slot + TRIES]:
             batch = self._intact_batch(entry)
@@ -271,9 +267,9 @@ class EntryPoints:
         return self._size_bytes
 
     def position_before_time(self, timestamp_ms: float) -> int:
-        """A position before which no record is as new as this, by the .timeindex.
+        """Returns a position before which all records are older, by the .timeindex.
 
-        Byte 0 where the .log confirms no entry of it.
+        This is 0 if the .log confirms none of the tried entries.
         """
         slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
@@ -282,9 +278,9 @@ class EntryPoints:
         return 0
 
     def position_behind_time(self, timestamp_ms: float) -> int:
-        """The end of a batch with a record newer than this, as early as the .timeindex has one.
+        """Returns the end of a batch with a newer record, as early as the .timeindex has one.
 
-        The end of the .log without one.
+        This is the end of the .log if the .timeindex has none.
         """
         slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
         for entry in self._times[slot : slot + TRIES]:
@@ -293,24 +289,22 @@ class EntryPoints:
         return self._size_bytes
 
     def is_intact(self, position: int) -> bool:
-        """Whether a complete batch begins at this byte, by its checksum."""
+        """Returns whether a complete batch with a valid checksum begins at this byte."""
         batch = self.header(position)
         return batch is not None and batch_records.has_valid_crc(self.read, batch)
 
     def header(self, position: int) -> np.void | None:
-        """The batch whose header is at this byte, if its length is possible.
+        """Returns the batch header at this byte as a row of format.batch.BATCH.
 
-        Returns:
-            A row of format.batch.BATCH.
+        Returns None if the length or the magic is impossible.
         """
         batch = batch_at(self.read, position, self._size_bytes)
         return batch if batch is not None and 0 <= batch["magic"] <= MAGIC_2 else None
 
     def _intact_batch(self, entry: np.ndarray) -> np.void | None:
-        """The batch that an entry leads to.
+        """Returns the batch that an entry points to.
 
-        Returns:
-            None unless it is complete and does not begin behind the entry's key.
+        Returns None if it is incomplete or begins after the offset of the entry.
         """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
@@ -323,10 +317,9 @@ class EntryPoints:
         )
 
     def _newest_batch(self, entry: np.ndarray) -> np.void | None:
-        """The batch that holds the offset of a time entry.
+        """Returns the batch that holds the offset of a time entry.
 
-        Returns:
-            None unless the entry's timestamp is that of its newest record.
+        Returns None if the entry's timestamp is not the largest one of that batch.
         """
         offset = self._segment.base_offset + int(entry["relative_offset"])
         position = self.position_before_offset(offset)
@@ -341,15 +334,15 @@ class EntryPoints:
 
 
 class IndexSlots:
-    """The slots of an index file as a sequence, each read when it is accessed."""
+    """The slots of an index file as a sequence; each slot is read when it is accessed."""
 
     def __init__(self, read: ReadInto | None, size_bytes: int, layout: np.dtype) -> None:
         """Takes the open file.
 
         Args:
-            read: None where there is no file.
+            read: a reader of the file, or None for a missing file.
         """
-        self._read: ReadInto | Any = read  # Any for None: then there are no slots
+        self._read: ReadInto | Any = read  # Any stands for None; len is 0 then
         self._layout = layout
         self._slots = size_bytes // layout.itemsize if read else 0
 
@@ -357,9 +350,9 @@ class IndexSlots:
         return self._slots
 
     def __getitem__(self, index: int | slice) -> np.ndarray:
-        """An entry, or the entries of a range of slots.
+        """Returns an entry, or the entries of a range of slots.
 
-        Those of a file that has become shorter are zeros.
+        If the file has become shorter, the missing entries are zeros.
         """
         if isinstance(index, int):
             return self[index : index + 1][0]
@@ -391,25 +384,25 @@ def _timestamp(entry: np.ndarray) -> float:
 
 
 def _is_written(entry: np.ndarray) -> bool:
-    """Whether a slot is not all zeros, as one is that was set ahead.
+    """Returns whether a slot is not all zeros, which is how preallocated slots look.
 
-    An entry of time 0 at the base offset looks the same and is not needed.
+    An entry of time 0 at the base offset is all zeros too, but the search does not need it.
     """
     return any(entry.tobytes())
 
 
 def _first_offset(batch: np.void) -> int:
-    """The first offset of a batch.
+    """Returns the first offset of a batch.
 
-    The last of a wrapper of magic 0 and 1, whose header does not name its first.
+    A compressed message of magic 0 or 1 has only its last offset in its header: returns that one.
     """
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
 
 
 def chunk_bytes(points: EntryPoints, start: int) -> int:
-    """How much of a .log to read at once where not every batch is needed.
+    """Returns how many bytes of a .log to read at once if not every batch is needed.
 
-    Of large batches from a byte on the header of one, else much.
+    This is the size of a header if the batches from `start` on are large, otherwise a large chunk.
     """
     position = start
     for number in range(SAMPLE_BATCHES):

@@ -1,7 +1,7 @@
 """One file on disk: its size and time, and its bytes, read forward in chunks and never mapped.
 
-A file of a remote directory has a mirror (remote/mirror.py): its path, size and time are like any
-other's, and its bytes are fetched before they are read here.
+A file of a remote directory has a local mirror (remote/mirror.py). Its path, size and time look
+like any other's. Its bytes are fetched before they are read here.
 """
 
 import io
@@ -22,11 +22,12 @@ from kafkaviz.log.remote import address, mirror
 from kafkaviz.log.remote.block_cache import CachedFile
 from kafkaviz.messages import message
 
-BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
-INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
-# of its entries: more than ten times what segment.index.bytes has space for by default
+BLOCK_BYTES = 512  # the unit of st_blocks, whatever the filesystem's block size is
+INDEX_BYTES = 2**31 - 1  # the largest index that a broker can map (FileChannel.map)
+# The limit for the entries of an index: more than ten times what segment.index.bytes has space for
+# by default.
 DATA_LIMIT_BYTES = 1 << 27
-TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
+TEXT_BYTES = 16 << 20  # enough for a checkpoint of some hundred thousand partitions
 PROPERTIES_BYTES = 1 << 20
 
 
@@ -34,26 +35,25 @@ PROPERTIES_BYTES = 1 << 20
 class FileInfo:
     """A file as its directory lists it.
 
-    The path is joined on access: a broker has files by the hundred thousand.
+    The path is joined on access, because a broker may have hundreds of thousands of files.
     """
 
     directory: Path
     name: str
     size_bytes: int
-    allocated_bytes: int  # less than size_bytes where the file has holes
+    allocated_bytes: int  # less than size_bytes if the file has holes
     mtime_ns: int
 
     @property
     def path(self) -> Path:
-        """The path of the file."""
         return self.directory / self.name
 
 
 def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
-    """The absolute path, with a home directory expanded; of a remote address that of its mirror.
+    """Returns the absolute path, with ~ expanded; for a remote address the path of its mirror.
 
     Raises:
-        CannotOpen: the text names no home directory that is known, or an address that is none.
+        CannotOpen: the home directory is unknown, or the remote address is invalid.
     """
     if remote := address.parse(str(path)):
         return address.mirror_path(remote)
@@ -71,10 +71,10 @@ def absolute_path(path: Path | str, *, expands_home: bool = True) -> Path:
 
 
 def output_path(path: Path | str) -> Path:
-    """The absolute path of what will be written.
+    """Returns the absolute path of a file or folder that will be written.
 
     Raises:
-        CannotOpen: it is a remote address, where nothing is written.
+        CannotOpen: it is a remote address; those are only read.
     """
     if remote := address.parse(str(path)):
         what = message("remote.only_read")
@@ -83,7 +83,7 @@ def output_path(path: Path | str) -> Path:
 
 
 def info(path: Path) -> FileInfo:
-    """What the filesystem says of a file."""
+    """Returns what the filesystem says about a file."""
     with translate_os_errors(path):
         return _info(path.parent, path.name, os.stat(path))
 
@@ -97,23 +97,23 @@ def _info(
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file or directory, even one that cannot be reached.
+    """Returns whether a file or directory exists, even if it cannot be accessed.
 
-    A link that leads to nothing is none.
+    A link to a missing file does not count.
     """
     try:
         os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except OSError:  # a link that leads round, or to where access is denied: reading it shows that
+    except OSError:  # a link loop, or no access: reading it shows the problem
         return True
     return True
 
 
 def is_directory(entry: os.DirEntry) -> bool:
-    """Whether an entry is a directory, also by a link.
+    """Returns whether an entry is a directory or a link to one.
 
-    False where the link cannot be followed, as java.io.File says then.
+    False if the link cannot be followed, as in java.io.File.
     """
     try:
         return entry.is_dir()
@@ -122,10 +122,10 @@ def is_directory(entry: os.DirEntry) -> bool:
 
 
 def list_files(directory: Path) -> list[FileInfo]:
-    """The files of a directory by name, with size and time.
+    """Returns the files of a directory with size and time, sorted by name.
 
-    Links that cannot be followed are included, and pipes and devices, since what has the name of a
-    segment's file is not absent: open_file refuses them. A file that vanishes is left out.
+    Broken links, pipes and devices are included, because a segment file of that name is not absent;
+    open_file refuses them. A file that disappears during the listing is left out.
     """
     files, may_be_mirrored = [], address.may_hold_mirrored(directory)
     with scan(directory) as entries:
@@ -141,7 +141,7 @@ def list_files(directory: Path) -> list[FileInfo]:
 
 
 def list_folders(directory: Path) -> list[str]:
-    """The names of the folders in a directory; none of a directory that cannot be listed."""
+    """Returns the names of the folders in a directory; empty if it cannot be listed."""
     try:
         with scan(directory) as entries:
             return sorted(entry.name for entry in entries if is_directory(entry))
@@ -151,9 +151,9 @@ def list_folders(directory: Path) -> list[str]:
 
 @contextmanager
 def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
-    """The entries of a directory, if it lies where this process may read.
+    """Yields the entries of a directory, if it is where this process may read.
 
-    Of an entry's path only the name is available then.
+    In a confined process only the name of an entry is usable, not its path.
     """
     with translate_os_errors(directory), ExitStack() as stack:
         if not is_confined():
@@ -165,9 +165,10 @@ def scan(directory: Path) -> Generator[Iterator[os.DirEntry]]:
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
-    """The stat of what an entry leads to.
+    """Returns the stat of an entry's target.
 
-    Of a link that cannot be followed the link itself; reading it then shows that.
+    If the link cannot be followed, returns the stat of the link; reading it shows the problem
+    later.
     """
     try:
         return entry.stat()
@@ -186,10 +187,10 @@ def read(
     *,
     limit_bytes: int = READ_LIMIT_BYTES,
 ) -> bytes:
-    """A range of a file, shorter where the file ends; by default all that is left.
+    """Returns a range of a file, shorter if the file ends; by default all bytes from `position` on.
 
     Raises:
-        CannotOpen: no length is given, and what is left is more than the limit.
+        CannotOpen: no length is given, and more than `limit_bytes` are left.
     """
     with open_file(path) as file:
         remaining = max(0, _size(file) - position)
@@ -200,22 +201,23 @@ def read(
 
 
 def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
-    """A small text file; bytes that are no UTF-8 are shown as U+FFFD.
+    """Returns a small text file; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        CannotOpen: it is larger than the limit.
+        CannotOpen: the file is larger than the limit.
     """
     return read(path, limit_bytes=limit_bytes).decode("utf-8", "replace")
 
 
 def read_data(path: Path) -> tuple[bytes, int]:
-    """The bytes up to the last one that takes space on disk; what follows is a hole, all zeros.
+    """Returns the bytes up to the last one that is allocated on disk; the rest is a hole of zeros.
 
     Returns:
-        The bytes, and the file's size.
+        The bytes, and the size of the file.
 
     Raises:
-        CannotOpen: no broker can map the file, or those bytes are more than DATA_LIMIT_BYTES.
+        CannotOpen: the file is larger than a broker can map, or these bytes exceed
+            DATA_LIMIT_BYTES.
     """
     with open_file(path) as file:
         size = _size(file)
@@ -229,11 +231,11 @@ def read_data(path: Path) -> tuple[bytes, int]:
 
 @contextmanager
 def open_file(path: Path) -> Generator[io.FileIO]:
-    """A regular file, open to read.
+    """Opens a regular file for reading.
 
     Raises:
-        CannotOpen: it is anything else: a pipe without a writer would be waited for, a device has
-            no end.
+        CannotOpen: it is not a regular file. Opening a pipe without a writer would block, and a
+            device has no end.
     """
     mirrored_path = address.mirror_behind(address.localize(path))
     if mirrored_path:
@@ -257,8 +259,8 @@ def reader(path: Path) -> Generator[ReadInto]:
     """Opens a file to be read by position.
 
     Yields:
-        A function read(position, buffer) that fills the buffer from that byte and returns the
-        number of bytes it got.
+        A function read(position, buffer) that fills the buffer from that byte on and returns the
+        number of bytes it read.
     """
     with open_file(path) as file:
         descriptor = file.fileno()
@@ -268,7 +270,7 @@ def reader(path: Path) -> Generator[ReadInto]:
                 buffer = buffer[: max(0, file.size_bytes - position)]
                 file.fetch(position, len(buffer))
             read_bytes = 0
-            # nothing lies before a file; of -1 the system gives what comes next
+            # a negative position must not reach preadv, where -1 means the current position
             while position >= 0 and read_bytes < len(buffer):
                 step = os.preadv(descriptor, [buffer[read_bytes:].data], position + read_bytes)
                 if step == 0:
@@ -280,7 +282,7 @@ def reader(path: Path) -> Generator[ReadInto]:
 
 
 def view(info: FileInfo) -> FileView:
-    """A file on disk as a FileView, which the searches and checks take."""
+    """Returns a file on disk as a FileView, which the searches and checks take."""
     return FileView(
         name=info.name,
         size_bytes=info.size_bytes,
@@ -306,7 +308,7 @@ def _pieces(file: io.FileIO, position: int, remaining: int) -> Iterator[bytes]:
 
 
 def _data_end(descriptor: int, size: int) -> int:
-    """The byte after the last data on disk; the size where the filesystem does not say."""
+    """Returns the byte after the last data on disk, or the size if the filesystem does not say."""
     position = 0
     try:
         while position < size:
@@ -319,8 +321,8 @@ def _data_end(descriptor: int, size: int) -> int:
 
 
 def _size_unless_hole(descriptor: int, size: int) -> int:
-    """The size of a file that has no data to seek to, unless it is a single hole.
+    """Returns the size of a file without data to seek to, or 0 if the file is a single hole.
 
-    A file on a filesystem without holes has no data to seek to either.
+    A filesystem that does not support holes reports no data either.
     """
     return 0 if os.fstat(descriptor).st_blocks == 0 else size

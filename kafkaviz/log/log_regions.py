@@ -1,7 +1,7 @@
-"""What a .log consists of around one of its bytes: batches, and regions that are none.
+"""The regions of a .log around one of its bytes: batches, and ranges that are not batches.
 
-The way there begins at an index entry whose batch has the checksum of its bytes, and steps on from
-batch to batch, as log.resync_scan does; without an .index it begins at byte 0.
+The search begins at an index entry that points to a valid batch, and continues from batch to batch
+as log.resync_scan does. Without an .index it begins at byte 0.
 """
 
 from collections.abc import Iterator
@@ -18,20 +18,20 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.resync_scan import MISLED, HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment
 
-BATCH_BYTES = 16 << 20  # a larger batch is not read completely
-TAIL_BYTES = 16 << 20  # how far a tail is looked at
-# read at once from an entry on; from the start of a log
+BATCH_BYTES = 16 << 20  # a larger batch is not read to its end
+TAIL_BYTES = 16 << 20  # how much of a tail is examined
+# read at once: from an index entry on, and from the start of a log
 CHUNK_BYTES, LONG_CHUNK_BYTES = 1 << 16, 1 << 20
 BATCH, TORN, GARBAGE, ZEROS = "batch", tail.TORN, tail.GARBAGE, tail.ZEROS
 
 
 class LogRegion(NamedTuple):
-    """The bytes position to end of a .log.
+    """The bytes from `position` to `end` of a .log.
 
     Attributes:
-        kind: a "batch", the start of one that is "torn", "garbage" or "zeros".
-        last_offset: of a batch; of any other region that of the batch before it, None where that is
-            not known.
+        kind: "batch", "torn" for the start of a batch, "garbage" or "zeros".
+        last_offset: the last offset of a batch. For another region it is that of the batch before
+            it, or None if unknown.
     """
 
     position: int
@@ -41,18 +41,18 @@ class LogRegion(NamedTuple):
 
 
 class LogFile:
-    """A .log and the .index beside it, to find out what lies at a byte."""
+    """A .log with its .index, to find out what a byte belongs to."""
 
     def __init__(self, info: FileInfo) -> None:
-        """Sets up the search; nothing is read yet."""
+        """Prepares the search without reading the log."""
         self.info, self.size_bytes = info, info.size_bytes
-        # places are found by positions alone, so that it does not matter where its offsets begin
+        # the search is by position only, so the base offset does not matter
         self._segment = LogSegment(
             base_offset=0, state="closed", log=info, index=_index_beside(info)
         )
 
     def regions(self, start: int, stop: int) -> Iterator[LogRegion]:
-        """The regions that have a byte in [start, stop), in order, without gaps."""
+        """Yields the regions that have a byte in [start, stop), in order, without gaps."""
         stop, last_offset = min(stop, self.size_bytes), None
         with entry_points(self._segment) as points:
             begin = points.find_last(start)
@@ -75,18 +75,18 @@ class LogFile:
             yield self._hole_region(last_hole, last_offset)
 
     def batch_start_before(self, start: int) -> int:
-        """A byte at or before start where a batch begins: the nearest proven, else 0."""
+        """Returns the nearest verified batch start at or before `start`, or 0."""
         with entry_points(self._segment) as points:
             return points.find_last(start)
 
     def batch(self, position: int) -> bytes:
-        """The bytes of the batch at a position, at most 16 MiB of them."""
+        """Returns the bytes of the batch at a position, at most 16 MiB."""
         length = file.read(self.info.path, position + LENGTH_END - 4, 4)
         size_bytes = int.from_bytes(length, "big", signed=True) + LENGTH_END
         return file.read(self.info.path, position, min(size_bytes, BATCH_BYTES))
 
     def _hole_region(self, hole: Hole, last_offset: int | None) -> LogRegion:
-        """The region that no step leads into, or of a batch whose length leads too far."""
+        """Returns the region of a hole; its kind follows from its reason or its bytes."""
         size_bytes = hole.stop - hole.start
         if hole.reason == MISLED:
             kind = TORN
@@ -97,7 +97,7 @@ class LogFile:
 
 
 def _batch_regions(batches: np.ndarray, start: int) -> Iterator[LogRegion]:
-    """The batches that reach behind a byte."""
+    """Yields the batches that end after `start`."""
     first = int(np.searchsorted(batches["position"] + batches["size_bytes"], start, "right"))
     columns = batches[["position", "size_bytes", "last_offset"]][first:]
     for position, size_bytes, last_offset in columns.tolist():

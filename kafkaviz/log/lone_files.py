@@ -1,10 +1,10 @@
-"""A segment of which somebody has files and no partition directory, opened by the path of one.
+"""A view of one segment, for users who have some of its files but no partition directory.
 
-The others are those of the same base offset beside it. They are shown as a topic-partition with
-that segment alone: a folder of kafkaviz's cache with links to them, under the names that a broker
-would give them. Nothing is written beside the files. Where their folder is the directory of a
-topic-partition, the id of its topic (partition.metadata) is shown too, and the snapshot of the
-producers at the segment's end.
+The user gives the path of one file. The files with the same base offset in that folder belong to
+the segment. The view is a folder in kafkaviz's cache that looks like a topic-partition with only
+this segment. It holds links with the names that a broker would use. Nothing is written next to the
+files. If their folder is a partition directory, the view also shows partition.metadata and the
+producer snapshot at the end of the segment.
 
     ~/Downloads/orders-0_00000000000000000335.index
     …/lone/1f0c2d84a9e3b756/unnamed-0/00000000000000000335.index -> the file
@@ -21,12 +21,12 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.cache_folder import cache_folder
 
-UNNAMED = "unnamed-0"  # the topic-partition of files whose folder does not name theirs
+UNNAMED = "unnamed-0"  # the topic-partition if the folder's name is not one
 TEMPORARY = ".making-"
 
 
 def open_view(path: Path) -> Path | None:
-    """The partition directory that shows the segment of a file; None of any other path."""
+    """Returns the view for a file of a segment, or None for any other path."""
     name = names.find_segment_name(path.name)
     if name is None or not path.is_file():
         return None
@@ -58,7 +58,7 @@ def open_view(path: Path) -> Path | None:
 
 
 def folder_of(path: Path) -> Path:
-    """The folder that the files of a partition directory are in: of a view that of the file."""
+    """Returns the folder of the files in a partition directory, which differs for a view."""
     if path.is_relative_to(cache_folder() / "lone"):
         with suppress(OSError):
             return Path(os.readlink(next(path.iterdir()))).parent
@@ -70,7 +70,7 @@ def _identity(name: names.SegmentName) -> tuple[int, str]:
 
 
 def _link(link: Path, target: Path) -> None:
-    """Makes the link what it should be, in one step: others may read it meanwhile."""
+    """Creates or replaces the link atomically, because others may read it at the same time."""
     with suppress(OSError):
         if os.readlink(link) == os.fspath(target):
             return

@@ -1,8 +1,8 @@
 """The state in the cluster metadata log of a broker directory: topic ids, settings, features.
 
-A KRaft broker starts from the newest snapshot (.checkpoint) and replays the .log from the
-snapshot's end offset on; a later record replaces an earlier one, a null value takes a setting away,
-and a removed topic loses all it had.
+A KRaft broker loads the newest snapshot (.checkpoint) and replays the .log from the snapshot's end
+offset on. A later record replaces an earlier one, a null value removes a setting, and a removed
+topic loses everything it had.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +43,7 @@ TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (
 )
 BROKER_TYPES = (metadata.REGISTER_BROKER, metadata.UNREGISTER_BROKER, metadata.CHANGE_BROKER)
 _APPLIED_TYPES = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL, *BROKER_TYPES}
-# of a broker's registration: a broker names some listeners and directories, not a million
+# A registration larger than this is skipped: a broker has few listeners and directories.
 REGISTRATION_BYTES = 1 << 16
 _APPLIED_NUMBERS = np.array(
     [
@@ -56,26 +56,26 @@ _APPLIED_NUMBERS = np.array(
 _BROKER_NUMBERS = frozenset(
     number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in BROKER_TYPES
 )
-# of the records of a compressed batch: KafkaRaftClient.MAX_BATCH_SIZE_BYTES, 4.3.1
+# the limit for the records of a compressed batch: KafkaRaftClient.MAX_BATCH_SIZE_BYTES, 4.3.1
 BATCH_BYTES = 8 << 20
-# in the compressed batches of a log together: a broker compresses none, and some KB can hold
-# millions
+# The limit for the compressed batches of a log together: a broker compresses none, and a few KB can
+# hold millions of records.
 COMPRESSED_RECORDS = 100_000
-# what MetadataLoader (4.3.1, 4.4.0) throws once it has read all records
+# what MetadataLoader (4.3.1, 4.4.0) throws after it has read all records
 NO_METADATA_VERSION = (
     "java.lang.IllegalStateException: Unknown metadata version for FeaturesImage: "
     "metadataVersion(Optional.empty)"
 )
-MAX_PROBLEMS = 100  # with single records
-Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
+MAX_PROBLEMS = 100  # problems with single records
+Resource = tuple[int, str]  # (ConfigResource.Type, name); "" names the default of all brokers
 
 
 class ConfigValue(NamedTuple):
-    """A setting's value as a CONFIG_RECORD gives it, and where that record lies."""
+    """A setting's value in a CONFIG_RECORD, and where that record is."""
 
     value: str
-    file: str  # in the directory of the metadata log
-    offset: int  # of the record in that file; a snapshot counts its own from 0
+    file: str  # a name in the directory of the metadata log
+    offset: int  # the record's offset; in a snapshot, offsets count from 0
 
 
 @dataclass(kw_only=True)
@@ -83,24 +83,24 @@ class MetadataImage:
     """The state after the last record, as far as kafkaviz uses it.
 
     Attributes:
-        topic_ids: of the existing topics, by name.
-        configs: by resource, then by setting.
-        features: their levels.
-        feature_files: the file that sets each of them, in the directory of the metadata log.
-        replicas: the node ids that hold a partition, by topic id, then by the partition's number.
-        directories: the ids of the log directories that hold its replicas, in their order, by topic
-            id, then by the partition's number.
+        topic_ids: the ids of the existing topics, by name.
+        configs: the settings by resource, then by name.
+        features: the feature levels.
+        feature_files: the file that sets each feature, in the directory of the metadata log.
+        replicas: the node ids that hold a partition, by topic id, then by partition number.
+        directories: the ids of the log directories that hold its replicas, in the same order, by
+            topic id, then by partition number.
         log_directories: the ids of the log directories that a broker registered, by node id.
-        leaders: who leads a partition, or led it last, with the leader epoch that holds now; by
-            topic id, then by the partition's number. Only read_leaders fills it.
-        voters: the ids of the controllers, as quorum-state says, which has them where they are
-            given in the settings, or the newest record of them, or controller.quorum.voters of a
-            server.properties; empty where none does.
-        snapshot: the name of the file it started from.
-        has_footer: it ends as a snapshot does; else its last records may be missing.
-        refusal: what the broker throws at the first record that changes something which the lost
-            end of the snapshot held; None where there is none.
-        end_offset: one past the last record that counts.
+        leaders: the current or last leader of a partition with the current leader epoch, by topic
+            id, then by partition number. Only read_leaders fills it.
+        voters: the ids of the controllers. They come from quorum-state, which has them if they are
+            set in the configuration, or else from the newest record of them, or else from
+            controller.quorum.voters in server.properties. Empty if none of these exists.
+        snapshot: the name of the file that was loaded first.
+        has_footer: whether the snapshot has its last record; without it, records may be missing.
+        refusal: the exception that the broker throws at the first record that needs the lost end of
+            the snapshot, or None.
+        end_offset: the last offset that counts plus 1.
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
@@ -119,11 +119,10 @@ class MetadataImage:
     problems: list[Problem] = field(default_factory=list)
 
     def topic_configs(self, topic: str) -> dict[str, ConfigValue]:
-        """The settings a topic was given."""
         return self.configs.get((TOPIC_RESOURCE, topic), {})
 
     def assigned_directory(self, topic_id: str, partition: int, node_id: int) -> str | None:
-        """The id of the log directory that holds a broker's replica, where the log says so."""
+        """Returns the id of the log directory that holds a broker's replica, or None if unknown."""
         replicas = self.replicas.get(topic_id, {}).get(partition, ())
         directories = self.directories.get(topic_id, {}).get(partition, ())
         if node_id not in replicas or len(directories) != len(replicas):
@@ -131,14 +130,14 @@ class MetadataImage:
         return directories[replicas.index(node_id)]
 
     def broker_configs(self, node_id: str | None) -> dict[str, ConfigValue]:
-        """The settings a broker was given while it ran; those of all brokers for ""."""
+        """Returns the settings that a broker was given at run time; "" means all brokers."""
         return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
 
 
 def read_image(broker: Broker) -> MetadataImage:
-    """The state in the broker's metadata log.
+    """Returns the state in the broker's metadata log.
 
-    Empty where the directory has none (ZooKeeper, or another log directory).
+    It is empty if the directory has no metadata log (ZooKeeper, or it is in another directory).
     """
     try:
         partition = find_partition(broker)
@@ -148,9 +147,9 @@ def read_image(broker: Broker) -> MetadataImage:
 
 
 def read_leaders(broker: Broker) -> MetadataImage:
-    """The state in the broker's metadata log with the leader of each partition.
+    """Returns the state in the broker's metadata log with the leader of each partition.
 
-    Empty where the directory has none, or where it cannot be read.
+    It is empty if the directory has no metadata log, or the log cannot be read.
     """
     try:
         partition = find_partition(broker)
@@ -160,7 +159,7 @@ def read_leaders(broker: Broker) -> MetadataImage:
 
 
 def find_partition(broker: Broker) -> Partition | None:
-    """The metadata log of a broker; beside a partition that was opened alone too.
+    """Returns the metadata log of a broker, also if only another partition was opened, or None.
 
     Raises:
         KafkavizError: it cannot be listed.
@@ -178,12 +177,12 @@ def find_partition(broker: Broker) -> Partition | None:
 
 
 def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataImage:
-    """The newest snapshot that can be read, then the log.
+    """Loads the newest readable snapshot and replays the log.
 
-    What could not be read is among the problems.
+    Files that cannot be read are reported in `problems`.
 
     Args:
-        has_leaders: also the leader of each partition, for which every change of one is read.
+        has_leaders: whether to track the leader of each partition, which reads every change of one.
     """
     state, problems, budget = MetadataImage(), [], _RecordBudget()
     quorum_voters = _read_quorum_voters(partition)
@@ -205,7 +204,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
                         if offset >= state.end_offset:
                             replay.apply(offset, value, segment.log)
                     state.end_offset = next_offset
-        # a broker recovers this log at every start, and cuts it there
+        # a broker recovers this log at every start and truncates it here
         except KafkavizError as fault:
             state.problems.append(Problem.from_fault(segment.log.path, fault))
             break
@@ -216,7 +215,7 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
 
 
 def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
-    """The ids in quorum-state, which has them where the voters are given in the settings."""
+    """Returns the ids in quorum-state, which has them if the configuration lists the voters."""
     path = partition.path / names.QUORUM_STATE
     try:
         return checkpoint.parse_quorum_state(read_text(path)).voters
@@ -225,11 +224,7 @@ def _read_quorum_voters(partition: Partition) -> tuple[int, ...]:
 
 
 def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
-    """The finished snapshots, the newest first.
-
-    Yields:
-        The file, and its end offset.
-    """
+    """Yields each finished snapshot and its end offset, newest first."""
     named_files = ((names.parse_file(info.name), info) for info in partition.other_files)
     candidates = [
         (name, info)
@@ -245,10 +240,10 @@ def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
 def _load_snapshot(
     snapshot: FileInfo, end_offset: int, budget: "_RecordBudget", *, has_leaders: bool
 ) -> MetadataImage:
-    """The state in a snapshot.
+    """Returns the state in a snapshot.
 
     Raises:
-        KafkavizError: some of it cannot be read.
+        KafkavizError: part of it cannot be read.
     """
     state = MetadataImage(snapshot=snapshot.name, end_offset=end_offset)
     replay = _Replay(state, has_leaders=has_leaders)
@@ -264,13 +259,13 @@ def _load_snapshot(
 
 
 class _RecordBudget:
-    """How many records of compressed batches are still read of a log and its snapshots."""
+    """How many more records of compressed batches may be read from a log and its snapshots."""
 
     def __init__(self) -> None:
         self._remaining = COMPRESSED_RECORDS
 
     def spend(self, row: np.void, path: Path) -> None:
-        """Takes a batch from the budget.
+        """Subtracts the records of a compressed batch.
 
         Raises:
             CorruptFile: the budget is used up.
@@ -284,14 +279,14 @@ class _RecordBudget:
 def _batches(
     segment: LogSegment, budget: _RecordBudget, state: MetadataImage
 ) -> Iterator[tuple[Iterator[tuple[int, bytes]], int]]:
-    """The batches of a .log or .checkpoint; of control batches the voters are put into the state.
+    """Reads the batches of a .log or .checkpoint; voters in control batches go to `state`.
 
     Yields:
-        Offset and value of the records that are applied, and one past the last offset; of a control
-        batch none, and 0.
+        The offset and value of the records that are applied, and the last offset plus 1; for a
+        control batch no records, and 0.
 
     Raises:
-        CorruptFile: the checksum of a batch is wrong, or no broker writes such a batch.
+        CorruptFile: a checksum is wrong, or no broker writes such a batch.
     """
     log = segment.log
     is_small = log.size_bytes <= FEW_BYTES
@@ -324,9 +319,9 @@ def _batches(
 
 
 def _apply_control(data: bytes, path: Path, position: int, state: MetadataImage) -> None:
-    """Takes over that a snapshot ends, and the voters.
+    """Notes the footer of a snapshot, and the voters.
 
-    They are in a KRaftVotersRecord (KIP-853), and in the LeaderChangeMessage of each election.
+    Voters are in a KRaftVotersRecord (KIP-853) and in the LeaderChangeMessage of each election.
     """
     few_records = batch_records.few_keyed_records(data)
     try:
@@ -356,31 +351,31 @@ def _few_applied_records(
 def _applied_records(data: bytes, path: Path, position: int) -> Iterator[tuple[int, bytes]]:
     try:
         for record in batch_records.iterate(data, BATCH_BYTES, _select_applied):
-            yield record.offset, cast("bytes", record.value)  # as _select_applied has it: not null
+            yield record.offset, cast("bytes", record.value)  # _select_applied skips null values
     except CorruptBytes as fault:
         raise fault.in_file(path, position) from None
 
 
 def _select_applied(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
-    """Which records are of a type that is applied; most records of a cluster are not."""
+    """Returns which records have a type that is applied; most records of a cluster do not."""
     has_type = rows["value_size_bytes"] > 1
     types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
     return has_type & np.isin(types, _APPLIED_NUMBERS)
 
 
 class _Replay:
-    """Applies records to an image, those of a metadata transaction once it ends."""
+    """Applies records to an image; those of a metadata transaction are applied when it ends."""
 
     def __init__(self, state: MetadataImage, *, has_leaders: bool, is_cut: bool = False) -> None:
-        """Sets up the replay.
+        """Prepares the replay.
 
         Args:
-            is_cut: the state lacks the end of its snapshot, so records may refer to what is lost.
+            is_cut: whether the snapshot lacks its end, so that records may refer to lost ones.
         """
         self._state = state
         self._is_cut = is_cut
         self._has_leaders = has_leaders
-        self._pending: list[Callable[[], None]] | None = None  # of the transaction that is open
+        self._pending: list[Callable[[], None]] | None = None  # the changes of the open transaction
         self._handlers: dict[str, Callable[[Values, str, int], None]] = {
             TOPIC: self._add_topic,
             CONFIG: self._set_config,
@@ -390,12 +385,12 @@ class _Replay:
             metadata.CHANGE_BROKER: self._register_directories,
             metadata.UNREGISTER_BROKER: self._unregister,
         }
-        self._names_by_id: dict[str, set[str]] = {}  # of the topics by id
+        self._names_by_id: dict[str, set[str]] = {}  # the topic names by topic id
         for name, topic_id in state.topic_ids.items():
             self._names_by_id.setdefault(topic_id, set()).add(name)
 
     def apply(self, offset: int, value: bytes, file: FileInfo) -> None:
-        """Applies a record of a type that is used; one that cannot be read is passed over."""
+        """Applies a record whose type is used. One that cannot be read is noted as a problem."""
         try:
             if value[1] in PARTITION_NUMBERS:
                 if self._is_cut:
@@ -432,18 +427,18 @@ class _Replay:
             change()
 
     def _refuse_partition(self, topic_id: str) -> None:
-        """TopicsDelta of 4.3.1 asks for the topic of each partition."""
+        """Notes what TopicsDelta of 4.3.1 throws if the partition's topic is unknown."""
         if topic_id not in self._names_by_id and not self._state.refusal:
             self._state.refusal = "java.lang.NullPointerException"
 
     def _refuse_change(self, broker_id: int) -> None:
-        """ClusterDelta of 4.3.1 and 4.4.0 asks for the broker that is changed."""
+        """Notes what ClusterDelta of 4.3.1 and 4.4.0 throws if a changed broker is unknown."""
         if broker_id not in self._state.log_directories and not self._state.refusal:
             words = f"Tried to change broker {broker_id}, but that broker was not registered."
             self._state.refusal = f"java.lang.IllegalStateException: {words}"
 
     def _apply_or_defer(self, change: Callable[[], None]) -> None:
-        """Makes a change, or keeps it for the end of the open transaction."""
+        """Makes a change now, or at the end of the open transaction."""
         change() if self._pending is None else self._pending.append(change)
 
     def _assign(self, assignment: ReplicaAssignment) -> None:
@@ -451,7 +446,7 @@ class _Replay:
             assignment.replicas
         )
 
-        # a change of replicas that names no directories leaves them open (PartitionRegistration)
+        # a change of replicas without directories leaves them unassigned (PartitionRegistration)
         self._state.directories.get(assignment.topic_id, {}).pop(assignment.partition, None)
 
     def _assign_directories(self, assignment: DirectoryAssignment) -> None:
@@ -459,7 +454,7 @@ class _Replay:
         by_partition[assignment.partition] = assignment.directory_ids
 
     def _register_directories(self, values: Values, _file: str, _offset: int) -> None:
-        """Notes a broker's log directories; a change without any changes something else."""
+        """Notes a broker's log directories; a change without any of them changes something else."""
         if values.get("logDirs"):
             self._state.log_directories[values["brokerId"]] = tuple(values["logDirs"])
 
@@ -467,7 +462,7 @@ class _Replay:
         self._state.log_directories.pop(values["brokerId"], None)
 
     def _elect(self, change: PartitionLeader) -> None:
-        """Notes a leader; while there is none the last one stays."""
+        """Notes a leader; a partition without a leader keeps its last one."""
         leaders = self._state.leaders.setdefault(change.topic_id, {})
         before = leaders.get(change.partition)
         epoch = change.epoch
@@ -495,7 +490,7 @@ class _Replay:
 
     def _remove_topic(self, values: Values, _file: str, _offset: int) -> None:
         for name in self._names_by_id.pop(values["topicId"], ()):
-            # else another topic has the name by now
+            # otherwise another topic has the name by now
             if self._state.topic_ids.get(name) == values["topicId"]:
                 del self._state.topic_ids[name]
                 self._state.configs.pop((TOPIC_RESOURCE, name), None)

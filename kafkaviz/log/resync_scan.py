@@ -1,17 +1,17 @@
-"""The batches of a range of a .log, those behind damage too.
+"""A scan of the batches in a range of a .log that continues after damage.
 
-Segment.scan ends where a length cannot be, as a broker's reader would: a batch whose length is
-wrong hides all that follows it. This scan looks for the next batch behind it, and the steps go on.
+Segment.scan ends at an impossible length, as a broker's reader would, so a batch with a wrong
+length hides everything after it. This scan looks for the next batch and continues there.
 
     position 0      offsets 0 to 9
-    position 500    offsets 10 to 19, length 2 000 000 000: no step leads on
-    position 1000   offsets 20 to 29, and the checksum is right
-    gives the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
+    position 500    offsets 10 to 19, length 2 000 000 000, which leads nowhere
+    position 1000   offsets 20 to 29, with a valid checksum
+    result: the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
 
-What proves the next batch is another thing for a scan that reads headers alone, an index entry that
-leads to a right checksum, and for CheckedScan (log.checked_scan), an offset that goes on. In a log
-without damage both give the same batches as Segment.scan, and so do ranges of it that begin where
-batches do, one behind the other.
+The proof for the next batch differs. A scan that reads only headers needs an index entry that
+points to a valid checksum. CheckedScan (log.checked_scan) needs an offset that continues the ones
+before. In a log without damage both return the same batches as Segment.scan, also when the log is
+scanned in several ranges that begin at batches.
 """
 
 from abc import ABC, abstractmethod
@@ -23,17 +23,16 @@ import numpy as np
 from kafkaviz.format.walk import CHUNK_BYTES, Walk, WalkEnd
 from kafkaviz.log.entry_points import EntryPoints
 
-# entries that point into complete batches; an index with more of them proves nothing
+# entries that point into complete batches; an index with more of them is not trusted
 MAX_REFUTED = 64
 MISLED = "misled"
 
 
 class Hole(NamedTuple):
-    """Bytes start to stop that no batch was read from.
+    """The bytes from `start` to `stop`, from which no batch was read.
 
     Attributes:
-        reason: a reason of format.walk.WalkEnd, or "misled" by a length that leads past the next
-            batch.
+        reason: a reason of format.walk.WalkEnd, or "misled" if a length leads past the next batch.
     """
 
     start: int
@@ -42,7 +41,7 @@ class Hole(NamedTuple):
 
 
 class BatchWalk(Protocol):
-    """Arrays of batches, one step behind the other; end is known once all were taken."""
+    """Arrays of consecutive batches; `end` is known once all were taken."""
 
     @property
     def end(self) -> WalkEnd: ...
@@ -51,18 +50,18 @@ class BatchWalk(Protocol):
 
 
 class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
-    """The batches from one byte to another as arrays, and the holes between them, in order.
+    """The batches of a range as arrays, and the holes between them, in order.
 
     Attributes:
-        end: where it stopped, once all were taken; before the end of the range if no batch was
-            found behind that byte.
+        end: the place and reason of the stop, known once all were taken. It is before the end of
+            the range if no batch was found after it.
     """
 
     def __init__(self, start: int, stop: int) -> None:
-        """Sets up the scan; nothing is read yet.
+        """Prepares the scan without reading.
 
         Args:
-            start: where a batch begins, as far as is known.
+            start: the byte at which a batch begins, as far as is known.
         """
         self._start, self._stop = start, stop
         self.end = WalkEnd(start, "end")
@@ -87,34 +86,35 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
 
     @abstractmethod
     def _walk(self, position: int) -> BatchWalk:
-        """The batches from a byte on, up to where no step leads on."""
+        """Returns the batches from a byte on, up to the first damage."""
 
     @abstractmethod
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
-        """Looks for a batch whose length leads past the next.
+        """Looks for a batch whose length leads past the next one.
 
         Returns:
-            How many batches count, and where to go on; all of them and None if there is none.
+            How many batches are valid, and where to continue; all of them and None if there is
+            none.
         """
 
     @abstractmethod
     def _find_next(self, position: int) -> int | None:
-        """The next batch behind a byte that starts none."""
+        """Returns the next batch after a byte at which none begins, or None."""
 
 
 class HeaderScan(ResynchronisingScan):
-    """Reads headers alone, and goes on behind damage where an index entry proves a batch.
+    """Reads only headers, and continues after damage where an index entry proves a batch.
 
-    The arrays are of format.batch.BATCH, up to 16 384 rows each.
+    The arrays are of format.batch.BATCH, with up to 16,384 rows each.
     """
 
     def __init__(
         self, points: EntryPoints, start: int, stop: int, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Sets up the scan; nothing is read yet.
+        """Prepares the scan without reading.
 
         Args:
-            chunk_bytes: read at once.
+            chunk_bytes: the number of bytes read at once.
         """
         super().__init__(start, stop)
         self._points, self._chunk_bytes = points, chunk_bytes

@@ -1,15 +1,21 @@
 """Each setting of a topic: its value, and where that value came from.
 
-The strongest first: what a person typed by the topic's name; a ConfigRecord of the topic; one of
-this broker, then of all brokers; what a person typed by the broker's name; a server.properties;
-Kafka's default for the release. For a topic with a ConfigRecord segment.ms=60000 and
-log.roll.hours=2 in server.properties, or typed, segment.ms is 60000; for any other topic 7200000.
-Where the metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and
-so is each setting that was not typed.
+The sources, strongest first:
 
-Within one of these the broker's names count in Kafka's order: log.roll.ms before log.roll.hours,
-wherever they stand. A value in a weaker one never counts, whatever its name: DynamicBrokerConfig
-takes all synonyms of a setting away when one is set.
+- what the user typed by the topic's name
+- a ConfigRecord of the topic, of this broker, or of all brokers, in this order
+- what the user typed by the broker's name
+- server.properties
+- Kafka's default for the release
+
+For example, a topic has a ConfigRecord segment.ms=60000, and server.properties has
+log.roll.hours=2. Then segment.ms is 60000 for that topic and 7200000 for all others. If the
+metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and so is
+each setting that was not typed.
+
+Within one source, the broker's names count in Kafka's order: log.roll.ms before log.roll.hours. A
+value in a weaker source never counts, whatever its name: DynamicBrokerConfig removes all synonyms
+of a setting when one is set.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,9 +44,9 @@ METADATA_NAMES = {
 
 
 class Origin(StrEnum):
-    """Where a value came from, the strongest first.
+    """Where a value came from, strongest first.
 
-    What was typed by the broker's name is as weak as server.properties.
+    A value typed by the broker's name is only as strong as server.properties.
     """
 
     TYPED = "typed"
@@ -49,7 +55,7 @@ class Origin(StrEnum):
     CLUSTER = "cluster"
     FILE = "server.properties"
     DEFAULT = "default"
-    UNKNOWN = "unknown"  # the metadata log may set it, and is in another log directory
+    UNKNOWN = "unknown"  # the metadata log may set it, but is in another log directory
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,9 @@ class SettingValue:
     """A setting's value in the topic's unit, and where it came from.
 
     Attributes:
-        value: None where it is unknown, or not set.
+        value: None if it is unknown or not set.
         source_name: the name under which it was found, such as log.roll.hours.
-        source: that name and its location, in words.
+        source: a message with that name and its location.
     """
 
     name: str
@@ -70,16 +76,16 @@ class SettingValue:
 
     @property
     def is_known(self) -> bool:
-        """Whether the directory, a person or Kafka's default tells the value."""
+        """Whether the value is known: from the directory, the user or Kafka's default."""
         return self.origin != Origin.UNKNOWN
 
     @property
     def is_given(self) -> bool:
-        """Whether the value was given: it is neither Kafka's default nor unknown."""
+        """Whether the value is neither Kafka's default nor unknown."""
         return self.origin not in (Origin.DEFAULT, Origin.UNKNOWN)
 
     def or_default(self, release: Release) -> "SettingValue":
-        """The setting with Kafka's default where it is unknown; the source says so."""
+        """Returns the setting with Kafka's default if it is unknown; `source` then says so."""
         if self.is_known:
             return self
         default = config_def.TOPIC_SETTINGS[self.name].default(release)
@@ -89,13 +95,14 @@ class SettingValue:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All that is known of the settings of a broker.
+    """All that is known about the settings of a broker.
 
     Attributes:
-        has_metadata_log: whether it is in one of the log directories that were opened.
-        lacks_metadata_log: as of Broker; what was not typed is unknown then.
-        is_file_put_there: server.properties is in the log directory itself, where no broker has it:
-            somebody put it there to give the settings of its topics.
+        has_metadata_log: whether one of the opened log directories has the metadata log.
+        lacks_metadata_log: Broker.lacks_metadata_log; settings that were not typed are then
+            unknown.
+        is_file_put_there: whether server.properties is in the log directory itself. No broker keeps
+            it there, so the user put it there to give the settings of the topics.
     """
 
     release: Release
@@ -111,16 +118,16 @@ class Settings:
 
     @property
     def topic_ids(self) -> Mapping[str, str]:
-        """The id of each topic of the cluster, by name; of KRaft alone."""
+        """The id of each topic of the cluster, by name; empty without KRaft."""
         return self.image.topic_ids
 
     def topic_settings(self, topic: str) -> dict[str, SettingValue]:
-        """Every setting of a topic that the release knows, and any other it was given; by name.
+        """Returns every setting that the release knows or the topic was given, by name.
 
         Only typed values are checked against the release's limits.
 
         Raises:
-            RefusedSetting: with Kafka's reason.
+            RefusedSetting: Kafka refuses a typed value.
         """
         known_settings = {
             name: self.find(topic, name)
@@ -140,7 +147,7 @@ class Settings:
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
-        """One setting of a topic, by the topic's name for it."""
+        """Returns one setting of a topic, by the topic's name for it."""
         definition = config_def.TOPIC_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         config_records = {} if is_metadata else self._config_records(topic)
@@ -208,7 +215,7 @@ class Settings:
         )
 
     def _config_records(self, topic: str) -> dict[Origin, Mapping[str, ConfigValue]]:
-        """What ConfigRecords say, the strongest first."""
+        """Returns the ConfigRecords that may apply to a topic, strongest first."""
         return {
             Origin.TOPIC: self.image.topic_configs(topic),
             Origin.BROKER: self.image.broker_configs(self.node_id),
@@ -227,7 +234,7 @@ class Settings:
         )
 
     def _broker_value(self, definition: Setting, source_name: str, text: str) -> Value:
-        """The value a broker ran with; None for a text that no release takes."""
+        """Returns the value that a broker used, or None if no release accepts the text."""
         broker_name = (
             source_name
             if source_name in dict(definition.broker_names) and source_name != definition.name
@@ -244,10 +251,10 @@ def open_settings(
     release: Release = versions.NEWEST_RELEASE,
     overrides: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings of a broker.
+    """Returns the settings of a broker.
 
     Args:
-        overrides: by a topic's or a broker's name.
+        overrides: the typed values, by a topic's or a broker's name.
 
     Raises:
         RefusedSetting: an override's name is neither a topic's nor a broker's.
@@ -275,16 +282,16 @@ def open_settings(
 
 
 def _configured_voters(properties: Mapping[str, str]) -> tuple[int, ...]:
-    """The ids in controller.quorum.voters, such as 1@host:9093; none where one is not a number."""
+    """Returns the ids in controller.quorum.voters (1@host:9093); empty if one is not a number."""
     texts = [text for text in properties.get("controller.quorum.voters", "").split(",") if text]
     ids = [int_or_none(text.strip().partition("@")[0]) for text in texts]
     return () if None in ids else tuple(number for number in ids if number is not None)
 
 
 def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | None:
-    """A server.properties in a log directory or beside it that may be this broker's.
+    """Finds a server.properties in a log directory or its parent that may be this broker's.
 
-    One that names another node is passed over.
+    A file that names another node is skipped.
     """
     roots = dict.fromkeys((broker.path, *(directory.path for directory in broker.log_directories)))
     folders = dict.fromkeys(folder for root in roots for folder in (root, root.parent))
@@ -293,7 +300,7 @@ def _find_server_properties(broker: Broker, problems: list[Problem]) -> Path | N
             if path.is_file() and _belongs_to(broker, _properties(path)):
                 return path
         except (KafkavizError, OSError) as fault:
-            # what this server may not open is not there for it
+            # a file that this server may not open counts as absent
             if getattr(fault, "kind", "") != "outside":
                 problems.append(
                     Problem(
@@ -322,9 +329,9 @@ def _properties(path: Path) -> dict[str, str]:
 
 
 def _broker_names(definition: Setting, *, is_metadata: bool) -> Iterable[str]:
-    """The names under which a broker has the setting.
+    """Returns the names under which a broker has the setting.
 
-    The metadata log has two of its own, and Kafka's defaults for the rest.
+    The metadata log has two names of its own, and Kafka's defaults for all other settings.
     """
     if is_metadata:
         return (METADATA_NAMES[definition.name],) if definition.name in METADATA_NAMES else ()

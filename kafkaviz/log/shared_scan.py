@@ -1,7 +1,7 @@
-"""Segment.scan, fed by a deeper pass over the same .log, so that its bytes are read once.
+"""Segment.scan, fed by a deeper scan of the same .log, so that its bytes are read only once.
 
-A checked scan goes on behind damage, where a broker's reader would end or be led elsewhere. Up to
-the first damage both see the same batches, and from there on Segment.scan reads by itself:
+A checked scan continues after damage, where a broker's reader would end or be misled. The two scans
+see the same batches up to the first damage. From there on, Segment.scan reads by itself:
 
     checked scan    0  500  1000  .    2400  3000        at 1500 a length leads nowhere
     here            0  500  1000  and Segment.scan(1500)
@@ -20,18 +20,21 @@ from kafkaviz.log.segment import LogSegment, look_inside
 
 
 class SharedScan(BatchObserver[int]):
-    """Shows observers what Segment.scan(look_inside=True) from byte 0 on shows them."""
+    """Shows observers the batches that Segment.scan(look_inside=True) from byte 0 would show."""
 
     def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
-        """Nothing is read yet."""
         self._segment, self._observers = segment, observers
         self._end_position, self._has_parted = 0, False
-        # a deep pass gives the batches of a chunk of bytes, as few as one
+        # Rows are collected because a deep scan gives as few as one batch at a time.
         self._rows: list[np.ndarray] = []
         self._row_count = 0
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches of the deeper pass, from byte 0 on: format.deep_scan.CHECKED_BATCH."""
+        """Takes the next batches of the deeper scan, from byte 0 on.
+
+        Args:
+            batches: rows of format.deep_scan.CHECKED_BATCH.
+        """
         if self._has_parted or not len(batches):
             return
         if batches["position"][0] != self._end_position:
@@ -44,7 +47,7 @@ class SharedScan(BatchObserver[int]):
             self._show()
 
     def result(self) -> int:
-        """Reads what the deeper pass did not give, which is nothing of a sound log.
+        """Reads the batches that the deeper scan did not give; a sound log has none of them.
 
         Returns:
             The byte at which Segment.scan ends.
@@ -58,7 +61,7 @@ class SharedScan(BatchObserver[int]):
         return scan.end.position
 
     def _show(self) -> None:
-        """Shows what has come together."""
+        """Shows the batches collected so far to the observers."""
         if not self._rows:
             return
         rows = np.concatenate([plain_batches(batches) for batches in self._rows])
