@@ -1,8 +1,8 @@
 """A packed broker directory (.tar, .tar.gz, .tar.xz, .zip), unpacked once and safely.
 
-Times and holes are kept: Kafka takes a .log's modification time for the segment's largest timestamp
-when the time index has none, so times matter to the nanosecond; a preallocated index is 10 MiB of
-hole, so holes matter too.
+File times and holes are preserved. Kafka uses the modification time of a .log as the segment's
+largest timestamp if the time index has none, so nanoseconds matter. A preallocated index is a 10
+MiB hole, so holes matter too.
 """
 
 import bz2
@@ -38,17 +38,17 @@ from kafkaviz.log.tiered import segment_store, tiered_view
 from kafkaviz.messages import Message, message, set_path_spelling, verbatim
 from kafkaviz.units import escape_line
 
-# what is offered to open, too
+# the app also offers files with these suffixes
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
-# of the disk's free space, or half of it where that is less: an archive of noise must not fill a
-# server
+# Stays free on the disk, or half of the free space if that is less: an archive of random bytes must
+# not fill a server.
 RESERVE_BYTES = 1 << 30
-HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
-NAME_CHARACTERS = 80  # of a member's path in a message
-XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 needs 65 MiB, and a header may say 4 GiB
-GZIP_NAME_BYTES = 1 << 20  # of names, comments and padding in a .gz, all members together
-# what the readers of the standard library raise on bytes that are no archive, encrypted ones
-# included
+HOLE_BYTES = 4096  # aligned runs of zeros of this length become holes again
+NAME_CHARACTERS = 80  # the length of a member's path in a message
+XZ_BYTES = 256 << 20  # memory for the dictionary: xz -9 needs 65 MiB, a header may claim 4 GiB
+GZIP_NAME_BYTES = 1 << 20  # names, comments and padding in a .gz, all members together
+# The exceptions that the standard library raises for bytes that are not an archive, or for
+# encrypted archives.
 ARCHIVE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -61,7 +61,7 @@ ARCHIVE_ERRORS = (
     RuntimeError,
     LookupError,
 )
-MEMBER_FAULTS = {  # what the system refuses of a member's path, whatever folder it should go to
+MEMBER_FAULTS = {  # errors caused by a member's path itself, wherever it is unpacked
     errno.EISDIR: "archive.file_and_folder",
     errno.EEXIST: "archive.file_and_folder",
     errno.ENOTDIR: "archive.file_and_folder",
@@ -69,7 +69,7 @@ MEMBER_FAULTS = {  # what the system refuses of a member's path, whatever folder
     errno.EILSEQ: "archive.impossible_name",
 }
 
-# what the readers of the standard library say: what stands before and behind a value, and the key
+# Texts of the standard library's exceptions: the text before and after a value, and our key.
 _LIBRARY_PROBLEMS = (
     ("File is not a zip file", "", "archive.not_a_zip"),
     ("Compressed file ended before the end-of-stream marker was reached", "", "archive.stream_cut"),
@@ -82,12 +82,12 @@ _LIBRARY_PROBLEMS_OF = (
     ("CRC check failed ", "", "archive.checksum"),
 )
 
-# what each folder of the cache shows, of those opened by this process: an archive, or lone files
+# The source of each cache folder that this process opened: an archive, or files opened alone.
 _SOURCE_BY_FOLDER: dict[Path, Path] = {}
 
 
 class NoRoom(OSError):
-    """Unpacking would leave the disk, or its table of files, too full."""
+    """Unpacking would leave too few free bytes or too few free inodes on the disk."""
 
     def __init__(self, problem: Message) -> None:
         super().__init__(errno.ENOSPC, str(problem))
@@ -95,12 +95,10 @@ class NoRoom(OSError):
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the name says that this is an archive."""
     return path.name.lower().endswith(SUFFIXES)
 
 
 def stem(path: Path) -> str:
-    """The name without the archive's suffix."""
     archive_suffix = max(
         (suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), key=len, default=""
     )
@@ -108,20 +106,20 @@ def stem(path: Path) -> str:
 
 
 def unpack_if_archive(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """The directory itself, or the one that an archive holds, or one further in.
+    """Returns a directory for a path: itself, that of an archive, or one inside an archive.
 
-    An archive is unpacked into the cache unless it is there already. Of a folder with remote
-    segments it is the view that shows them as a broker directory.
+    An archive is unpacked into the cache unless it is already there. A folder with remote segments
+    is shown as a broker directory, by a view.
 
     Args:
-        on_progress: called with the number of bytes read so far while it is unpacked; what it
-            raises ends that.
+        on_progress: called during unpacking with the number of bytes read so far. An exception that
+            it raises ends the unpacking.
     """
     return tiered_view.open_directory(unpacked_root(path, on_progress))
 
 
 def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """The same, but of a folder with remote segments the folder itself."""
+    """Returns the same, except that a folder with remote segments is returned itself."""
     path = locate(path, on_progress)
     with file.translate_os_errors(path):
         mode = path.stat().st_mode
@@ -150,7 +148,7 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
 
 
 def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
-    """The path itself, or of one that leads into an archive the path of the unpacked file.
+    """Returns the path itself, or the unpacked file if the path leads into an archive.
 
     kafka.tar.gz/orders-0 is such a path.
     """
@@ -173,10 +171,10 @@ def locate(path: Path, on_progress: ProgressCallback | None = None) -> Path:
 
 
 def refresh(path: Path) -> None:
-    """Lists a remote path anew where that is due.
+    """Lists a remote path again if its listing is too old.
 
-    Of one that leads into an archive the archive; of one that leads into a store of remote
-    segments, as s3://bucket/STORE/orders-0 does, which names no object, the store.
+    For a path inside an archive, the archive is listed. For a path inside a store of remote
+    segments, the store is listed, because s3://bucket/STORE/orders-0 names no object.
 
     Raises:
         CannotOpen: it cannot be listed.
@@ -193,13 +191,13 @@ def refresh(path: Path) -> None:
 
 
 def _possible_store(path: Path) -> Path | None:
-    """What a path of a topic-partition, or of a file in it, would be in if it were a store."""
+    """Returns the folder that would be the store of a path of a partition, or of a file in it."""
     partition = next((part for part in (path, path.parent) if parse_directory(part.name)), None)
     return partition.parent if partition and address.is_mirrored(partition.parent) else None
 
 
 def enclosing_archive(path: Path) -> Path | None:
-    """The archive that a path leads into; None of any other path, an archive's own included."""
+    """Returns the archive that a path leads into, or None; an archive itself is not inside one."""
     with file.translate_os_errors(path):
         return next(
             (parent for parent in path.parents if is_archive(parent) and parent.is_file()), None
@@ -207,11 +205,12 @@ def enclosing_archive(path: Path) -> Path | None:
 
 
 def display_path(path: Path) -> Path | str:
-    """A path as a person knows it.
+    """Returns the path that the user knows.
 
-    A file of an archive that was opened has the archive's own path and the path in it, a lone file
-    its own, one of a view of tiered storage that of the broker directory, or of the store alone;
-    one of a mirror its address, which as a Path would lose a slash.
+    - A file of an opened archive has the archive's path and the path inside it.
+    - A file opened alone has its own path.
+    - A path in a view of tiered storage has that of the broker directory, or of the store alone.
+    - A path of a mirror has its address; a Path of it would lose a slash.
     """
     view = tiered_view.view_folder(path)
     if view:
@@ -224,27 +223,27 @@ def display_path(path: Path) -> Path | str:
 
 
 def note_source(folder: Path, source: Path) -> None:
-    """From now on a path in a folder of the cache is displayed as one in this source."""
+    """Makes paths in a folder of the cache appear as paths in this source from now on."""
     _SOURCE_BY_FOLDER[folder] = source
 
 
 def display_text(path: PurePath | str) -> str:
-    """A path as it was given; one of a mirror or of a view of tiered storage as display_path."""
+    """Returns a path as the user gave it; see display_path for mirrors and views."""
     text = str(path)
     is_view = text.startswith(address.views_root())
     return str(display_path(Path(text))) if is_view else address.display(text)
 
 
-set_path_spelling(display_text)  # before, that of address alone
+set_path_spelling(display_text)  # replaces the spelling that address set
 
 
 def unpack_target(path: Path) -> Path:
-    """The folder in the cache that an archive is unpacked into, whether or not it was unpacked."""
+    """Returns the cache folder for an archive, whether or not the archive was unpacked."""
     return _unpack_root() / _identity(path)
 
 
 def sweep_unfinished() -> None:
-    """Removes what processes that were killed had begun to unpack."""
+    """Removes the unfinished folders of processes that were killed while unpacking."""
     sweep(_unpack_root())
 
 
@@ -253,7 +252,7 @@ def _unpack_root() -> Path:
 
 
 def _identity(path: Path) -> str:
-    """An identity of an archive: a changed archive has another, and is unpacked anew."""
+    """Returns an id of an archive. A changed archive has another id, and so is unpacked again."""
     info = file.info(path)
     return hashlib.sha256(
         f"{path.resolve()}\0{info.size_bytes}\0{info.mtime_ns}".encode("utf-8", "surrogateescape")
@@ -261,9 +260,9 @@ def _identity(path: Path) -> str:
 
 
 def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) -> None:
-    """Unpacks next to the final place and moves it there.
+    """Unpacks into a scratch folder and then moves the result to its final place.
 
-    So a broken run leaves nothing that looks complete.
+    So an interrupted run leaves nothing that looks complete.
     """
     try:
         with scratch_folder(home.parent) as scratch:
@@ -277,7 +276,7 @@ def _unpack_aside(path: Path, home: Path, on_progress: ProgressCallback | None) 
 
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
-    """The error to report: a refusal of the system is the cache's fault, others the archive's."""
+    """Returns the error to report: system errors are about the cache, others about the archive."""
     if isinstance(error, OSError) and error.errno:
         problem = message(
             "archive.cannot_unpack_into",
@@ -324,20 +323,20 @@ def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
             else:
                 budget.add_file()
                 _write(target, member, pieces, reserve)
-    for folder, mtime_ns in folder_times.items():  # last: their files changed them
+    for folder, mtime_ns in folder_times.items():  # last: their files change them
         os.utime(folder, ns=(mtime_ns, mtime_ns))
 
 
 class _DiskReserve:
-    """The part of the disk that is left for others, in bytes and in files."""
+    """The bytes and inodes of the disk that unpacking must leave free."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._reserve_bytes = min(RESERVE_BYTES, shutil.disk_usage(folder).free // 2)
-        self._reserve_files = _free_files(folder) // 2  # 0 on a filesystem that has no such number
+        self._reserve_files = _free_files(folder) // 2  # 0 where the filesystem reports no number
 
     def check(self, count: int) -> None:
-        """Checks that so many more bytes, or one more file, leave the reserve untouched.
+        """Checks that `count` more bytes, or one more file, leave the reserve untouched.
 
         Raises:
             OSError: they would not.
@@ -353,7 +352,7 @@ def _free_files(folder: Path) -> int:
 
 
 def _make_folders(folder: Path, budget: UnpackBudget) -> None:
-    """Makes the folder and those around it; each new one is counted."""
+    """Creates the folder and its parents; each new one is counted."""
     if folder.is_dir():
         return
     _make_folders(folder.parent, budget)
@@ -363,9 +362,9 @@ def _make_folders(folder: Path, budget: UnpackBudget) -> None:
 
 @contextmanager
 def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
-    """Turns a system's refusal of a member's path into a fault of the archive.
+    """Turns a system error about a member's path into an error of the archive.
 
-    Any other error is passed on as it is.
+    Any other error is passed on.
     """
     try:
         yield
@@ -383,14 +382,14 @@ def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
 
 
 def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
-    """The path, if it stays below the folder it is unpacked into."""
+    """Returns the path if it stays inside the folder into which it is unpacked."""
     if path.is_absolute() or ".." in path.parts:
         raise BadArchive(message("archive.would_leave_folder", path=path))
     return path
 
 
 def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Files and directories, each with its content; links, devices and the like are passed over."""
+    """Yields files and directories with their content; links, devices and the like are skipped."""
     raw = _TimedFile(path, budget)
     if path.name.lower().endswith(".zip"):
         yield from zip_reader.read_members(raw, budget)
@@ -402,7 +401,7 @@ def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, 
 class _TimedFile(io.FileIO):
     """The packed file, with a time limit.
 
-    A reader that goes on asking for more of it, and gives nothing, ends when the time is over.
+    A decompressor that keeps reading without producing anything ends when the time is over.
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
@@ -413,24 +412,22 @@ class _TimedFile(io.FileIO):
             super().__init__(path, opener=open_nonblocking)
 
     def readinto(self, buffer: Any) -> int | None:
-        """As RawIOBase.readinto; behind the blocks of a remote file lies what no archive has."""
+        """Implements RawIOBase.readinto.
+
+        The block file of a remote archive continues after its blocks, so reads end at its size.
+        """
         self._budget.check_time()
         remaining = max(0, self._size_bytes - self.tell())
         return super().readinto(memoryview(buffer)[:remaining])
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """As IOBase.seek."""
         if whence == os.SEEK_END:
             return super().seek(self._size_bytes + offset)
         return super().seek(offset, whence)
 
 
 def _fetch_all(path: Path, budget: UnpackBudget) -> int:
-    """Brings all blocks of a remote archive.
-
-    Returns:
-        The descriptor of their file.
-    """
+    """Fetches all blocks of a remote archive and returns the descriptor of their file."""
     mirror.prepare(path)
     with CachedFile(path) as cached_file:
         for position in range(0, cached_file.size_bytes, REQUEST_BYTES):
@@ -440,18 +437,17 @@ def _fetch_all(path: Path, budget: UnpackBudget) -> int:
 
 
 class _XzReader(io.RawIOBase):
-    """An .xz that is read forward, stream after stream; lzma.open has no limit of memory."""
+    """An .xz read forward, stream after stream. lzma.open is not used: it has no memory limit."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source, self._data = source, b""
         self._decompressor: lzma.LZMADecompressor | None = None
 
     def readable(self) -> bool:
-        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As RawIOBase.readinto.
+        """Implements RawIOBase.readinto.
 
         Raises:
             BadArchive: a stream is cut.
@@ -481,7 +477,7 @@ class _XzReader(io.RawIOBase):
 class _GzipSource:
     """The packed bytes of a .gz for gzip.GzipFile.
 
-    GzipFile reads the names in a member's header, and zeros behind the last member, byte by byte:
+    GzipFile reads the names in a member's header, and zeros after the last member, byte by byte.
     200 MB of either would take more than a minute.
     """
 
@@ -489,7 +485,7 @@ class _GzipSource:
         self._source, self._single_bytes = source, 0
 
     def read(self, count: int) -> bytes:
-        """As IOBase.read.
+        """Implements IOBase.read.
 
         Raises:
             BadArchive: more than GZIP_NAME_BYTES were read one by one.
@@ -504,7 +500,7 @@ def _open_gzip(source: IO[bytes]) -> IO[bytes]:
     return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("Any", _GzipSource(source)), mode="rb"))
 
 
-# by the first bytes: names may be wrong
+# chosen by the first bytes, because names may be wrong
 DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": _open_gzip,
     b"BZh": bz2.open,
@@ -521,12 +517,12 @@ def _open_decompressor(source: "io.BufferedReader[Any]") -> IO[bytes]:
 
 
 def _write(target: Path, member: ArchiveMember, pieces: Pieces, reserve: _DiskReserve) -> None:
-    """Writes a file piece by piece, leaving holes where there are only zeros.
+    """Writes a file piece by piece, leaving holes for zeros.
 
     Raises:
         OSError: the disk would become full.
     """
-    target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
+    target.unlink(missing_ok=True)  # if a file is packed twice, the later one counts
     with open(target, "xb") as out:
         for position, piece in pieces:
             reserve.check(len(piece))
@@ -549,7 +545,7 @@ def _write_piece(out: IO[bytes], piece: bytes) -> None:
 
 
 def _innermost_folder(path: Path) -> Path:
-    """The folder that holds more than one other folder.
+    """Descends while a folder contains nothing but one other folder.
 
     Archives often wrap the directory once or twice.
     """

@@ -1,4 +1,4 @@
-"""What the readers of archives have in common: members, and their content in pieces."""
+"""Members of an archive and their content in pieces, as all archive readers return them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from pathlib import PurePosixPath
 from kafkaviz.messages import Message
 
 PIECE_BYTES = 1 << 20
-# (byte of the file, what stands there), ascending; between them are holes
+# (position in the file, bytes), ascending; the gaps between them are holes
 Pieces = Iterator[tuple[int, bytes]]
 
 
 @dataclass(frozen=True)
 class ArchiveMember:
-    """One regular file or directory of an archive."""
+    """A regular file or directory in an archive."""
 
     path: PurePosixPath
     is_directory: bool
@@ -22,7 +22,7 @@ class ArchiveMember:
 
 
 class BadArchive(ValueError):
-    """The fault that makes an archive unreadable."""
+    """The archive is damaged, unsupported or unsafe."""
 
     def __init__(self, problem: Message) -> None:
         super().__init__(str(problem))

@@ -1,6 +1,6 @@
-"""A folder for temporary files, locked while its process lives.
+"""A folder for temporary files that is locked while its process lives.
 
-Where a process was killed, the next one removes its folder.
+If a process was killed, the next one removes its folder.
 """
 
 import atexit
@@ -15,16 +15,16 @@ from typing import IO
 
 PREFIX = ".unpacking-"
 LOCK = "in-use"
-TRIES = 3  # a thread that still writes may put a file into a folder while it is removed
+TRIES = 3  # retries, because a running thread may add a file during the removal
 
-_OPEN_FOLDERS: set[Path] = set()  # of this process
+_OPEN_FOLDERS: set[Path] = set()  # the folders of this process
 
 
 @contextmanager
 def scratch_folder(parent: Path) -> Generator[Path]:
-    """A new folder, removed in the end with whatever is still in it.
+    """Creates a folder and removes it with its content at the end.
 
-    What other processes left behind is removed first.
+    Folders that other processes left are removed first.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
@@ -46,7 +46,7 @@ def scratch_folder(parent: Path) -> Generator[Path]:
 def _remove_open_folders() -> None:
     """Removes the folders that are open when the process ends.
 
-    A server that is stopped does not wait for its threads, nor do they come to their end.
+    A server that is stopped does not wait for its threads, so their cleanup does not run.
     """
     for folder in list(_OPEN_FOLDERS) * TRIES:
         shutil.rmtree(folder, ignore_errors=True)
@@ -55,7 +55,7 @@ def _remove_open_folders() -> None:
 def sweep(parent: Path) -> None:
     """Removes the scratch folders that no living process holds.
 
-    What cannot be removed stays for the next time.
+    A folder that cannot be removed stays until the next sweep.
     """
     for folder in parent.glob(f"{PREFIX}*"):
         lock = _lock(folder)
@@ -65,10 +65,10 @@ def sweep(parent: Path) -> None:
 
 
 def _lock(folder: Path) -> IO[bytes] | None:
-    """Locks a folder; the lock ends with the process, however that ends.
+    """Locks a folder; the lock ends with the process, however it ends.
 
     Returns:
-        The lock; None where another process has it, or has just removed the folder.
+        The lock, or None if another process has it or has just removed the folder.
     """
     try:
         lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use
@@ -76,7 +76,7 @@ def _lock(folder: Path) -> IO[bytes] | None:
         return None
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(lock.fileno()).st_nlink:  # else it was swept between its making and its locking
+        if os.fstat(lock.fileno()).st_nlink:  # otherwise it was swept before it was locked
             return lock
     lock.close()
     return None

@@ -1,10 +1,10 @@
-"""A tar archive read forward: ustar, pax headers, GNU's long names and sparse files.
+"""Reads a tar archive forward: ustar, pax headers, GNU long names and sparse files.
 
 No header is trusted before it is checked.
 
-The standard library's tarfile keeps every header in memory and goes back and forth; in some
-releases of Python 3.11 it runs without end on a negative size (CVE-2025-8194), and in quadratic
-time on a pax header of digits (CVE-2024-6232).
+The standard library's tarfile is not used: it keeps every header in memory and seeks back and
+forth. In some releases of Python 3.11 it loops forever on a negative size (CVE-2025-8194) and takes
+quadratic time on a pax header of digits (CVE-2024-6232).
 """
 
 import os
@@ -19,35 +19,35 @@ from kafkaviz.log.archives.unpack_budget import UnpackBudget
 from kafkaviz.messages import Message, message
 
 BLOCK_BYTES = 512
-NOTES_BYTES = 64 << 10  # of one pax header or long name
-# zeros that fill the last record, as tapes need it; a record is 10 KiB by default
+NOTES_BYTES = 64 << 10  # the limit for one pax header or long name
+# Zeros fill the last record, as tapes need it; a record is 10 KiB by default.
 TAIL_BYTES = 16 << 20
-SPARSE_CHUNKS = 100_000  # ranges of data in one file
-# D: a folder in an incremental archive of GNU's, with the names in it
+SPARSE_CHUNKS = 100_000  # the limit for data ranges in one file
+# D is a folder in GNU's incremental archives; its content is a list of names
 REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")
 PAX, PAX_GLOBAL, LONG_NAME, LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
-SPARSE, LABEL = b"S", b"V"  # GNU's: a file with holes, the name of a volume
-# links, devices, folders, pipes: whatever size they say
+SPARSE, LABEL = b"S", b"V"  # GNU types: a file with holes, and the name of a volume
+# links, devices, folders and pipes have no content, whatever their size field says
 WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 TYPES = (*REGULAR, *FOLDERS, *WITHOUT_DATA, SPARSE, LABEL)
 ASCII = bytes(range(128))
-USTAR = b"ustar\0"  # GNU's own is "ustar  "; where the prefix would be it has times
+USTAR = b"ustar\0"  # GNU's is "ustar  "; its headers have times in the place of the prefix
 DIGITS = re.compile(rb"[0-9]{1,19}")
 SECONDS = re.compile(r"(-?)([0-9]{1,11})(?:\.([0-9]{0,30}))?")
 LIMIT_NS = 1 << 63
 SPARSE_FIELDS = ("GNU.sparse.size", "GNU.sparse.realsize", "GNU.sparse.map", "GNU.sparse.major")
-# of pax headers, those that are read
+# the pax keywords that are kept
 FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)
 
 
 class TarStream:
-    """The decompressed bytes of an archive; each is counted as it is read."""
+    """The decompressed bytes of an archive; each read counts against the budget."""
 
     def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
         self._source, self.budget, self.position = source, budget, 0
 
     def read(self, count: int) -> bytes:
-        """So many bytes; fewer only at the end of the archive."""
+        """Returns `count` bytes, or fewer at the end of the archive."""
         self.budget.add_bytes(count)
         pieces = []
         while count and (piece := self._source.read(count)):
@@ -57,10 +57,10 @@ class TarStream:
         return b"".join(pieces)
 
     def pieces(self, count: int) -> Iterator[bytes]:
-        """So many bytes in pieces.
+        """Yields `count` bytes in pieces.
 
         Raises:
-            ValueError: the archive ends before.
+            BadArchive: the archive ends before.
         """
         while count:
             piece = self.read(min(count, PIECE_BYTES))
@@ -70,12 +70,11 @@ class TarStream:
             yield piece
 
     def skip(self, count: int) -> None:
-        """Skips so many bytes."""
         for _ in self.pieces(count):
             pass
 
     def notes(self, count: int) -> bytes:
-        """The content of a header that describes the next member, without the padding."""
+        """Returns the content of a header that describes the next member, without the padding."""
         if count > NOTES_BYTES:
             raise BadArchive(message("archive.notes_too_long", count=count))
         block = b"".join(self.pieces(_pad_to_block(count)))
@@ -84,21 +83,21 @@ class TarStream:
 
 @dataclass
 class _MemberNotes:
-    """What the headers before a member say of it."""
+    """The contents of the headers that precede a member."""
 
     long_name: bytes | None = None
     fields: dict[str, str] = field(default_factory=dict)
-    # of a sparse file in GNU's first pax format: a pair of notes each
+    # the ranges of a sparse file in GNU's first pax format, two records each
     chunks: list[tuple[int, int]] = field(default_factory=list)
     is_begun: bool = False
 
 
 def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Files and directories, each with its content; links, devices and the like are passed over.
+    """Yields files and directories with their content; links, devices and the like are skipped.
 
     Raises:
-        ValueError: the archive is damaged, or has an unknown kind of member, whose size may mean
-            anything.
+        ValueError: the archive is damaged, or a member has an unknown type, so that its size has no
+            known meaning.
     """
     stream, global_fields, notes = TarStream(source, budget), {}, _MemberNotes()
     while block := _header(stream, is_expected=notes.is_begun):
@@ -127,10 +126,10 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _header(stream: TarStream, *, is_expected: bool) -> bytes | None:
-    """The block of the next header, whose checksum is right.
+    """Reads the next header and verifies its checksum.
 
     Returns:
-        None at the end, which only a block of zeros is.
+        None at the end of the archive, which is a block of zeros.
     """
     position = stream.position
     stream.budget.add_headers()
@@ -151,12 +150,12 @@ def _tail(stream: TarStream) -> Iterator[bytes]:
 
 
 def describe_cut(position: int) -> Message:
-    """The message for an archive that breaks off."""
+    """Returns the message for a truncated archive."""
     return message("archive.cut", position=position)
 
 
 def _has_valid_checksum(block: bytes) -> bool:
-    """Whether the sum of all bytes is right, with its own bytes taken for blanks.
+    """Returns whether the sum of all bytes is right, with the checksum field taken as blanks.
 
     In old archives the bytes are signed.
     """
@@ -168,7 +167,7 @@ def _has_valid_checksum(block: bytes) -> bool:
 
 
 def _number(text: bytes, name: str) -> int:
-    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff if negative."""
+    """Parses octal digits, or GNU's base 256 after a first byte of 0x80, or 0xff if negative."""
     if text[0] in (0x80, 0xFF):
         return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
     digits = text.partition(b"\0")[0].strip()
@@ -185,9 +184,9 @@ def _decimal(text: str | bytes, name: str) -> int:
 
 
 def _add_notes(notes: _MemberNotes, block: bytes) -> None:
-    r"""Adds the records of a pax header, "LENGTH KEYWORD=VALUE\n" each.
+    r"""Adds the records of a pax header, each of the form "LENGTH KEYWORD=VALUE\n".
 
-    Those that say nothing of a file's bytes and time are dropped.
+    Only the keywords in FIELDS and those of GNU sparse files are kept.
     """
     position, offset = 0, None
     while position < len(block):
@@ -210,7 +209,7 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 def _member(
     stream: TarStream, block: bytes, kind: bytes, size: int, notes: _MemberNotes
 ) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """The file or directory of a header, if it is one.
+    """Yields the file or directory of a header, if it is one.
 
     Afterwards the stream is at the next header.
     """
@@ -228,7 +227,7 @@ def _member(
     elif kind in REGULAR and any(name in notes.fields for name in SPARSE_FIELDS):
         map_start = stream.position
         chunks, real_bytes = _pax_map(stream, notes)
-        stored_bytes -= stream.position - map_start  # of the map in front
+        stored_bytes -= stream.position - map_start  # the map precedes the content
     else:
         chunks, real_bytes = [(0, stored_bytes)], stored_bytes
     end = stream.position + _pad_to_block(max(stored_bytes, 0))
@@ -240,7 +239,7 @@ def _member(
         )
     elif kind in REGULAR or kind == SPARSE:
         _check_map(chunks, real_bytes, stored_bytes, path)
-        # holes are not read now, but by all who open the file
+        # holes are not read here, but by everyone who opens the file
         stream.budget.add_bytes(real_bytes - stored_bytes)
         yield (
             ArchiveMember(
@@ -259,7 +258,7 @@ def _iterate_chunks(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
 
 
 def _path(block: bytes, notes: _MemberNotes) -> str:
-    """The longest name: of a pax header, of GNU's header, or of the header with its prefix."""
+    """Returns the name from the pax header, or else GNU's long name, or else the header's."""
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
         name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]
@@ -271,7 +270,7 @@ def _path(block: bytes, notes: _MemberNotes) -> str:
 
 
 def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
-    """The time, to the nanosecond where the archive has it.
+    """Returns the modification time, with nanoseconds if the archive has them.
 
     Raises:
         ValueError: no file can have this time.
@@ -288,12 +287,12 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
     return time_ns
 
 
-# ---- sparse files: a map of (offset, length) of the ranges that are stored, one behind the
-# other; the rest are holes
+# ---- sparse files: a map of (offset, length) of the ranges that are stored one after the other;
+# the rest are holes
 
 
 def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
-    """GNU's first format: four ranges in the header itself, 21 in each block that follows."""
+    """Reads GNU's first format: four ranges in the header, then 21 in each following block."""
     chunks, is_extended = _parse_chunks(block[386:482]), block[482]
     while is_extended:
         stream.budget.add_headers()
@@ -311,7 +310,7 @@ def _parse_chunks(table: bytes) -> list[tuple[int, int]]:
 
 
 def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, int]], int]:
-    """GNU's formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the content."""
+    """Reads GNU's formats in pax headers: 0.0 and 0.1 in the header, 1.0 before the content."""
     fields = notes.fields
     real_bytes = _decimal(
         fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size"
@@ -326,7 +325,7 @@ def _pax_map(stream: TarStream, notes: _MemberNotes) -> tuple[list[tuple[int, in
 
 
 def _read_map(stream: TarStream) -> list[int]:
-    """The number of ranges, then offset and length of each, all in decimal lines.
+    """Reads the number of ranges, then offset and length of each, as decimal lines.
 
     Zeros fill the last block.
     """
@@ -354,7 +353,7 @@ def _check_count(chunks: int) -> None:
 def _check_map(
     chunks: list[tuple[int, int]], real_bytes: int, stored_bytes: int, path: str
 ) -> None:
-    """Checks that ranges ascend, overlap nowhere, end within the file, and are what is stored."""
+    """Checks that ranges ascend without overlap, end within the file, and add up to its data."""
     end = 0
     for offset, count in chunks:
         if offset < end or count < 0:

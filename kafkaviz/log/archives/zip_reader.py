@@ -1,6 +1,6 @@
-"""A .zip, read by the standard library's zipfile once its directory and members are checked.
+"""Reads a .zip with the standard library's zipfile, after checking its directory and members.
 
-The length of the directory and the places of the members are looked at before zipfile reads them.
+The length of the directory and the positions of the members are checked before zipfile uses them.
 """
 
 import io
@@ -16,9 +16,9 @@ from kafkaviz.log.archives.archive_member import PIECE_BYTES, ArchiveMember, Bad
 from kafkaviz.log.archives.unpack_budget import UnpackBudget
 from kafkaviz.messages import message
 
-# zipfile reads the central directory at once, and takes ten times its size
+# zipfile reads the central directory at once and needs ten times its size
 DIRECTORY_BYTES = 32 << 20
-# of others zipfile unpacks a MiB at once, into whatever that is
+# with other methods, zipfile decompresses a MiB at once, whatever the result's size
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LOCAL_HEADER_BYTES = 30  # without the name
 EXTENDED_TIME = 0x5455  # an extra field that holds the time in UTC
@@ -26,13 +26,13 @@ ZIP_UNIX = 3
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that gives no more than DIRECTORY_BYTES at once; contents never need more."""
+    """A file that refuses to read more than DIRECTORY_BYTES at once; contents never need more."""
 
     def read(self, size: int | None = -1) -> bytes:
-        """As RawIOBase.read.
+        """Implements RawIOBase.read.
 
         Raises:
-            ValueError: too much is asked for.
+            ValueError: too many bytes are requested.
         """
         if size is not None and size > DIRECTORY_BYTES:
             raise BadArchive(message("archive.long_directory", size=size, most=DIRECTORY_BYTES))
@@ -40,10 +40,10 @@ class _BoundedReader(io.BufferedReader):
 
 
 def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[ArchiveMember, Pieces]]:
-    """Files and directories, each with its content; links are passed over.
+    """Yields files and directories with their content; links are skipped.
 
     Raises:
-        ValueError: the archive is damaged; zipfile's own errors too.
+        ValueError: the archive is damaged. zipfile's own errors are raised too.
     """
     with _BoundedReader(raw) as source, zipfile.ZipFile(source) as archive:
         entries = archive.infolist()
@@ -71,7 +71,7 @@ def read_members(raw: io.RawIOBase, budget: UnpackBudget) -> Iterator[tuple[Arch
 
 
 def _refuse_overlaps(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
-    """Refuses members that share bytes, as they unpack to any size at all."""
+    """Refuses members that share bytes, because those can unpack to any size."""
     end = 0
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
         if entry.header_offset < end:
@@ -97,14 +97,14 @@ def _iterate_chunks(content: IO[bytes], member: ArchiveMember, budget: UnpackBud
 
 
 def _mtime_ns(entry: zipfile.ZipInfo) -> int:
-    """The UTC time of the extra field, else the date in the archive, taken for UTC."""
+    """Returns the UTC time of the extra field, or else the archive's date taken as UTC."""
     position = 0
     while position + 4 <= len(entry.extra):
         kind, length = struct.unpack_from("<HH", entry.extra, position)
         if kind == EXTENDED_TIME and length >= 5 and entry.extra[position + 4] & 1:
             return struct.unpack_from("<i", entry.extra, position + 5)[0] * 1_000_000_000
         position += 4 + length
-    year, month, day, *clock = entry.date_time  # some packers write no date at all, zeros
+    year, month, day, *clock = entry.date_time  # some packers write zeros instead of a date
     return (
         int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp())
         * 1_000_000_000

@@ -1,1 +1,1 @@
-"""Logs in object stores: s3, gs, abfs and hdfs."""
+"""Logs in object stores and on HDFS: s3, gs, abfs and hdfs."""

@@ -1,13 +1,13 @@
-"""The address of a remote file, s3://bucket/brokers/17, and where its mirror lies.
+"""The address of a remote file, s3://bucket/brokers/17, and the path of its mirror.
 
-A mirror is a local folder that looks as the remote directory does. Its path holds the address, so
-whoever has the path, such as a worker of Spark on another machine, knows what it is of:
+A mirror is a local folder that looks like the remote directory. Its path contains the address. So a
+Spark worker on another machine that gets the path knows the remote file:
 
     s3://bucket/brokers/17/meta.properties
     ~/.cache/kafkaviz/remote/files/s3%3A%2F%2Fbucket/brokers/17/meta.properties
 
-An address holds no secret: with a password or a key in it, it is refused, and what its query may
-say is listed here. Credentials are the environment's.
+An address holds no secret. One with a password or key is refused, and PARAMETERS lists what its
+query may contain. Credentials come from the environment.
 """
 
 import os
@@ -22,34 +22,34 @@ from kafkaviz.log.cache_folder import cache_folder
 from kafkaviz.messages import Message, message, set_path_spelling
 
 SCHEMES = ("s3", "gs", "abfs", "abfss", "hdfs")
-SPELLINGS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}  # as Hadoop and others have it
-PARAMETERS = {  # what a query may say; none of it is a secret
+SPELLINGS = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}  # the schemes of Hadoop and others
+PARAMETERS = {  # allowed in a query; none of these is a secret
     "s3": ("endpoint_override", "region", "scheme", "anonymous"),
     "gs": ("endpoint_override", "scheme", "anonymous"),
     "abfs": ("blob_storage_authority", "blob_storage_scheme"),
     "abfss": ("blob_storage_authority", "blob_storage_scheme"),
     "hdfs": (),
 }
-# Amazon's own names for another store of its protocol
+# Amazon's variables for another store with the S3 protocol
 ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-NAME_BYTES = 255  # of a file's name, in most filesystems
-# a Path has one slash where the address had two
+NAME_BYTES = 255  # the longest file name in most filesystems
+# one slash is allowed, because a Path drops the second one
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)(.*)", re.DOTALL)
-_MIRRORS = "/remote/files/"  # in the path of any machine's mirror
+_MIRRORS = "/remote/files/"  # is in the path of every mirror, on any machine
 _ONE_SLASH = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
 _QUERY = re.compile(r"\?(?=\w+=)")
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What one connection is made to: a bucket, a container, a machine."""
+    """The target of one connection: a bucket, a container or a machine."""
 
     scheme: str
     authority: str
     parameters: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """The address, without an endpoint that the environment names anyway."""
+        """Returns the address, without an endpoint that the environment names."""
         parameters = tuple(
             pair
             for pair in self.parameters
@@ -59,7 +59,7 @@ class Store:
 
     @property
     def folder_name(self) -> str:
-        """The name of the folder of its mirror, which holds all of it."""
+        """The name of its mirror's folder, which contains the whole address."""
         return quote(self._spell(self.parameters), safe="")
 
     def _spell(self, parameters: tuple[tuple[str, str], ...]) -> str:
@@ -69,28 +69,27 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class RemotePath:
-    """A file or directory of a store; the key has no slash at either end."""
+    """A file or directory in a store. The key does not begin or end with a slash."""
 
     store: Store
     key: str
 
     def __str__(self) -> str:
-        """The address as a person types it."""
+        """Returns the address as a user types it."""
         start, question, query = str(self.store).partition("?")
         return f"{start}{'/' if self.key else ''}{self.key}{question}{query}"
 
     @property
     def parent(self) -> "RemotePath":
-        """The directory that it lies in."""
         return RemotePath(self.store, self.key.rpartition("/")[0])
 
     def child(self, key: str) -> "RemotePath":
-        """What lies in it by this key."""
+        """Returns the path of a file or directory in this one."""
         return RemotePath(self.store, f"{self.key}/{key}" if self.key else key)
 
 
 def parse(text: str) -> RemotePath | None:
-    """The remote path that a text names; None of one that is no address.
+    """Returns the remote path that a text names, or None if it is not an address.
 
     Raises:
         CannotOpen: it is an address that cannot be used.
@@ -123,7 +122,7 @@ def parse(text: str) -> RemotePath | None:
 
 
 def is_name(part: str) -> bool:
-    """Whether a part of a key can be the name of a local file."""
+    """Returns whether a part of a key can be the name of a local file."""
     return (
         part not in ("", ".", "..")
         and "\0" not in part
@@ -133,12 +132,12 @@ def is_name(part: str) -> bool:
 
 
 def mirror_path(remote: RemotePath) -> Path:
-    """Where the mirror of a remote path lies, whether or not it is there."""
+    """Returns the path of a mirror, whether or not it exists."""
     return Path(files_root(), remote.store.folder_name, *filter(None, remote.key.split("/")))
 
 
 def local_path(text: str) -> Path:
-    """A path as it was written; of a remote address that of its mirror on this machine.
+    """Returns the path itself, or the path of the mirror on this machine for a remote address.
 
     Raises:
         CannotOpen: it is an address that cannot be used.
@@ -148,17 +147,17 @@ def local_path(text: str) -> Path:
 
 
 def views_root() -> str:
-    """The folder of the views of tiered storage, whose links may lead into a mirror."""
+    """Returns the folder of the views of tiered storage, whose links may lead into a mirror."""
     return _roots()[1]
 
 
 def may_hold_mirrored(directory: Path) -> bool:
-    """Whether a file of this directory may be one of a mirror."""
+    """Returns whether files in this directory may be in a mirror."""
     return f"{directory}/".startswith(_roots())
 
 
 def mirror_behind(path: Path | str) -> Path | None:
-    """The file of a mirror that a path is, or leads to by the links of a view; else None."""
+    """Returns the file of a mirror that a path is, or leads to by the links of a view, or None."""
     text, (mirrors, views) = str(path), _roots()
     if text.startswith(mirrors):
         return Path(path)
@@ -171,12 +170,11 @@ def mirror_behind(path: Path | str) -> Path | None:
 
 
 def is_mirrored(path: Path | str) -> bool:
-    """Whether a path lies in a mirror."""
     return str(path).startswith(files_root())
 
 
 def remote_path(path: PurePath | str) -> RemotePath | None:
-    """What a path of a mirror is of; None of any other path."""
+    """Returns the remote path of a path in a mirror, or None for any other path."""
     text = str(path)
     if not text.startswith(files_root()):
         return None
@@ -186,7 +184,10 @@ def remote_path(path: PurePath | str) -> RemotePath | None:
 
 
 def localize(path: Path) -> Path:
-    """The path of this machine's mirror, where another one's is given; any other path as it is."""
+    """Returns the path in this machine's mirror for a path in another machine's.
+
+    Any other path is returned unchanged.
+    """
     text = str(path)
     _, root, rest = text.partition(_MIRRORS)
     if not root or text.startswith(files_root()):
@@ -196,7 +197,6 @@ def localize(path: Path) -> Path:
 
 
 def _is_store(folder: str) -> bool:
-    """Whether a folder has the name of a store's mirror."""
     try:
         store = parse(unquote(folder)) if "%3A%2F%2F" in folder else None
     except CannotOpen:
@@ -205,9 +205,9 @@ def _is_store(folder: str) -> bool:
 
 
 def display(path: PurePath | str) -> str:
-    """A path as a person knows it: of a file of a mirror the address.
+    """Returns the path that the user knows; for a file in a mirror, its address.
 
-    Of an address that is refused no more is shown than its refusal shows.
+    For an address that is refused, only what the refusal shows is returned.
     """
     text = str(path)
     try:
@@ -216,17 +216,17 @@ def display(path: PurePath | str) -> str:
         parse(text)
     except CannotOpen as fault:
         text = str(fault.path)
-    # an address that was never opened has one slash as a Path
+    # a Path of an address that was never opened has only one slash
     return _ONE_SLASH.sub(r"\1://", text)
 
 
 def files_root() -> str:
-    """The folder of all mirrors, with a separator at its end."""
+    """Returns the folder of all mirrors, with a trailing separator."""
     return _roots()[0]
 
 
 def _roots() -> tuple[str, str]:
-    """The folders of all mirrors and of all views, which are asked for at every file."""
+    """Returns the folders of all mirrors and of all views, cached because every file needs them."""
     get = os.environ.get
     return _roots_by_environment(get("KAFKAVIZ_CACHE"), get("XDG_CACHE_HOME"), get("HOME"))
 
@@ -257,12 +257,12 @@ def _environment_endpoint() -> str | None:
 
 
 def _endpoint(text: str) -> str:
-    """An endpoint with the two slashes of which a Path keeps one, and none at its end."""
+    """Restores the second slash of an endpoint, which a Path drops, and removes a trailing one."""
     return re.sub(r"^(https?):/+", r"\1://", text).rstrip("/")
 
 
 def _refusal(text: str, what: Message) -> CannotOpen:
-    """The error of an address, of which neither a password nor the query is shown."""
+    """Returns the error for an address, without its password and query."""
     location = re.sub(r"^(\w[\w+.-]*):/+", r"\1://", _QUERY.split(text, maxsplit=1)[0])
     location = re.sub(r"(?<=://)[^/]*@", "", location)
     return CannotOpen(location, what, message("remote.address_examples"), kind="missing")

@@ -1,22 +1,22 @@
-"""A file whose bytes lie elsewhere: a local one of its size, whose blocks come when they are read.
+"""Files whose bytes are elsewhere, in an object store or compressed, and are fetched by block.
 
-A mirror's file is all hole, and nothing is ever written to it: it has the size and the time of the
-remote one, for whoever lists it. What is read lies in a block file, in a folder of its own: the
-bytes from 0 to the size as far as they were fetched, and behind them a byte for each block of
-64 KiB, 1 once the block is there, and where the bytes come from.
+A mirror's file has the size and time of the remote one for listings. It is one hole, and nothing is
+ever written to it. The bytes go to a separate block file. It holds the data fetched so far, then a
+flag per block of 64 KiB (1 once the block is present), then the source.
 
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ a point read ┘   └ the last block
 
-The version is what the store called the object when its first block came (its ETag): blocks of
-another one are not put beside it, they end the read, and what is there is lost.
+The version is the ETag that the object had when its first block was fetched. If the object has
+another one later, its blocks are not mixed with the old ones. The read ends with an error, and the
+old blocks are lost.
 
-Whoever reads asks the flags, fetches what is missing by few large requests, writes it, and only
-then sets the flags. Two processes that fetch the same block write the same bytes: nobody waits for
-anybody. A hole is never taken for zeros: nothing is ever taken out of a block file. To evict
-blocks, or where the remote file has changed, a new one takes its place, and who has the old one
-open goes on with it. After a restart of the machine no flag counts: it may have reached the disk
-before the block did.
+A reader looks at the flags, fetches missing blocks with few large requests, writes them, and only
+then sets the flags. Two processes that fetch the same block write the same bytes, so no one waits.
+A block is never removed from a block file, so a hole is never mistaken for zeros. For an eviction,
+or if the remote file has changed, a new file replaces it, and readers that have the old one open
+continue with it. After a restart of the machine no flag counts, because it may have reached the
+disk before its block did.
 """
 
 import fcntl
@@ -45,18 +45,18 @@ from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.messages import message
 
 BLOCK_BYTES = 64 << 10
-POINT_BYTES = 512 << 10  # of a request that nothing says will go on
-WHOLE_BYTES = 1 << 20  # of a file that comes whole: sooner here than after two more requests
-REQUEST_BYTES = 8 << 20  # of one of many that follow each other
+POINT_BYTES = 512 << 10  # the size of a request if the read is not sequential
+WHOLE_BYTES = 1 << 20  # the largest file that is fetched whole: faster than two more requests
+REQUEST_BYTES = 8 << 20  # the largest request of a sequential read
 MAGIC = b"KVBLOCK2"
-VERSION_BYTES = 32  # a digest of the ETag; zeros before the first block, or where there is none
+VERSION_BYTES = 32  # a digest of the ETag; zeros before the first block, or without an ETag
 FOOTER = struct.Struct("<8sQ")  # the end of a block file: MAGIC, and the description's length
-DESCRIPTION_BYTES = 64 << 20  # more is none of ours
+DESCRIPTION_BYTES = 64 << 20  # kafkaviz writes no longer one
 LIMIT_VARIABLE = "KAFKAVIZ_REMOTE_CACHE_BYTES"
-LIMIT_BYTES = 20 << 30  # of all blocks on disk
-RESERVE_BYTES = 1 << 30  # that stay free on the disk, or a twentieth of it where that is less
-KEPT_SHARE = 0.8  # of the limit, once blocks are evicted
-EVICTION_BYTES = 128 << 20  # fetched between two looks at the limit
+LIMIT_BYTES = 20 << 30  # the default limit for all blocks on disk
+RESERVE_BYTES = 1 << 30  # stays free on the disk, or a twentieth of it if that is less
+KEPT_SHARE = 0.8  # the share of the limit that is kept after an eviction
+EVICTION_BYTES = 128 << 20  # fetched bytes between two checks of the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +64,14 @@ class Extent:
     """A range of a local file, and the range of an object that it comes from.
 
     Attributes:
-        position: of the range in the local file.
-        length: of the range in the local file.
-        object: the address of the object, s3://bucket/key, or the absolute path of a local file;
-            "" is what the file's own path is the mirror of.
-        object_position: of the range in the object.
-        object_length: its bytes there; as many as `length` where nothing is compressed.
-        codec: None, or "zstd" where the range of the object is one compressed frame.
-        object_bytes: the size of the object; None where it is not known, and cannot be compared.
+        position: the start of the range in the local file.
+        length: the length of the range in the local file.
+        object: the address of the object (s3://bucket/key), or the absolute path of a local file;
+            "" is the object that the file's own path mirrors.
+        object_position: the start of the range in the object.
+        object_length: the length of the range in the object; equals `length` if not compressed.
+        codec: None, or "zstd" if the range of the object is one compressed frame.
+        object_bytes: the size of the object, or None if it is unknown and cannot be compared.
     """
 
     position: int
@@ -84,24 +84,24 @@ class Extent:
 
     @property
     def end(self) -> int:
-        """The byte of the local file behind it."""
+        """The byte of the local file after it."""
         return self.position + self.length
 
 
 def make_file(
     path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent] | None = None
 ) -> None:
-    """Makes a file of a mirror anew, without any block of it.
+    """Creates or replaces a file of a mirror, without any block.
 
     Args:
-        path: below the folder of mirrors; its folder is there.
-        extents: where the bytes come from, without a gap from 0 to the end. None: from the object
-            that the path is the mirror of.
+        path: a path in the folder of mirrors; its folder exists.
+        extents: the sources of the bytes, without a gap from 0 to the end. None means the object
+            that the path mirrors.
     """
     blocks_path = _blocks_path(path)
     for extent in extents or own_extents(size_bytes):
         if remote := _remote_object(path, extent):
-            file_system.forget_object(remote)  # what is known of it is of the one before
+            file_system.forget_object(remote)  # cached facts are about the old object
     if extents is None:
         with suppress(FileNotFoundError, NotADirectoryError):
             blocks_path.unlink()
@@ -114,7 +114,7 @@ def make_file(
 
 
 def own_extents(size_bytes: int) -> list[Extent]:
-    """Those of a file that is one object: the one that its path is the mirror of."""
+    """Returns the extents of a file that is one object: the one that its path mirrors."""
     return [
         Extent(
             position=0,
@@ -129,20 +129,19 @@ def own_extents(size_bytes: int) -> list[Extent]:
 
 
 def remove_file(path: Path) -> None:
-    """Removes a file of a mirror, and its blocks."""
     for target in (_blocks_path(path), path):
         with suppress(FileNotFoundError, NotADirectoryError):
             target.unlink()
 
 
 class CachedFile(io.FileIO):
-    """The blocks of a mirror's file, open to read by descriptor; a range is fetched before.
+    """The blocks of a mirror's file, to be read by descriptor. Fetch a range before reading it.
 
-    Its descriptor's own size is larger: behind `size_bytes` lies what no file has.
+    The open file is larger than `size_bytes`; the rest holds the flags.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens the block file, and makes one where there is none of this size and time."""
+        """Opens the block file, or creates one if there is none for this size and time."""
         self._path = path
         self._next, self._window_bytes = -1, POINT_BYTES
         status = _status(path)
@@ -154,10 +153,10 @@ class CachedFile(io.FileIO):
         super().__init__(descriptor, "r")
 
     def fetch(self, position: int, length: int) -> None:
-        """Sees to it that the blocks of a range are in the file.
+        """Ensures that the blocks of a range are in the file.
 
         Raises:
-            CannotOpen: they do not come.
+            CannotOpen: they cannot be fetched.
         """
         end = min(position + length, self.size_bytes)
         if position < 0 or position >= end:
@@ -176,12 +175,12 @@ class CachedFile(io.FileIO):
         ahead = min(
             missing + self._window_bytes // BLOCK_BYTES - 1, (self.size_bytes - 1) // BLOCK_BYTES
         )
-        if ahead > last:  # up to what is there already
+        if ahead > last:  # reads ahead only up to the next block that is present
             flags_ahead = self._flags(last + 1, ahead)
             present = flags_ahead.find(1)
             flags += flags_ahead if present < 0 else flags_ahead[:present]
         if not is_sequel and ahead == (self.size_bytes - 1) // BLOCK_BYTES:
-            # nothing follows: what the request has left over brings what lies before
+            # The file ends here, so the rest of the request brings the blocks before.
             start = max(0, ahead + 1 - self._window_bytes // BLOCK_BYTES)
             if start < missing == first:
                 flags_before = self._flags(start, first - 1)
@@ -192,11 +191,11 @@ class CachedFile(io.FileIO):
         self._next = first + len(flags)
 
     def _flags(self, first: int, last: int) -> bytes:
-        """A byte for each block from the first to the last: whether it is there."""
+        """Returns a byte per block from `first` to `last`: 1 if it is present."""
         return os.pread(self.fileno(), last + 1 - first, self._flags_start + first)
 
     def _fetch_blocks(self, first: int, stop: int) -> None:
-        """Fetches a run of missing blocks, at most REQUEST_BYTES a request."""
+        """Fetches a run of missing blocks, at most REQUEST_BYTES per request."""
         step = REQUEST_BYTES // BLOCK_BYTES
         for start in range(first, stop, step):
             end = min(start + step, stop)
@@ -210,10 +209,11 @@ class CachedFile(io.FileIO):
                 _write_all(self.fileno(), b"\1" * (end - start), self._flags_start + start)
 
     def _check_version(self, position: int) -> None:
-        """Sees to it that all blocks are of one version of the object, as far as the store has any.
+        """Ensures that all blocks are of one version of the object, if the store has versions.
 
         Raises:
-            CannotOpen: it is another one than that of the blocks that are there, which are lost.
+            CannotOpen: the version differs from that of the blocks that are present, which are
+                lost.
         """
         extent = self._extents[0]
         remote = _remote_object(self._path, extent)
@@ -223,7 +223,7 @@ class CachedFile(io.FileIO):
         if tag is None:
             return
         version = hashlib.sha256(tag).digest()
-        with _locked(self.fileno()):  # two processes may bring the first block
+        with _locked(self.fileno()):  # two processes may fetch the first block
             recorded = os.pread(self.fileno(), VERSION_BYTES, self._version_start)
             if not any(recorded):
                 _write_all(self.fileno(), version, self._version_start)
@@ -234,7 +234,10 @@ class CachedFile(io.FileIO):
             raise file_system.changed(remote, position)
 
     def _read(self, position: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """The bytes of a range, as its extents give them: perhaps some more at both ends."""
+        """Yields the position and bytes of each piece of a range.
+
+        The pieces may begin before the range and end after it.
+        """
         extents = [
             extent for extent in self._extents if extent.position < end and extent.end > position
         ]
@@ -261,10 +264,10 @@ class CachedFile(io.FileIO):
 
 
 def comes_whole(path: Path, size_bytes: int) -> bool:
-    """Whether the first read of a file brings all of it, by one request.
+    """Returns whether the first read of a file fetches all of it with one request.
 
-    So do small files, and those that are searched, such as an .index: each step of a search would
-    be a request of its own.
+    This is so for small files, and for files that are searched, such as an .index, because each
+    search step would be a request.
     """
     name = parse_file(path.name)
     is_searched = name is not None and name.kind != "log"
@@ -272,12 +275,12 @@ def comes_whole(path: Path, size_bytes: int) -> bool:
 
 
 def _remote_object(path: Path, extent: Extent) -> RemotePath | None:
-    """The object of an extent; None of a local file."""
+    """Returns the object of an extent, or None for a local file."""
     return address.parse(extent.object) if extent.object else address.remote_path(path)
 
 
 def _read_object(path: Path, extent: Extent, position: int, length: int) -> bytes:
-    """A range of the object of an extent, by one request."""
+    """Reads a range of the object of an extent with one request."""
     remote = _remote_object(path, extent)
     if remote is not None:
         return file_system.read_range(remote, position, length, size_bytes=extent.object_bytes)
@@ -298,7 +301,7 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
 
 
 def _neighbours(extents: list[Extent]) -> list[Extent]:
-    """The first extent, and those behind it that one request brings too."""
+    """Returns the first extent and those after it that the same request can fetch."""
     group, total_bytes = [extents[0]], extents[0].object_length
     for extent in extents[1:]:
         before = group[-1]
@@ -315,10 +318,10 @@ def _neighbours(extents: list[Extent]) -> list[Extent]:
 
 
 def _decompress(extent: Extent, data: bytes) -> bytes:
-    """The bytes of an extent whose object holds them compressed.
+    """Decompresses the bytes of an extent.
 
     Raises:
-        CannotOpen: they are no frame of that codec, or of another length.
+        CannotOpen: they are not a frame of that codec, or have another length.
     """
     import pyarrow as pa
 
@@ -336,7 +339,7 @@ def _decompress(extent: Extent, data: bytes) -> bytes:
 
 
 def _runs(flags: bytes) -> Iterator[tuple[int, int]]:
-    """The runs of missing blocks: where each starts, and how many they are."""
+    """Yields the start and length of each run of missing blocks."""
     start = flags.find(0)
     while start >= 0:
         end = flags.find(1, start)
@@ -356,17 +359,21 @@ def _write_all(descriptor: int, data: bytes, position: int) -> None:
 
 
 def blocks_root() -> str:
-    """The folder of all block files, with a separator at its end."""
+    """Returns the folder of all block files, with a trailing separator."""
     return os.path.join(address.files_root().removesuffix("files/"), "blocks", "")
 
 
 def _blocks_path(path: Path) -> Path:
-    """The block file of a mirror's file: at the same place in the folder of blocks."""
+    """Returns the block file of a mirror's file: the same relative path in the folder of blocks."""
     return Path(blocks_root(), str(path)[len(address.files_root()) :])
 
 
 def _status(path: Path) -> os.stat_result:
-    """The stat of a mirror's file, if it is one."""
+    """Returns the stat of a mirror's file.
+
+    Raises:
+        CannotOpen: it is not a regular file.
+    """
     descriptor = confinement.open_nonblocking(str(path), os.O_RDONLY)
     try:
         status = os.fstat(descriptor)
@@ -383,17 +390,17 @@ def _status(path: Path) -> os.stat_result:
 
 
 def _flags_start(size_bytes: int) -> int:
-    """Where the flags begin: behind the last block, so that all of one block is data."""
+    """Returns where the flags begin: after the last block, at a block boundary."""
     return -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
 
 
 def _version_start(size_bytes: int) -> int:
-    """Where the version of the object is: behind the flags."""
+    """Returns where the version of the object is: after the flags."""
     return _flags_start(size_bytes) + -(-size_bytes // BLOCK_BYTES)
 
 
 def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]:
-    """Opens the block file of a file of this size and time; makes one where there is none."""
+    """Opens the block file for a file of this size and time, or creates one."""
     blocks_path = _blocks_path(path)
     extents: list[Extent] = []
     with suppress(FileNotFoundError, NotADirectoryError):
@@ -403,7 +410,7 @@ def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]
             if description and description["file"] == [status.st_size, status.st_mtime_ns]:
                 extents = [Extent(**extent) for extent in description["extents"]]
                 if description["boot"] == _boot():
-                    os.utime(descriptor)  # when it was used last
+                    os.utime(descriptor)  # marks when it was last used
                     return descriptor, extents
         except BaseException:
             os.close(descriptor)
@@ -414,7 +421,7 @@ def _open_blocks(path: Path, status: os.stat_result) -> tuple[int, list[Extent]]
 
 
 def _read_description(descriptor: int) -> dict[str, Any] | None:
-    """The description at the end of a block file; None of what is none."""
+    """Returns the description at the end of a block file, or None if it is missing or invalid."""
     end = os.fstat(descriptor).st_size - FOOTER.size
     if end < 0:
         return None
@@ -429,10 +436,10 @@ def _read_description(descriptor: int) -> dict[str, Any] | None:
 
 
 def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[Extent]) -> int:
-    """Puts a block file without any block in the place of another.
+    """Creates or replaces a block file, without any block.
 
     Returns:
-        Its descriptor, open to read and write.
+        Its descriptor, open for reading and writing.
     """
     description = json.dumps(
         {
@@ -451,7 +458,7 @@ def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[E
 
 @contextmanager
 def _locked(descriptor: int) -> Generator[None]:
-    """Within it no other process or thread has the lock of this block file."""
+    """Holds the exclusive lock of this block file."""
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         yield
@@ -461,7 +468,7 @@ def _locked(descriptor: int) -> Generator[None]:
 
 @contextmanager
 def _new_file() -> Generator[tuple[int, str]]:
-    """A new file in the folder of mirrors, for whoever gives it its place."""
+    """Yields a new file in the folder of mirrors; the caller moves it to its place."""
     folder = os.path.join(address.files_root().removesuffix("files/"), "new")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=folder)
@@ -469,13 +476,13 @@ def _new_file() -> Generator[tuple[int, str]]:
         yield descriptor, temporary
     finally:
         os.close(descriptor)
-        with suppress(FileNotFoundError):  # it has its place
+        with suppress(FileNotFoundError):  # it was moved to its place
             os.unlink(temporary)
 
 
 @cache
 def _boot() -> str:
-    """This start of the machine; "" where the system does not say."""
+    """Returns an id of this start of the machine, or "" if the system does not report one."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
             return boot_id.read().strip()
@@ -487,17 +494,17 @@ def _boot() -> str:
 
 
 class _Eviction:
-    """Keeps the blocks of all mirrors below a limit; those go that were used longest ago."""
+    """Keeps the blocks of all mirrors below a limit by evicting the least recently used files."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._fetched_bytes = EVICTION_BYTES  # look at the limit before the first block
+        self._fetched_bytes = EVICTION_BYTES  # checks the limit before the first block
 
     def make_room(self, count: int) -> None:
-        """Counts bytes that will be written, and evicts where they are too many.
+        """Counts bytes that will be written, and evicts blocks if they are too many.
 
         Raises:
-            CannotOpen: the disk is too full even so.
+            CannotOpen: the disk is too full even then.
         """
         limit_bytes = limit()
         with self._lock:
@@ -523,19 +530,19 @@ def _is_full(folder: Path, count: int) -> bool:
 
 
 def limit() -> int:
-    """How many bytes of blocks are kept: KAFKAVIZ_REMOTE_CACHE_BYTES, else 20 GiB.
+    """Returns how many bytes of blocks are kept: KAFKAVIZ_REMOTE_CACHE_BYTES, or 20 GiB.
 
     Raises:
-        KafkavizError: the variable holds anything but a number above 0.
+        KafkavizError: the variable is not a number above 0.
     """
     return environment.positive_number(LIMIT_VARIABLE, LIMIT_BYTES)
 
 
 def evict(limit_bytes: int) -> int:
-    """Takes the blocks of those files that were used longest ago, until few enough are left.
+    """Removes the blocks of the least recently used files until few enough are left.
 
     Returns:
-        The bytes that were freed, once nobody has those files open.
+        The bytes that are freed once these files are closed everywhere.
     """
     files = sorted(_files_with_blocks(), key=lambda file: file[0])
     total_bytes = sum(size for _, _, size in files)
@@ -552,7 +559,7 @@ def evict(limit_bytes: int) -> int:
 
 
 def _evict_file(path: Path) -> None:
-    """Puts a block file without blocks in the place of one."""
+    """Replaces a block file by one without blocks."""
     with open(path, "rb", buffering=0) as blocks:
         description = _read_description(blocks.fileno())
     extents = [Extent(**extent) for extent in description["extents"]] if description else []
@@ -563,7 +570,7 @@ def _evict_file(path: Path) -> None:
 
 
 def _files_with_blocks() -> Iterator[tuple[int, Path, int]]:
-    """When each block file was used last, its path, and what it takes on disk."""
+    """Yields when each block file was last used, its path, and its size on disk."""
     for folder, _, names in os.walk(blocks_root()):
         for name in names:
             path = Path(folder, name)

@@ -1,8 +1,8 @@
-"""The one interface to remote files: list, find, and read a range. Each request is counted.
+"""The only access to remote files: list, find, and read a range. All requests are counted.
 
-pyarrow.fs speaks to S3, Google Cloud Storage, Azure and HDFS. A process that may read some
-directories only (confinement.py) reaches nothing outside the remote ones among them: all remote
-bytes pass through here.
+pyarrow.fs connects to S3, Google Cloud Storage, Azure and HDFS. Because all remote bytes pass
+through here, a confined process (confinement.py) reaches only the remote directories that it was
+given.
 """
 
 import os
@@ -23,18 +23,18 @@ from kafkaviz.messages import Message, message, verbatim
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # then it is an error, not a wait
-HANDLES = 64  # objects that are known to be there, each costs a request
-TIMED_OBJECTS = 4096  # of which it is known how long their requests took
-HANDLE_S = 60  # how long; then it is asked for again
+CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # after these it is an error, instead of an endless wait
+HANDLES = 64  # the most objects kept open; opening each costs a request
+TIMED_OBJECTS = 4096  # the most objects whose request times are kept
+HANDLE_S = 60  # how long an object stays open before it is requested again
 MARK_BYTES = 16
-_TAG_NAMES = ("ETag", "etag")  # in the metadata of pyarrow's file systems
-ENTRIES = 1_000_000  # of one directory with all that is in it
-PROBLEM_CHARACTERS = 200  # of a library's own words
-# of Amazon's errors, by the name in their text
+_TAG_NAMES = ("ETag", "etag")  # the names in the metadata of pyarrow's file systems
+ENTRIES = 1_000_000  # the most entries of one directory with everything in it
+PROBLEM_CHARACTERS = 200  # the longest quotation of a library's error
+# the name of an Amazon error in its text
 _AWS = re.compile(r"AWS Error (\w+)")
 _DENIED = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH", "INVALID_CLIENT")
-# not digits within a file's name
+# \b, so that digits within a file's name do not match
 _DENIED_TEXT = re.compile(
     r"\b(403|401|Forbidden|Unauthorized|Permission denied|Authentication\w*)\b"
 )
@@ -52,7 +52,7 @@ _UNREACHABLE_TEXTS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a listing says of a file or directory."""
+    """A file or directory in a listing."""
 
     key: str
     is_directory: bool
@@ -62,14 +62,14 @@ class Entry:
 
 @dataclass(slots=True)
 class RequestCount:
-    """What was asked of remote stores by this process.
+    """The requests of this process to remote stores.
 
     Attributes:
-        listings: of directories, and questions whether something is there. A listing of many files
-            is one here, and a request for each thousand at a store.
-        opens: an object's size and time, before it is read.
-        reads: ranges of an object.
-        read_bytes: what they brought.
+        listings: directory listings and existence checks. A listing of many files counts once here,
+            but a store needs a request per thousand files.
+        opens: requests for an object's size and time, before it is read.
+        reads: ranges of objects that were read.
+        read_bytes: the bytes in these ranges.
     """
 
     listings: int = 0
@@ -79,18 +79,18 @@ class RequestCount:
 
     @property
     def data_requests(self) -> int:
-        """Those that reading took, the listings apart."""
+        """The requests for reading, without listings."""
         return self.opens + self.reads
 
 
 @dataclass(frozen=True, slots=True)
 class RequestTime:
-    """How long requests of this process took, one after the other.
+    """The time that requests of this process took.
 
     Attributes:
-        requests: how many: for an object's size and for its ranges, the listings apart.
-        read_bytes: what they brought.
-        elapsed_ms: their sum.
+        requests: the number of requests for an object's size or ranges, without listings.
+        read_bytes: the bytes that were read.
+        elapsed_ms: the sum of their times.
     """
 
     requests: int = 0
@@ -114,7 +114,7 @@ _STORE_TIMES: dict[Store, RequestTime] = {}
 
 
 def _forget_connections() -> None:
-    """A process that was forked has none of its parent's threads, so none of its connections."""
+    """Drops all connections in a forked process, which has none of its parent's threads."""
     global _LOCK
     _LOCK = threading.Lock()
     _FILE_SYSTEMS.clear()
@@ -125,14 +125,14 @@ os.register_at_fork(after_in_child=_forget_connections)
 
 
 def use_credentials(environment: Mapping[str, str]) -> None:
-    """Variables of the environment by which stores know this process from now on.
+    """Sets environment variables with which stores identify this process from now on.
 
-    A worker of Spark is given those of its session so, which count more than its machine's.
+    A Spark worker gets the variables of its session, which take precedence over its machine's.
     """
     if all(os.environ.get(name) == value for name, value in environment.items()):
         return
     if "AWS_ACCESS_KEY_ID" in environment:
-        os.environ.pop("AWS_SESSION_TOKEN", None)  # of another key
+        os.environ.pop("AWS_SESSION_TOKEN", None)  # it belongs to another key
     os.environ.update(environment)
     with _LOCK:
         _FILE_SYSTEMS.clear()
@@ -140,16 +140,16 @@ def use_credentials(environment: Mapping[str, str]) -> None:
 
 
 def forget_objects() -> None:
-    """Every object is asked for anew before its next range."""
+    """Makes every object be opened again before its next read."""
     with _LOCK:
         _HANDLES.clear()
 
 
 def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
-    """What lies in a directory, or in it and all below; empty where nothing does.
+    """Lists a directory, optionally with all subdirectories; empty if nothing is there.
 
     Raises:
-        CannotOpen: the store does not answer, or not this process.
+        CannotOpen: the store does not answer, or it denies access.
     """
     file_system = _file_system(directory)
     from pyarrow.fs import FileSelector, FileType
@@ -182,10 +182,10 @@ def list_directory(directory: RemotePath, *, is_recursive: bool) -> list[Entry]:
 
 
 def find(remote: RemotePath) -> Entry | None:
-    """The file or directory of an address; None where nothing is.
+    """Returns the file or directory at an address, or None.
 
     Raises:
-        CannotOpen: the store does not answer, or not this process.
+        CannotOpen: the store does not answer, or it denies access.
     """
     from pyarrow.fs import FileType
 
@@ -203,16 +203,16 @@ def find(remote: RemotePath) -> Entry | None:
 
 
 def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | None:
-    """What a store knows this version of an object by, its ETag; None where it has none.
+    """Returns the ETag of this version of an object, or None if the store has none.
 
-    It comes with the object's size, which is asked for before its first range, so without another
-    request. A listing of pyarrow has none.
+    It comes with the object's size, which is requested before the first range anyway. A listing in
+    pyarrow has no ETags.
 
     Args:
-        size_bytes: of the object when it was listed; None where that is not known.
+        size_bytes: the object's size in the listing, or None if unknown.
 
     Raises:
-        CannotOpen: the object is not there, or has another size by now.
+        CannotOpen: the object does not exist, or its size has changed.
     """
     try:
         return _open_sized(remote, 0, size_bytes).entity_tag
@@ -226,13 +226,13 @@ def entity_tag(remote: RemotePath, *, size_bytes: int | None = None) -> bytes | 
 def read_range(
     remote: RemotePath, position: int, length: int, *, size_bytes: int | None = None
 ) -> bytes:
-    """So many bytes of an object from a position on, by one request.
+    """Reads `length` bytes of an object from a position on, with one request.
 
     Args:
-        size_bytes: of the object when it was listed; None where that is not known.
+        size_bytes: the object's size in the listing, or None if unknown.
 
     Raises:
-        CannotOpen: the object is another one by now, or the bytes do not come.
+        CannotOpen: the object has changed, or the bytes cannot be read.
     """
     try:
         handle = _open_sized(remote, position, size_bytes)
@@ -260,11 +260,11 @@ def read_range(
 
 
 class _Handle:
-    """An object that is open to be read at any position, by one thread at a time.
+    """An open object that can be read at any position, by one thread at a time.
 
-    pyarrow (26.0) believes that S3 gave as many bytes as were asked for: of an object that became
-    shorter meanwhile it returns memory that nobody wrote to. So the end of the buffer is marked
-    first, and bytes that still have the mark did not come.
+    pyarrow (26.0) assumes that S3 returned as many bytes as were requested. For an object that has
+    become shorter it returns uninitialised memory. So the end of the buffer is marked before the
+    read; if the mark is still there, the bytes did not arrive.
     """
 
     def __init__(self, native_file: Any) -> None:
@@ -273,10 +273,10 @@ class _Handle:
         self._native_file, self._lock = native_file, threading.Lock()
 
     def read(self, position: int, length: int) -> bytes:
-        """The bytes that came, which may be fewer."""
+        """Returns the bytes that arrived, perhaps fewer than `length`."""
         buffer = bytearray(length)
         mark_bytes = min(MARK_BYTES, length)
-        for _ in range(ATTEMPTS):  # a file may hold the very mark, but no three of them
+        for _ in range(ATTEMPTS):  # a file may contain one mark by chance, but not three
             mark = os.urandom(mark_bytes)
             buffer[length - mark_bytes :] = mark
             with self._lock:
@@ -290,19 +290,19 @@ class _Handle:
 
 
 def _entity_tag(native_file: Any) -> bytes | None:
-    """Of the metadata that came with the size; HDFS has none."""
+    """Returns the ETag in the metadata that came with the size; HDFS has none."""
     metadata: Mapping[str, bytes] = native_file.metadata()
     return next((metadata[name] for name in _TAG_NAMES if name in metadata), None)
 
 
 def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _Handle:
-    """The object of this size, open to be read.
+    """Opens an object that must have this size.
 
     Raises:
-        CannotOpen: it has another one.
+        CannotOpen: it has another size.
     """
     handle = _open(remote)
-    if size_bytes is not None and handle.size != size_bytes:  # perhaps that of a while ago
+    if size_bytes is not None and handle.size != size_bytes:  # the handle may be an old one
         forget_object(remote)
         handle = _open(remote)
     if size_bytes is not None and handle.size != size_bytes:
@@ -311,7 +311,7 @@ def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _H
 
 
 def _open(remote: RemotePath) -> _Handle:
-    """The object, open to be read; one that was open lately is not opened again."""
+    """Opens an object; one that was opened recently is reused."""
     file_system, now_s = _file_system(remote), time.monotonic()
     with _LOCK:
         handle, expiry_s = _HANDLES.get(remote, (None, 0.0))
@@ -330,19 +330,19 @@ def _open(remote: RemotePath) -> _Handle:
 
 
 def object_time(remote: RemotePath) -> RequestTime | None:
-    """What this process asked of an object so far; None where that was nothing."""
+    """Returns the requests so far for an object, or None."""
     with _LOCK:
         return _OBJECT_TIMES.get(remote)
 
 
 def store_time(store: Store) -> RequestTime | None:
-    """The same of all objects of a store."""
+    """Returns the requests so far for all objects of a store, or None."""
     with _LOCK:
         return _STORE_TIMES.get(store)
 
 
 def forget_times() -> None:
-    """No request was made yet, as far as their times are known."""
+    """Clears the recorded times of all requests."""
     with _LOCK:
         _OBJECT_TIMES.clear()
         _STORE_TIMES.clear()
@@ -359,13 +359,13 @@ def _add_time(remote: RemotePath, elapsed_s: float, read_bytes: int = 0) -> None
 
 
 def forget_object(remote: RemotePath) -> None:
-    """An object is asked for anew before its next range."""
+    """Makes an object be opened again before its next read."""
     with _LOCK:
         _HANDLES.pop(remote, None)
 
 
 def changed(remote: RemotePath, position: int) -> CannotOpen:
-    """The error of an object that is another one than it was; it is asked for anew then."""
+    """Returns the error for an object that has changed, and makes it be opened again."""
     forget_object(remote)
     return CannotOpen(
         str(remote),
@@ -386,11 +386,11 @@ def _count(*, listings: int = 0, opens: int = 0, reads: int = 0, read_bytes: int
 
 
 def _file_system(remote: RemotePath) -> "FileSystem":
-    """The connection to a store, the same for all threads.
+    """Returns the connection to a store, which all threads share.
 
     Raises:
-        CannotOpen: this process may not reach what the address names, or what speaks to the store
-            is not installed.
+        CannotOpen: this process may not access the address, or the store's client library is
+            missing.
         MissingPackages: pyarrow is not installed.
     """
     _refuse_outside(remote)
@@ -411,7 +411,7 @@ def _file_system(remote: RemotePath) -> "FileSystem":
 
 
 def _refuse_outside(remote: RemotePath) -> None:
-    """Checks that a confined process may fetch this: below an address that it was given."""
+    """Checks that a confined process may fetch this: it must be below an address it was given."""
     prefixes = confinement.allowed_prefixes()
     if prefixes is None:
         return
@@ -423,7 +423,7 @@ def _refuse_outside(remote: RemotePath) -> None:
 
 
 def _base_path(remote: RemotePath) -> str:
-    """The path as the store's file system takes it."""
+    """Returns the path in the form that the store's file system takes."""
     if remote.store.scheme == "hdfs":
         return f"/{remote.key}"
     bucket = remote.store.authority.partition("@")[0]
@@ -469,7 +469,10 @@ def _make_gs(store: Store) -> "FileSystem":
 
 
 def _make_abfs(store: Store) -> "FileSystem":
-    """Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net, or the account of the environment."""
+    """Connects to Azure: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net.
+
+    Without an account in the address, the one of the environment is used.
+    """
     from pyarrow.fs import AzureFileSystem
 
     parameters = dict(store.parameters)
@@ -514,7 +517,7 @@ _MAKERS = {
 
 
 def _translate(remote: RemotePath, error: Exception) -> CannotOpen:
-    """A library's error as one line of ours."""
+    """Translates a library's error into one line."""
     text = str(error)
     match = _AWS.search(text)
     name = match[1] if match else ""

@@ -1,14 +1,14 @@
-"""A remote directory as a local one: the same names, sizes and times, and no bytes yet.
+"""A remote directory as a local one: the same names, sizes and times, but no bytes yet.
 
-To open s3://bucket/brokers/17 lists it once, with all that lies in it, and makes folders and files
-of that. From then on everything that reads logs reads the mirror; the bytes come block by block
-(block_cache.py). What lies beside a partition or a broker is listed too, as its checkpoints or its
-server.properties are read from there.
+Opening s3://bucket/brokers/17 lists it once with everything in it, and creates the same folders and
+files locally. Then all readers of logs read the mirror, and the bytes are fetched block by block
+(block_cache.py). The directory around a partition or a broker is listed too, because checkpoints
+and server.properties are read from there.
 
-A listing is good for some seconds, then it is made again when the directory is opened: a file of
-another size or time loses its blocks, one that is gone is removed. Another process, such as a
-worker of Spark, takes what it finds here if it was listed a few minutes ago; where there is nothing
-it asks for the one file that it was told to read.
+A listing expires after some seconds and is repeated when the directory is opened again. A file with
+a new size or time loses its blocks, and a file that is gone is removed. Another process, such as a
+Spark worker, uses a mirror that was listed in the last minutes. Without one, it requests only the
+file that it was asked to read.
 """
 
 import hashlib
@@ -34,25 +34,25 @@ from kafkaviz.log.remote.address import RemotePath
 from kafkaviz.log.remote.file_system import Entry
 from kafkaviz.messages import message
 
-LISTING_S = 10.0  # a listing is good for so long, or
-LISTING_SHARE = 20  # for so many times as long as it took
-TRUST_S = 600  # that of another process
-THREADS = 16  # that fetch small files at once
-PREFETCH_FILES = 8  # fewer are read as they come
+LISTING_S = 10.0  # a listing is valid for this long, or
+LISTING_SHARE = 20  # for this many times as long as it took
+TRUST_S = 600  # how long the listing of another process is trusted
+THREADS = 16  # the threads that fetch small files
+PREFETCH_FILES = 8  # fewer files are fetched when they are read
 
 _LOCK = threading.Lock()
-_TREES: dict[Path, float] = {}  # until when a directory and all in it is as it was listed
-_FILES: dict[Path, float] = {}  # the same of single files
-_KNOWN: dict[Path, float] = {}  # until when a file is read without another question
+_TREES: dict[Path, float] = {}  # until when the listing of a directory and all in it is valid
+_FILES: dict[Path, float] = {}  # the same for single files
+_KNOWN: dict[Path, float] = {}  # until when a file is read without a new request
 
 
 def refresh(path: Path) -> None:
-    """Lists what a path of a mirror is of, unless that was done a moment ago.
+    """Lists the remote directory of a mirror path, unless that was done a moment ago.
 
-    Any other path is left alone.
+    Any other path is ignored.
 
     Raises:
-        CannotOpen: there is nothing, or the store does not let this process see it.
+        CannotOpen: nothing is there, or the store denies access.
     """
     remote = address.remote_path(path)
     if remote is None or _is_current(path):
@@ -69,10 +69,10 @@ def refresh(path: Path) -> None:
 
 
 def prepare(path: Path) -> None:
-    """Sees to it that the one file is there and as it is remotely, before it is read.
+    """Ensures that one file of a mirror exists with its remote size and time, before it is read.
 
     Raises:
-        CannotOpen: it is not there.
+        CannotOpen: the remote file does not exist.
     """
     remote = address.remote_path(path)
     if remote is None or _is_known(path):
@@ -90,12 +90,10 @@ def prepare(path: Path) -> None:
 
 
 def list_names(path: Path) -> list[str]:
-    """The names in what a path of a mirror is of, as they are remotely.
-
-    What is deeper is not asked for.
+    """Returns the remote names directly in the directory of a mirror path.
 
     Raises:
-        CannotOpen: the store does not answer, or not this process.
+        CannotOpen: the store does not answer, or it denies access.
     """
     remote = address.remote_path(path)
     if remote is None:
@@ -104,7 +102,7 @@ def list_names(path: Path) -> list[str]:
 
 
 def forget() -> None:
-    """Every directory is listed anew when it is opened next."""
+    """Makes every directory be listed again when it is next opened."""
     with _LOCK:
         _TREES.clear()
         _FILES.clear()
@@ -120,7 +118,7 @@ def _is_current(path: Path) -> bool:
 
 
 def _is_known(path: Path) -> bool:
-    """Whether this process listed its directory, however long ago, or asked for it lately."""
+    """Returns whether this process has listed the file's directory, or requested it recently."""
     with _LOCK:
         is_known = _KNOWN.get(path, 0.0) > time.monotonic() or any(
             folder in _TREES for folder in path.parents
@@ -129,7 +127,7 @@ def _is_known(path: Path) -> bool:
 
 
 def _mirror(path: Path, remote: RemotePath) -> bool:
-    """Mirrors what an address is of, and the files beside it and beside its directory.
+    """Mirrors a remote path, and the files in the directories around it.
 
     Returns:
         Whether it is a directory.
@@ -162,7 +160,7 @@ def _mirror(path: Path, remote: RemotePath) -> bool:
 
 
 def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
-    """Makes a folder what a listing of all in it says."""
+    """Makes a folder match a recursive listing."""
     files: dict[Path, dict[str, Entry]] = defaultdict(dict)
     folders = {root}
     for entry in entries:
@@ -199,7 +197,7 @@ def _mirror_tree(root: Path, entries: Iterable[Entry]) -> None:
 def _prefetch(root: Path) -> None:
     """Fetches the small files that opening a broker reads one after another, several at once.
 
-    What cannot be fetched now will say so where it is read.
+    A failure is ignored; reading the file reports it later.
     """
     paths = [root / name for name in OWN_FILES]
     with os.scandir(root) as children:
@@ -207,7 +205,7 @@ def _prefetch(root: Path) -> None:
     small_paths = [path for path in paths if path.is_file()]
     if len(small_paths) < PREFETCH_FILES:
         return
-    from concurrent.futures import ThreadPoolExecutor  # loads logging, which nothing else needs
+    from concurrent.futures import ThreadPoolExecutor  # slow: it loads logging
 
     with ThreadPoolExecutor(THREADS) as pool:
         pool.map(_try_fetch, small_paths)
@@ -221,9 +219,10 @@ def _try_fetch(path: Path) -> None:
 
 
 def _mirror_beside(path: Path, remote: RemotePath) -> None:
-    """Mirrors the files of the directory that a path lies in, without what lies deeper.
+    """Mirrors the files in the directory that contains a path, without its subdirectories.
 
-    Beside a partition the metadata log is mirrored too. Who may not see them goes on without.
+    Next to a partition, the metadata log is mirrored too. If the store denies access, nothing is
+    mirrored.
     """
     if not remote.key:
         return
@@ -234,7 +233,7 @@ def _mirror_beside(path: Path, remote: RemotePath) -> None:
     files = {entry.key: entry for entry in entries if not entry.is_directory}
     with suppress(OSError):
         _mirror_files(path.parent, {name: files[name] for name in files if address.is_name(name)})
-        # it says what a partition's settings are
+        # the metadata log has the partition's settings
         if parse_directory(path.name) and METADATA_DIRECTORY in {entry.key for entry in entries}:
             metadata = remote.parent.child(METADATA_DIRECTORY)
             metadata_entries = file_system.list_directory(metadata, is_recursive=True)
@@ -246,18 +245,18 @@ def _mirror_beside(path: Path, remote: RemotePath) -> None:
 
 
 def _mirror_files(folder: Path, entries: dict[str, Entry]) -> None:
-    """Makes the files of a folder what a listing says."""
+    """Makes the files of a folder match a listing."""
     with os.scandir(folder) as children:
         for child in children:
             if child.name not in entries and child.is_file(follow_symlinks=False):
                 block_cache.remove_file(folder / child.name)
     for name, entry in entries.items():
-        if not (folder / name).is_dir():  # a key that is the start of others too
+        if not (folder / name).is_dir():  # this key is also the prefix of other keys
             _mirror_file(folder / name, entry)
 
 
 def _mirror_file(path: Path, entry: Entry) -> None:
-    """Makes a file anew where its size or time is another one; its blocks are lost then."""
+    """Replaces a file whose size or time has changed, which drops its blocks."""
     with suppress(FileNotFoundError):
         status = os.stat(path)
         if (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns):
@@ -285,7 +284,7 @@ def _stamp(path: Path) -> None:
 
 
 def _is_stamped(path: Path) -> bool:
-    """Whether a directory that the file lies in was listed by any process, not long ago."""
+    """Returns whether any process recently listed a directory that contains the file."""
     oldest_s = time.time() - TRUST_S
     for folder in path.parents:
         if not address.is_mirrored(folder):

@@ -1,1 +1,1 @@
-"""Tiered storage: remote log segments, where they are, and as partitions like any other."""
+"""Tiered storage: remote segments, where they are, and a view that shows them as partitions."""

@@ -1,15 +1,16 @@
-r"""What __remote_log_metadata says of the remote segments of each topic-partition.
+r"""The remote segments of each topic-partition, as __remote_log_metadata records them.
 
-Each segment is announced, then goes through its states; an update that does not fit is passed over:
+A segment is announced and then passes through its states. An update that does not fit the current
+state is ignored:
 
     COPY_SEGMENT_STARTED  ->  COPY_SEGMENT_FINISHED  ->  DELETE_SEGMENT_STARTED  ->  ..._FINISHED
                          \________________________/^
 
-Which segment serves an offset is decided by leader epoch. Segment S of the offsets 0 to 99, written
-in epoch 0 up to 59 and in epoch 2 from there, serves the offsets 0 to 59 of epoch 0 and 60 to 99 of
-epoch 2. When a copy finishes that begins no later than earlier ones of an epoch and reaches
-further, those are unreferenced, as another leader's copy of the same offsets is.
-RemoteLogMetadataCache and RemoteLogLeaderEpochState of Kafka 4.3.1.
+The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
+epoch 0 up to 59 and in epoch 2 after that, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch
+2. When a copy finishes that begins no later than earlier copies of an epoch and ends later, the
+earlier ones are no longer referenced. This happens when another leader copied the same offsets. The
+rules are those of RemoteLogMetadataCache and RemoteLogLeaderEpochState in Kafka 4.3.1.
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -46,7 +47,7 @@ class RemoteLogSegment:
 
     Attributes:
         leader_epochs: the first offset of each epoch in this segment.
-        size_bytes: of its .log; None where nothing says it.
+        size_bytes: the size of its .log, or None if unknown.
     """
 
     segment_id: str
@@ -63,23 +64,23 @@ class RemoteLogSegment:
 
     @cached_property
     def _least_starts(self) -> list[int]:
-        """The least first offset of each of its epochs and those after it."""
+        """For each epoch, the smallest first offset of this and all later epochs."""
         starts = [self.leader_epochs[epoch] for epoch in reversed(self._epochs)]
         return list(accumulate(starts, min))[::-1]
 
     def epoch_end_offset(self, epoch: int) -> int:
-        """The last offset of an epoch in this segment."""
+        """Returns the last offset of an epoch in this segment."""
         place = bisect_right(self._epochs, epoch)
         return self._least_starts[place] - 1 if place < len(self._epochs) else self.end_offset
 
 
 @dataclass
 class _EpochSegments:
-    """The copied segments of one leader epoch, by the first offset that each has of it."""
+    """The copied segments of one leader epoch, by their first offset in that epoch."""
 
     starts: dict[int, str] = field(default_factory=dict)
     highest_offset: int = -1
-    _ordered: list[int] = field(default_factory=list)  # the keys of starts
+    _ordered: list[int] = field(default_factory=list)  # the keys of `starts`, sorted
 
     def add(self, start_offset: int, segment_id: str, end_offset: int) -> None:
         if self.highest_offset <= end_offset:
@@ -100,20 +101,20 @@ class _EpochSegments:
 
 
 class RemoteLogMetadataCache:
-    """The remote segments of one topic-partition, after what was read of them so far."""
+    """The remote segments of one topic-partition, after the records read so far."""
 
     def __init__(self) -> None:
-        self.segments: dict[str, RemoteLogSegment] = {}  # all that are not deleted yet, by id
-        self.deleted: dict[str, RemoteLogSegment] = {}  # all whose deletion has finished
+        self.segments: dict[str, RemoteLogSegment] = {}  # not deleted yet, by segment id
+        self.deleted: dict[str, RemoteLogSegment] = {}  # deletion finished, by segment id
         self._epochs: dict[int, _EpochSegments] = {}
 
     def add(self, segment: RemoteLogSegment) -> None:
-        """A segment that is announced: its copy has started."""
+        """Adds an announced segment, whose copy has started."""
         if segment.state == COPY_STARTED:
             self.segments[segment.segment_id] = segment
 
     def update(self, segment_id: str, state: str) -> None:
-        """A segment's next state; one that is not known, or cannot come next, is passed over."""
+        """Sets a segment's next state; an unknown segment or an impossible state is ignored."""
         segment = self.segments.get(segment_id)
         if segment is None or state not in (segment.state, *_NEXT_STATES[segment.state]):
             return
@@ -128,15 +129,15 @@ class RemoteLogMetadataCache:
             self.deleted[segment_id] = self.segments.pop(segment_id)
 
     def delete_all(self) -> None:
-        """The deletion of the topic-partition has finished: none of its segments is known any more.
+        """Forgets all segments, because the deletion of the topic-partition has finished.
 
-        As RemotePartitionMetadataStore of Kafka 4.3.1 forgets them.
+        RemotePartitionMetadataStore of Kafka 4.3.1 does the same.
         """
         self.deleted |= self.segments
         self.segments, self._epochs = {}, {}
 
     def find(self, epoch: int, offset: int) -> RemoteLogSegment | None:
-        """The copied segment that serves an offset of an epoch."""
+        """Returns the copied segment that serves an offset of an epoch, or None."""
         epoch_segments = self._epochs.get(epoch)
         segment_id = epoch_segments.floor(offset) if epoch_segments else None
         segment = self.segments.get(segment_id) if segment_id else None
@@ -145,12 +146,12 @@ class RemoteLogMetadataCache:
 
 @dataclass(frozen=True)
 class RemoteLogMetadata:
-    """All that the metadata partitions of one broker say.
+    """The content of the metadata partitions of one broker.
 
     Attributes:
-        caches: by topic-partition.
-        deletions: the state that the deletion of a topic-partition has come to.
-        problems: what could not be read, as errors.
+        caches: the remote segments by topic-partition.
+        deletions: the current state of each topic-partition's deletion.
+        problems: the errors of partitions that could not be read.
     """
 
     caches: Mapping[TopicIdPartition, RemoteLogMetadataCache]
@@ -159,7 +160,7 @@ class RemoteLogMetadata:
 
 
 def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
-    """What the partitions of __remote_log_metadata among these say, as far as each can be read."""
+    """Reads the partitions of __remote_log_metadata among these, each as far as possible."""
     caches: dict[TopicIdPartition, RemoteLogMetadataCache] = {}
     deletions: dict[TopicIdPartition, str] = {}
     problems = []
@@ -179,7 +180,7 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
 
 
 def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecord]]:
-    """Each record with its segment, and where its batch begins."""
+    """Yields each record with its segment and the position of its batch."""
     for segment in partition.live:
         for batches in segment.scan():
             for position in batches["position"][~is_control(batches)].tolist():
@@ -214,7 +215,7 @@ def _apply(
 
 
 def _topic_partition(values: Mapping[str, Any]) -> TopicIdPartition:
-    """The topic-partition that a record names.
+    """Returns the topic-partition that a record names.
 
     Raises:
         CorruptBytes: no broker gives a topic such a name.

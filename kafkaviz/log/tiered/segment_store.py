@@ -1,6 +1,6 @@
 """A folder of remote segments, in the layout of LocalTieredStorage or of Aiven's plugin.
 
-Opened like a broker directory it is one whose topic-partitions are what was copied: see
+Opened like a broker directory, it shows the copied segments as topic-partitions; see
 tiered_view.py.
 """
 
@@ -33,18 +33,18 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message
 
 MAX_MANIFEST_BYTES = 16 << 20
-MAX_PREFIX_FOLDERS = 8  # one within the other, each alone, before the topics begin
-MAX_CANDIDATES = 16  # folders that are looked into to recognise a layout
-# what a broker needs to read a segment from there
+MAX_PREFIX_FOLDERS = 8  # nested prefix folders, one per level, above the topics
+MAX_CANDIDATES = 16  # folders that are examined to recognise a layout
+# the files that a broker needs to read a segment
 NEEDED = {LOCAL_TIERED_STORAGE: ("log", "index", "timeindex"), AIVEN: AIVEN_KINDS}
 
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file of a segment as a range of a stored one.
+    """A file of a segment as a range of a stored file.
 
     Attributes:
-        chunks: segment_manifest.CHUNK, where the range is compressed by chunks; else None.
+        chunks: rows of segment_manifest.CHUNK if the range is compressed in chunks, else None.
     """
 
     info: FileInfo
@@ -55,10 +55,10 @@ class FilePart:
 
 @dataclass(frozen=True)
 class RemoteSegmentFiles:
-    """A remote segment as its files lie in the store.
+    """A remote segment as files in the store.
 
     Attributes:
-        files: by kind, as remote_names names them.
+        files: the files by kind, as remote_names names them.
     """
 
     partition: TopicIdPartition
@@ -69,15 +69,15 @@ class RemoteSegmentFiles:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every file is there without which a broker cannot read it."""
+        """Whether all files are present that a broker needs to read it."""
         return all(kind in self.files for kind in NEEDED[self.layout])
 
     @cached_property
     def manifest(self) -> SegmentManifest | None:
-        """Its manifest in Aiven's layout; None in the other, or where it is not there.
+        """Its manifest in Aiven's layout; None in the other layout or if it is missing.
 
         Raises:
-            CorruptFile: it is no manifest.
+            CorruptFile: the manifest is invalid.
         """
         info = self.files.get(MANIFEST)
         if info is None:
@@ -89,12 +89,12 @@ class RemoteSegmentFiles:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether its bytes can be read by its broker alone."""
+        """Whether only its broker can read its bytes."""
         return self.manifest is not None and self.manifest.is_encrypted
 
     @property
     def has_encryption(self) -> bool | None:
-        """The same; None where its manifest cannot be read."""
+        """Like is_encrypted, but None if its manifest cannot be read."""
         try:
             return self.is_encrypted
         except KafkavizError:
@@ -102,24 +102,23 @@ class RemoteSegmentFiles:
 
     @property
     def log_bytes(self) -> int | None:
-        """The size of the .log as the broker had it; None where nothing says it."""
+        """The size that the .log had at the broker, or None if unknown."""
         if self.layout == AIVEN:
             return self.manifest.log_bytes if self.manifest else None
         return self.files["log"].size_bytes if "log" in self.files else None
 
     @property
     def stored_bytes(self) -> int:
-        """What it takes in the store."""
         return sum(info.size_bytes for info in self.files.values())
 
     def parts(self) -> dict[str, FilePart]:
-        """The files of a partition directory that it holds, by kind.
+        """Returns the files of a partition directory that it contains, by kind.
 
-        An empty .txnindex is left out, which a broker has none of.
+        An empty .txnindex is left out, because a broker does not keep an empty one.
 
         Raises:
-            CannotOpen: it is not complete, or encrypted.
-            CorruptFile: its manifest is none.
+            CannotOpen: the segment is incomplete or encrypted.
+            CorruptFile: its manifest is invalid.
         """
         if not self.is_complete:
             missing = next(kind for kind in NEEDED[self.layout] if kind not in self.files)
@@ -165,7 +164,7 @@ class RemoteSegmentFiles:
         return parts | {"log": FilePart(log, 0, manifest.log_bytes, chunks)}
 
     def leader_epochs(self) -> list[tuple[int, int]]:
-        """The leader epochs up to the segment's end, each with its first offset in the log."""
+        """Returns the leader epochs up to the segment's end, each with its first offset."""
         part = self.parts().get(LEADER_EPOCHS)
         if part is None:
             return []
@@ -182,7 +181,7 @@ class RemoteSegmentFiles:
 
 
 def may_be_store(names: Collection[str]) -> bool:
-    """Whether a folder with these names in it may hold remote segments, perhaps behind a prefix."""
+    """Returns whether a folder with these names may hold remote segments, perhaps deeper."""
     if META_PROPERTIES in names:
         return False
     return len(names) == 1 or any(
@@ -194,10 +193,9 @@ def may_be_store(names: Collection[str]) -> bool:
 
 
 def find_root(path: Path) -> Path | None:
-    """The folder with the topics: the one itself, LocalTieredStorage's in it, or behind a prefix.
+    """Returns the folder with the topics, or None if `path` is not a store.
 
-    Returns:
-        None where it is no store.
+    It is `path` itself, LocalTieredStorage's folder in it, or a folder below a prefix.
     """
     for _ in range(MAX_PREFIX_FOLDERS):
         if file.is_there(path / META_PROPERTIES):
@@ -214,10 +212,12 @@ def find_root(path: Path) -> Path | None:
 
 
 def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
-    """Every segment in a store by topic-partition, by start offset; only names and sizes are read.
+    """Returns every segment in a store by topic-partition, sorted by start offset.
+
+    Only names, sizes and Aiven's manifests are read.
 
     Args:
-        root: as find_root gives it.
+        root: the folder that find_root returned.
     """
     segments: dict[TopicIdPartition, list[RemoteSegmentFiles]] = {}
     for partition, folder, layout in _partition_folders(root):
@@ -241,7 +241,7 @@ def list_store(root: Path) -> dict[TopicIdPartition, list[RemoteSegmentFiles]]:
 def _named_by_manifest(
     partition: TopicIdPartition, segments: list[RemoteSegmentFiles]
 ) -> TopicIdPartition:
-    """The topic-partition as a manifest names it: a prefix may stand before the topic's name."""
+    """Returns the topic-partition in a manifest, because a folder may have a prefix in its name."""
     for segment in segments:
         try:
             manifest = segment.manifest
@@ -278,9 +278,9 @@ def _has_segments(root: Path, folders: list[str]) -> bool:
 
 
 def _holds_segment(folder: Path) -> bool:
-    """Whether a topic's or a topic-partition's folder holds a segment's file.
+    """Returns whether the folder of a topic or topic-partition holds a segment's file.
 
-    An empty one of LocalTieredStorage, whose topic was deleted, does not.
+    LocalTieredStorage leaves an empty folder for a deleted topic.
     """
     folders = [folder] + [
         folder / name

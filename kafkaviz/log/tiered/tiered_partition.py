@@ -1,12 +1,12 @@
-"""Where the segments of a topic-partition are: in the local directory, in the store, or in neither.
+"""Where each segment of a topic-partition is: local, in the store, in both or in neither.
 
-    orders-0    offsets      in the store   metadata                where
+    orders-0    offsets      in the store   metadata                place
                 0 to 19      yes            COPY_SEGMENT_FINISHED   remote
                 356 to 379   yes            COPY_SEGMENT_FINISHED   both
                 380 to       no             none                    local
 
-An offset below the local log start is read from the remote segment that its leader epoch leads to
-(RemoteLogManager.read of Kafka 4.3.1), every other one from the local segments.
+An offset below the local log start is read from the remote segment of its leader epoch
+(RemoteLogManager.read of Kafka 4.3.1), every other offset from the local segments.
 """
 
 from bisect import bisect_right
@@ -38,23 +38,23 @@ class SegmentPlace(StrEnum):
     LOCAL = "local"
     BOTH = "both"
     REMOTE = "remote"
-    UNFINISHED = "unfinished"  # its copy has begun and not ended
-    DANGLING = "dangling"  # in the store, for which no reader asks any more
-    LOST = "lost"  # copied, says the metadata, and in neither place
+    UNFINISHED = "unfinished"  # its copy has started but not finished
+    DANGLING = "dangling"  # in the store, but no reader asks for it any more
+    LOST = "lost"  # copied according to the metadata, but in neither place
 
 
-WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # of what is in a store
+WITHOUT_METADATA = (SegmentPlace.REMOTE, SegmentPlace.UNFINISHED)  # in a store without metadata
 
 
 @dataclass(frozen=True, kw_only=True)
 class TieredSegment:
-    """A segment, and what is known of it in each place.
+    """A segment, and the known facts about it in each place.
 
     Attributes:
-        end_offset: the last one; None of the active segment, and where nothing says it.
-        state: of the metadata; None where that does not know the segment.
-        served_end_offset: the last offset that lookups are answered with from the store, of a
-            segment that serves what the local directory has no more; else None.
+        end_offset: the last offset; None for the active segment, or if unknown.
+        state: the state in the metadata, or None if the metadata does not know the segment.
+        served_end_offset: the last offset for which the store answers lookups, if the segment
+            serves offsets that are no longer local; else None.
     """
 
     start_offset: int
@@ -77,32 +77,33 @@ class TieredPartition:
     topic_id: str | None
     segments: tuple[TieredSegment, ...]
     local_log_start: int | None = None
-    log_start: int = 0  # as checkpointed
-    has_directory: bool = False  # there is a local one of this topic id
-    deleted_segments: int = 0  # whose deletion the metadata says has finished
-    deletion: str | None = None  # the state of the partition's deletion
+    log_start: int = 0  # the checkpointed log start offset
+    has_directory: bool = False  # a local directory has this topic id
+    deleted_segments: int = 0  # segments whose deletion has finished, by the metadata
+    deletion: str | None = None  # the state of the partition's deletion, or None
     problems: tuple[KafkavizError, ...] = ()
 
     @property
     def serving_segments(self) -> tuple[TieredSegment, ...]:
-        """The remote segments that serve what the local directory has no more, by offset."""
+        """The remote segments that serve offsets that are no longer local, by offset."""
         return tuple(segment for segment in self.segments if segment.served_end_offset is not None)
 
     @property
     def latest_tiered(self) -> int | None:
-        """The last offset that was copied, of what readers ask for; None where nothing was."""
+        """The last copied offset that readers may ask for, or None if nothing was copied."""
         copied = (SegmentPlace.BOTH, SegmentPlace.REMOTE, SegmentPlace.LOST)
         ends = (segment.end_offset for segment in self.segments if segment.place in copied)
         return max((end for end in ends if end is not None), default=None)
 
     def gaps(self, folder: Path, faults: Mapping[str, KafkavizError]) -> tuple[RemoteGap, ...]:
-        """The offsets before the local log that no remote segment can be read for, in order.
+        """Returns the offsets before the local log that no remote segment can serve, in order.
 
-        Below the first remote segment that is known, retention may have deleted what there was.
+        Below the first known remote segment nothing is missing, because retention may have deleted
+        it.
 
         Args:
-            folder: the partition directory, where a segment that is missing would be.
-            faults: what is wrong with segments that should serve, by their ids.
+            folder: the partition directory, in which the missing segment would be.
+            faults: the errors of segments that should serve, by segment id.
         """
         broken = _broken_segments(self, folder, faults)
         readable = [
@@ -121,7 +122,7 @@ class TieredPartition:
             if end is None:
                 return tuple(gaps)
             position = max(position, end + 1)
-        # of a store alone nobody knows whether an incomplete copy at its end was being made
+        # In a store alone, an incomplete copy at its end may simply be in progress.
         later = [segment for segment in broken if segment.is_complete]
         if later:
             gaps += _describe_gap(position, None, later, folder)
@@ -129,11 +130,9 @@ class TieredPartition:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many segments are in each place."""
         return {place.value: self.count(place) for place in SegmentPlace}
 
     def count(self, place: SegmentPlace) -> int:
-        """How many segments are in such a place."""
         return sum(segment.place is place for segment in self.segments)
 
 
@@ -142,8 +141,8 @@ class _BrokenSegment:
     """A remote segment that cannot be read.
 
     Attributes:
-        end_offset: None where nothing says it.
-        is_complete: its files are there, or the metadata says that they were.
+        end_offset: the last offset, or None if unknown.
+        is_complete: whether its files exist, or existed according to the metadata.
     """
 
     start_offset: int
@@ -157,7 +156,7 @@ class _BrokenSegment:
 def _broken_segments(
     partition: TieredPartition, folder: Path, faults: Mapping[str, KafkavizError]
 ) -> list[_BrokenSegment]:
-    """Those that are lost, that are not complete, and that cannot be read, by offset."""
+    """Returns the segments that are lost, incomplete or unreadable, by offset."""
     broken = []
     starts = [segment.start_offset for segment in partition.segments]
     for segment in partition.segments:
@@ -191,7 +190,7 @@ def _broken_segments(
 
 
 def _fault_of(stored: RemoteSegmentFiles) -> KafkavizError | None:
-    """Why nobody can be led to a segment in the store."""
+    """Returns the reason why a segment in the store cannot be read, or None."""
     try:
         stored.parts()
         stored.leader_epochs()
@@ -205,7 +204,7 @@ def _fault_of(stored: RemoteSegmentFiles) -> KafkavizError | None:
 def _describe_gap(
     first: int, last: int | None, broken: Sequence[_BrokenSegment], folder: Path
 ) -> Iterator[RemoteGap]:
-    """The parts of a gap, each with the segment that should fill it."""
+    """Yields the parts of a gap, each with the segment that should fill it."""
     position = first
     for segment in broken:
         end = min((end for end in (segment.end_offset, last) if end is not None), default=None)
@@ -239,7 +238,6 @@ def _unnamed_gap(first: int, last: int, folder: Path) -> RemoteGap:
 
 
 def _log_path(folder: Path, offset: int) -> Path:
-    """Where the .log of a segment would be."""
     return folder / f"{file_stem(offset)}.log"
 
 
@@ -249,10 +247,10 @@ def join_partition(
     metadata: RemoteLogMetadata,
     local: Partition | None,
 ) -> TieredPartition:
-    """What lies where of one topic-partition.
+    """Joins the stored, recorded and local segments of one topic-partition.
 
     Args:
-        local: its partition directory; None where there is none.
+        local: its partition directory, or None if there is none.
     """
     problems: list[KafkavizError] = []
     cache = metadata.caches.get(name)
@@ -379,11 +377,11 @@ def _served_ends(
     log_start: int,
     stored: Sequence[RemoteSegmentFiles],
 ) -> dict[str, int]:
-    """The remote segments that a reader is led through before the local ones, by id.
+    """Returns the remote segments that a reader passes before the local ones.
 
     Returns:
-        The last offset that each is read for: the next one, or the first local one, may begin
-        before it ends.
+        The last offset that each is read for, by segment id. The next segment, or the first local
+        one, may begin before it ends.
     """
     stored_ids = {segment.segment_id for segment in stored if segment.is_complete}
     path = [
@@ -406,7 +404,7 @@ def _path(
     local_start: int | None,
     log_start: int,
 ) -> list[RemoteLogSegment]:
-    """The copied segments that serve the offsets from the log start up to the local log start."""
+    """Returns the copied segments that serve the offsets from the log start to the local log."""
     copied = [segment for segment in cache.segments.values() if segment.state == COPY_FINISHED]
     last = max((segment.end_offset for segment in copied), default=-1)
     if local_start is not None:
@@ -432,7 +430,7 @@ def _path(
 
 
 def _local_log_start(local: Partition | None) -> int | None:
-    """The base offset of the first local segment."""
+    """Returns the base offset of the first local segment."""
     return local.live[0].base_offset if local and local.live else None
 
 
@@ -443,7 +441,10 @@ def _log_start(local: Partition | None) -> int:
 def _lineage(
     local: Partition | None, stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
 ) -> list[tuple[int, int]]:
-    """The (leader epoch, first offset) of the log: of the local directory, or the latest copied."""
+    """Returns the (leader epoch, first offset) pairs of the log.
+
+    They come from the local directory, or from the stored segment with the latest epochs.
+    """
     if local is not None:
         path = local.path / LEADER_EPOCHS
         try:
@@ -473,9 +474,9 @@ def _epochs(segment: RemoteSegmentFiles, problems: list[KafkavizError]) -> list[
 def _cache_of_store(
     stored: Sequence[RemoteSegmentFiles], problems: list[KafkavizError]
 ) -> RemoteLogMetadataCache:
-    """What the metadata would say if each segment that lies there complete were copied.
+    """Builds the metadata as if every complete segment in the store had been copied.
 
-    The later leader's last.
+    Segments of later leaders are added last.
     """
     cache = RemoteLogMetadataCache()
     segments = [
@@ -492,7 +493,7 @@ def _cache_of_store(
 def _described(
     stored: RemoteSegmentFiles, problems: list[KafkavizError]
 ) -> RemoteLogSegment | None:
-    """A segment as its own files describe it."""
+    """Describes a segment by its own files."""
     try:
         if stored.manifest and stored.manifest.metadata:
             metadata = stored.manifest.metadata
@@ -528,7 +529,7 @@ def _described(
 
 
 def _end_offset(stored: RemoteSegmentFiles) -> int:
-    """The last offset, read from the last batches as Kafka finds the end of a segment."""
+    """Returns the last offset, found in the last batches as Kafka finds the end of a segment."""
     files = {kind: stored.files[kind] for kind in ("log", "index")}
     segment = segment_of_files(stored.start_offset, "closed", files)
     return log_end_offset(segment.with_log()) - 1

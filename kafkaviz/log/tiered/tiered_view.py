@@ -1,17 +1,17 @@
-"""A store of remote segments, alone or joined with a broker directory, as a broker directory.
+"""Shows a store of remote segments, alone or with a broker directory, as a broker directory.
 
-It is a folder of kafkaviz's cache: links to the files of the broker, and before them those of the
-remote segments under the names that they had at the broker. Joined, orders-0 of the view may hold
+The view is a folder in kafkaviz's cache. It has links to the broker's files, and links to the
+remote segments with the names that they had at the broker. For example, orders-0 may hold:
 
     00000000000000000000.log -> …/orders-0-goH9on…/00000000000000000000-JvhShY….log
     00000000000000000335.log -> /var/lib/kafka/orders-0/00000000000000000335.log
 
-So whatever reads a partition directory reads remote segments too. What is no complete file of the
-store (an index within .indexes, the part of a segment that another one does not serve) is a copy;
-a compressed .log, and a part of a file of a remote store, is a file of the block cache (remote/),
-whose bytes are fetched when they are read. Nothing is written into the store or the broker
-directory. The view is known by its two sources, and brought up to date whenever it is opened;
-VIEW_FILE in the folder around it says which segments of it are remote.
+So everything that reads a partition directory can read remote segments too. A part of a stored file
+(an index in .indexes, or a segment of which only a part is served) is copied. A compressed .log, or
+a part of a file in a remote store, is a file in the block cache (remote/), whose bytes are fetched
+when they are read. Nothing is written into the store or the broker directory. The two sources
+identify the view, and it is updated whenever it is opened. VIEW_FILE in its parent folder says
+which segments are remote.
 """
 
 import hashlib
@@ -44,21 +44,21 @@ from kafkaviz.messages import Message, message
 from kafkaviz.units import file_stem
 
 TEMPORARY = ".making-"
-FETCHED_FOLDER = "tiered"  # of the block cache
+FETCHED_FOLDER = "tiered"  # the folder in the block cache
 VIEW_FILE = "tiered.json"
 REFRESH_S = 2.0  # a view is compared with its sources at most this often
 PIECE_BYTES = 1 << 20
 
-_REFRESHED: dict[Path, float] = {}  # when this process compared a view last, by its home
+_REFRESHED: dict[Path, float] = {}  # when this process last updated a view, by its home
 
 
 @dataclass(frozen=True)
 class TieredState:
-    """Everything in a store, and in the broker directory beside it.
+    """Everything in a store and its broker directory.
 
     Attributes:
-        local: the broker directory; None where a store is seen alone.
-        partitions: those with remote segments or metadata of some, by directory name.
+        local: the broker directory, or None for a store alone.
+        partitions: the partitions with remote segments or metadata about them, by directory name.
     """
 
     store: Path
@@ -69,12 +69,11 @@ class TieredState:
 
 @dataclass(frozen=True)
 class TieredOffsets:
-    """What a broker knows of a partition with tiered storage beside its log start and end.
+    """The offsets of a partition with tiered storage, in addition to its log start and end.
 
     Attributes:
-        local_log_start: the base offset of the first segment that its directory still has; None
-            where there is no directory.
-        latest_tiered: the last offset that was copied; None where nothing was.
+        local_log_start: the base offset of the first local segment, or None without a directory.
+        latest_tiered: the last copied offset, or None if nothing was copied.
     """
 
     local_log_start: int | None
@@ -83,10 +82,10 @@ class TieredOffsets:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """What a view says of a remote segment.
+    """Facts about a remote segment that its view records.
 
     Attributes:
-        layout: of the store: LOCAL_TIERED_STORAGE or AIVEN.
+        layout: the layout of the store: LOCAL_TIERED_STORAGE or AIVEN.
         manifest: the path of its manifest, in Aiven's layout.
     """
 
@@ -95,7 +94,7 @@ class RemoteFile:
 
 
 def open_directory(path: Path) -> Path:
-    """A directory as it is to be read: of a store its view, brought up to date; else itself."""
+    """Returns the directory to read: for a store its updated view, else `path` itself."""
     home = _home_of(path)
     if home:
         _refresh(home)
@@ -104,7 +103,7 @@ def open_directory(path: Path) -> Path:
 
 
 def locate(path: Path) -> Path:
-    """The path, or where a path that leads into a store, as STORE/orders-0, is in its view."""
+    """Returns the path, or its place in the view if it leads into a store (STORE/orders-0)."""
     if file.is_there(path):
         return path
     for parent in path.parents:
@@ -114,11 +113,11 @@ def locate(path: Path) -> Path:
 
 
 def open_view(store: Path, local: Path | None = None) -> Path:
-    """The directory that shows a store, alone or before what a broker directory still has.
+    """Creates or updates the view of a store, alone or with a broker directory.
 
     Raises:
-        CannotOpen: it is no store, or a segment in it cannot be read.
-        CorruptFile: a manifest is none.
+        CannotOpen: it is not a store, or a segment in it cannot be read.
+        CorruptFile: a manifest is invalid.
     """
     for directory in filter(None, (store, local)):
         mirror.refresh(directory)
@@ -148,7 +147,7 @@ def open_view(store: Path, local: Path | None = None) -> Path:
 
 
 def _raise_reason(partitions: Iterable["_PartitionView"]) -> None:
-    """Raises why nothing of a store can be shown where that is known: it is encrypted, say."""
+    """Raises the reason why nothing in a store can be shown, if known: encryption, for example."""
     for partition in partitions:
         for gap in partition.gaps:
             next_step = message("tiered.decrypt_it") if gap.kind == "encrypted" else None
@@ -160,11 +159,7 @@ def _gap_object(gap: RemoteGap) -> dict[str, Any]:
 
 
 def sources(path: Path) -> tuple[Path, Path | None] | None:
-    """The store and the broker directory that a view, or something in it, shows.
-
-    Returns:
-        None of any other path.
-    """
+    """Returns the store and the broker directory of a view or of a path in it, else None."""
     home = _home_of(path)
     if home is None:
         return None
@@ -174,14 +169,14 @@ def sources(path: Path) -> tuple[Path, Path | None] | None:
 
 
 def remote_store(path: Path) -> Store | None:
-    """What the store of a view is connected by; None of one on disk, and of any other path."""
+    """Returns the connection of a view's remote store, or None for any other path."""
     both = sources(path)
     remote = address.remote_path(both[0]) if both else None
     return remote.store if remote else None
 
 
 def given_store(path: Path) -> Path | None:
-    """The store that a view shows as it was given, before its folder of topics was looked for."""
+    """Returns a view's store as the user gave it, before its folder of topics was found."""
     home = _home_of(path)
     if home is None:
         return None
@@ -190,25 +185,25 @@ def given_store(path: Path) -> Path | None:
 
 
 def is_store_alone(path: Path) -> bool:
-    """Whether a path is the view of a store without a broker directory."""
+    """Returns whether a path is in the view of a store without a broker directory."""
     both = sources(path)
     return both is not None and both[1] is None
 
 
 def view_folder(path: Path) -> Path | None:
-    """The view that a path is, or lies in."""
+    """Returns the view that a path is or is in, or None."""
     home = _home_of(path)
     return home / path.relative_to(home).parts[0] if home and path != home else None
 
 
 def own_folders(path: Path) -> tuple[Path, ...]:
-    """Where in the cache a view lies that a path is or lies in, and what is fetched for it."""
+    """Returns the cache folders of the view that a path is in: the view and its fetched files."""
     home = _home_of(path)
     return (home, fetched_folder(home)) if home else ()
 
 
 def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
-    """The segments of a partition directory whose files lie in a store, by base offset."""
+    """Returns the segments of a partition directory that are in a store, by base offset."""
     home = _home_of(partition_path)
     if home is None:
         return {}
@@ -220,7 +215,7 @@ def remote_files(partition_path: Path) -> dict[int, RemoteFile]:
 
 
 def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
-    """The offsets of a partition directory that its store should have, and that cannot be read."""
+    """Returns the offsets that the store should have for a partition but that cannot be read."""
     home = _home_of(partition_path)
     gaps = _description(home).get("gaps", {}).get(partition_path.name, ()) if home else ()
     return tuple(
@@ -236,20 +231,20 @@ def remote_gaps(partition_path: Path) -> tuple[RemoteGap, ...]:
 
 
 def tiered_offsets(partition_path: Path) -> TieredOffsets | None:
-    """The offsets of a partition directory with remote segments; None of any other."""
+    """Returns the offsets of a partition directory with remote segments, or None."""
     home = _home_of(partition_path)
     offsets = _description(home)["offsets"].get(partition_path.name) if home else None
     return TieredOffsets(*offsets) if offsets else None
 
 
 def read_state(store: Path, local: Path | None = None) -> TieredState:
-    """Where the segments of each topic-partition are.
+    """Returns where the segments of each topic-partition are.
 
     Args:
-        local: the broker directory that the store belongs to.
+        local: the broker directory to which the store belongs.
 
     Raises:
-        CannotOpen: the first is no store.
+        CannotOpen: `store` is not a store.
     """
     root = find_root(store)
     if root is None:
@@ -278,7 +273,7 @@ def read_state(store: Path, local: Path | None = None) -> TieredState:
 
 
 def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, Partition]:
-    """The topic-partitions of a broker directory, with the checkpointed log starts."""
+    """Returns the topic-partitions of a broker directory, with the checkpointed log starts."""
     with file.scan(local) as entries:
         partition_names = {
             entry.name: name
@@ -299,7 +294,7 @@ def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, P
 
 
 def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, int], int]:
-    """The checkpointed log starts; a file that is missing or unreadable says nothing."""
+    """Returns the checkpointed log starts; empty if the file is missing or unreadable."""
     path = local / names.LOG_START_CHECKPOINT
     try:
         if file.is_there(path):
@@ -316,11 +311,11 @@ def _log_starts(local: Path, problems: list[KafkavizError]) -> dict[tuple[str, i
 
 @dataclass(frozen=True)
 class _PartitionView:
-    """A partition as its view shows it.
+    """The view of one partition.
 
     Attributes:
-        remote: of each remote segment by its base offset the layout, and the path of its manifest.
-        gaps: what is not shown, by offset.
+        remote: the layout and the manifest's path of each remote segment, by base offset.
+        gaps: the offsets that are not shown.
     """
 
     remote: dict[str, list[str | None]]
@@ -328,7 +323,7 @@ class _PartitionView:
 
 
 def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
-    """Makes the folder what it should be; says of each partition which segments are remote."""
+    """Brings the folder up to date and returns the remote segments of each partition."""
     views: dict[str, _PartitionView] = {}
     tiered_partitions = _shown_partitions(state)
     wanted_names = {*tiered_partitions}
@@ -346,7 +341,7 @@ def _sync(folder: Path, state: TieredState) -> dict[str, _PartitionView]:
 
 
 def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """Those with segments to read from the store, or that should have some, by directory."""
+    """Returns the partitions that have remote segments to read, or should have, by directory."""
     return {
         directory: partition
         for directory, partition in _current_partitions(state).items()
@@ -355,10 +350,10 @@ def _shown_partitions(state: TieredState) -> dict[str, TieredPartition]:
 
 
 def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
-    """One a directory.
+    """Returns one partition per directory.
 
-    A topic that was made again has a folder for each of its lives. Current is that of the local
-    directory; without one that which was written last.
+    A topic that was deleted and created again has a folder for each topic id. The current one is
+    that of the local directory, or else the one that was written last.
     """
     current: dict[str, TieredPartition] = {}
     for partition in sorted(state.partitions, key=_newest_ns):
@@ -369,7 +364,7 @@ def _current_partitions(state: TieredState) -> dict[str, TieredPartition]:
 
 
 def _has_remote(partition: TieredPartition) -> bool:
-    """Whether it has segments to read from the store, or should have some."""
+    """Returns whether it has segments to read from the store, or should have some."""
     return bool(partition.serving_segments or partition.gaps(Path(partition.directory), {}))
 
 
@@ -379,7 +374,7 @@ def _newest_ns(partition: TieredPartition) -> int:
 
 
 def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None) -> _PartitionView:
-    """Shows the files of a partition; a remote segment that cannot be read leaves a gap alone."""
+    """Shows the files of a partition; a remote segment that cannot be read becomes a gap."""
     if folder.is_symlink():
         folder.unlink()
     folder.mkdir(exist_ok=True)
@@ -413,7 +408,7 @@ def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None
 
 
 def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
-    """The files of a remote segment by the names that they had at the broker."""
+    """Returns the files of a remote segment by the names that they had at the broker."""
     stored, end_offset = cast("RemoteSegmentFiles", segment.stored), segment.end_offset
     parts = stored.parts()
     parts.pop(STORED_EPOCHS, None)
@@ -430,7 +425,7 @@ def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
 def _write_own_files(
     folder: Path, topic_id: str | None, last: RemoteSegmentFiles | None
 ) -> set[str]:
-    """What a partition directory has beside its segments, as far as the store tells it.
+    """Writes the other files of a partition directory, as far as the store has their content.
 
     Args:
         last: the last segment that can be read.
@@ -440,7 +435,7 @@ def _write_own_files(
         contents[PARTITION_METADATA] = f"version: 0\ntopic_id: {topic_id}"
     epochs = []
     if last:
-        with suppress(KafkavizError):  # they are in an object of their own
+        with suppress(KafkavizError):  # the epochs are in a separate object
             epochs = last.leader_epochs()
     if epochs:
         lines = "".join(f"{epoch} {start}\n" for epoch, start in epochs)
@@ -465,10 +460,10 @@ def _remove_others(folder: Path, expected: set[str]) -> None:
 
 
 def _place(target: Path, part: FilePart) -> None:
-    """A file of a remote segment.
+    """Creates a file of a remote segment in the view.
 
-    A link where it is a complete file of the store. What is compressed, large, or lies in a remote
-    store becomes a file whose bytes are fetched when they are read; a small range is copied.
+    A complete file of the store is linked. A compressed or large part, or a part of a file in a
+    remote store, becomes a file whose bytes are fetched when they are read. A small part is copied.
     """
     if part.chunks is None and (part.position, part.size_bytes) == (0, part.info.size_bytes):
         _link(target, part.info.path)
@@ -489,7 +484,7 @@ def _place(target: Path, part: FilePart) -> None:
 
 
 def _fetched_file(target: Path, part: FilePart) -> Path:
-    """A file of the block cache that has the bytes of a part, made anew where they changed."""
+    """Returns a file of the block cache with the bytes of a part; replaced if they changed."""
     path = fetched_folder(target)
     with suppress(OSError):
         stat = path.stat()
@@ -501,7 +496,7 @@ def _fetched_file(target: Path, part: FilePart) -> Path:
 
 
 def _extents(part: FilePart) -> list[Extent]:
-    """Where the bytes of a part lie in its object, without a gap."""
+    """Returns where the bytes of a part are in its object, without gaps."""
     source, object_bytes = address.display(part.info.path), part.info.size_bytes
     if part.chunks is None:
         size_bytes = part.size_bytes
@@ -537,7 +532,6 @@ def _extents(part: FilePart) -> list[Extent]:
 
 
 def _pieces(part: FilePart) -> Iterator[bytes]:
-    """The bytes of a range of a file."""
     end = part.position + part.size_bytes
     for position in range(part.position, end, PIECE_BYTES):
         yield file.read(part.info.path, position, min(PIECE_BYTES, end - position))
@@ -546,7 +540,7 @@ def _pieces(part: FilePart) -> Iterator[bytes]:
 def _cut(
     folder: Path, parts: Mapping[str, FilePart], base_offset: int, last_offset: int
 ) -> dict[str, FilePart]:
-    """The parts without the batches that begin behind an offset, and without their entries."""
+    """Returns the parts without the batches and entries after an offset."""
     log, start = parts["log"], 0
     cut = {kind: parts[kind] for kind in ("txnindex",) if kind in parts}
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
@@ -591,7 +585,7 @@ def _write(target: Path, content: bytes) -> None:
 
 @contextmanager
 def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
-    """A new file beside the target that takes its place in the end."""
+    """Yields a new file that takes the target's place at the end."""
     temporary = target.with_name(f"{TEMPORARY}{target.name}-{os.getpid()}-{threading.get_ident()}")
     try:
         with open(temporary, "wb") as out:
@@ -605,7 +599,7 @@ def _temporary(target: Path) -> Generator[tuple[Path, IO[bytes]]]:
 
 
 def fetched_folder(path: Path) -> Path:
-    """Where in the block cache the bytes lie that a path of a view leads to."""
+    """Returns where the block cache has the bytes for a path of a view."""
     return Path(address.files_root(), FETCHED_FOLDER, path.relative_to(views_folder()))
 
 
@@ -619,7 +613,7 @@ def _identity(store: Path, local: Path | None) -> str:
 
 
 def _home_of(path: Path) -> Path | None:
-    """The folder around a view that a path is, or lies in."""
+    """Returns the parent folder of the view that a path is or is in, or None."""
     views = address.views_root()
     name, _, _ = str(path).removeprefix(views).partition("/")
     if not name or not str(path).startswith(views):
