@@ -55,10 +55,10 @@ bundles: node_modules/.installed ## bundle the JavaScript of the components anew
 	@$(NPM) run --silent bundle
 
 lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
-	@$(PYTHON_OF_VENV) -m kafkaviz.app.lessons kafkaviz/app/lessons $(if $(LESSONS),"$(LESSONS)")
+	@$(PYTHON_OF_VENV) -m kafkaviz.workshop.lessons kafkaviz/workshop/lessons $(if $(LESSONS),"$(LESSONS)")
 
 take-away: $(INSTALLED) ## write each lesson, the hand-outs and the notebook as files into OUT=folder; in LANGUAGE=en or zh
-	@$(PYTHON_OF_VENV) -m kafkaviz.app.takeaway "$(or $(OUT),take-away)" --language "$(or $(LANGUAGE),en)"
+	@$(PYTHON_OF_VENV) -m kafkaviz.workshop.takeaway "$(or $(OUT),take-away)" --language "$(or $(LANGUAGE),en)"
 
 docs: $(INSTALLED) ## write the pages of docs/ that are made from the code anew
 	@$(PYTHON_OF_VENV) -m docs.reference

@@ -13,7 +13,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
-from kafkaviz.app.lessons.glossary import TERMS
 from kafkaviz.cli.common import output
 from kafkaviz.pipeline.datasource import consumer_options
 from kafkaviz.pipeline.datasource.records import TIMESTAMP
@@ -23,6 +22,7 @@ from kafkaviz.pipeline.datasource.source_schema import (
     columns,
     parse_options,
 )
+from kafkaviz.workshop.lessons.glossary import TERMS
 
 FOLDER = Path(__file__).parent
 WIDTH = 110

@@ -1,5 +1,5 @@
 """The entry point of the Workshop page."""
 
-from kafkaviz.app.pages.workshop import page
+from kafkaviz.workshop.page import page
 
 page.render_page()

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.fault_injection.start_trial import InvalidMagic
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.errors import (
     CannotOpen,
@@ -32,6 +31,7 @@ from kafkaviz.search.index import IndexSearch, find_offset
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.scan import FailedRead, ForwardScan
 from kafkaviz.versions import search_profile
+from kafkaviz.workshop.lab.start_trial import InvalidMagic
 
 ROOT = Path(__file__).parents[1]
 WHAT = message("corrupt.no_batch", size=3)

@@ -32,14 +32,15 @@ FLOORS = {
     "app": 9,
     "cli": 9,
     "report": 9,
+    "workshop": 9,
     "__main__": 9,
     "__init__": 9,
 }
 TOP = 9  # app.py and pages/ too
 HOMES = {
     "pyspark": {"pipeline"},
-    "plotly": {"figures", "report"},
-    "streamlit": {"app", "pages"},
+    "plotly": {"figures", "report", "workshop"},  # some figures only lessons draw
+    "streamlit": {"app", "workshop", "pages"},
 }
 STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("app", "cli"), ("cli", "app")}
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
@@ -51,11 +52,12 @@ FOLDER_STRANGERS = (
     ("kafkaviz.analysis.retention", "kafkaviz.analysis.health"),
     ("kafkaviz.app.cache", "kafkaviz.app.pages"),
     ("kafkaviz.app.frontend", "kafkaviz.app.pages"),
-    ("kafkaviz.app.lessons", "kafkaviz.app.pages"),
+    ("kafkaviz.workshop", "kafkaviz.app.pages"),
     ("kafkaviz.app.state", "kafkaviz.app.pages"),
-    ("kafkaviz.app.takeaway", "kafkaviz.app.pages"),
+    ("kafkaviz.workshop.lessons", "kafkaviz.workshop.page"),
+    ("kafkaviz.workshop.takeaway", "kafkaviz.workshop.page"),
     ("kafkaviz.app.widgets", "kafkaviz.app.pages"),
-    ("kafkaviz.app.widgets", "kafkaviz.app.takeaway"),
+    ("kafkaviz.app.widgets", "kafkaviz.workshop.takeaway"),
 )
 # what lessons know all the same, and why
 LESSONS_KNOW = {
@@ -159,9 +161,7 @@ def neighbour_faults(module: str, imported: str) -> Iterator[str]:
     mine, its = wing(module), wing(imported)
     if mine in WINGS and its in WINGS and WINGS.index(its) < WINGS.index(mine):
         yield f"simulate/{mine} does not know simulate/{its}"
-    if is_in(module, "kafkaviz.app.lessons") and any(
-        is_in(imported, page) for page in LESSONS_KNOW
-    ):
+    if is_in(module, "kafkaviz.workshop") and any(is_in(imported, page) for page in LESSONS_KNOW):
         return
     for folder, stranger in FOLDER_STRANGERS:
         if is_in(module, folder) and is_in(imported, stranger):
@@ -230,10 +230,10 @@ def test_no_line_climbs():
             1,
         ),
         ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import health", 1),
-        ("kafkaviz.app.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
+        ("kafkaviz.workshop.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
         ("kafkaviz.app.state.choice", "from kafkaviz.app.pages.lookup import controls", 1),
-        ("kafkaviz.app.takeaway.handouts", "from kafkaviz.app.pages.workshop import step", 1),
-        ("kafkaviz.app.widgets.glossary_view", "from kafkaviz.app import takeaway", 1),
+        ("kafkaviz.workshop.takeaway.handouts", "from kafkaviz.workshop.page import step", 1),
+        ("kafkaviz.app.widgets.go_to", "from kafkaviz.workshop import takeaway", 1),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),
         ("kafkaviz.app.state.page_location", "from kafkaviz.cli import app", 1),
         ("kafkaviz.cli.app", "import kafkaviz.app.frame", 1),
@@ -284,7 +284,7 @@ def test_a_line_that_climbs_is_reported(module, source, line):
         ),
         ("kafkaviz.app.pages.lookup.page", "from kafkaviz.app.pages.rolls import page"),
         (
-            "kafkaviz.app.lessons.live.index_pages",
+            "kafkaviz.workshop.figures.index_pages",
             "from kafkaviz.app.pages.page_cache import controls",
         ),
         ("kafkaviz.analysis.health.broker_health", "from kafkaviz.analysis.checks import plan"),

@@ -21,11 +21,12 @@ from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import resources
-from kafkaviz.app import class_start, first_page, gc_tuning
-from kafkaviz.app.class_feed import ClassFeed
+from kafkaviz.app import first_page, gc_tuning
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.index_page import IndexPage
 from kafkaviz.app.state import access
+from kafkaviz.workshop.classroom import class_start
+from kafkaviz.workshop.classroom.class_feed import ClassFeed
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

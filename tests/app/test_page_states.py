@@ -11,17 +11,18 @@ import streamlit as st
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
-from kafkaviz.app import frame, lessons
+from kafkaviz.app import frame
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import sql as sql_field
 from kafkaviz.app.pages.health import head, rebuilt_indexes
 from kafkaviz.app.pages.rolls import disk_rolls
-from kafkaviz.app.state import access, lesson_state, page_state
+from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import faults, upload
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, say
 from kafkaviz.units import size
+from kafkaviz.workshop import lesson_state, lessons
 from tests.app.health_page import page as health_page
 from tests.pipeline import whole_logs
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kafkaviz import units
-from kafkaviz.app.lessons import tasks
+from kafkaviz.workshop.lessons import tasks
 
 ROOT = Path(__file__).parents[2]
 FRONTEND = ROOT / "kafkaviz" / "app" / "frontend"

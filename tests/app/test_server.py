@@ -17,7 +17,7 @@ from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz.app import server as app_server
 from kafkaviz.app.server import FrameGuard, HostCheck, environment_options, host_names
-from kafkaviz.app.state.class_room import ClassRooms
+from kafkaviz.workshop.classroom.class_room import ClassRooms
 
 HANDSHAKE = (
     "GET /_stcore/stream HTTP/1.1",

@@ -21,6 +21,7 @@ def files() -> list[Path]:
     """Every script and module of the app that may offer a file."""
     return [
         *(ROOT / "kafkaviz" / "app").rglob("*.py"),
+        *(ROOT / "kafkaviz" / "workshop").rglob("*.py"),
         *(ROOT / "pages").glob("*.py"),
         ROOT / "app.py",
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app import lessons
+from kafkaviz.workshop import lessons
 
 ROOT = Path(__file__).parents[2]
 LESSONS = lessons.lessons("en")[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app import lessons
+from kafkaviz.workshop import lessons
 
 ROOT = Path(__file__).parents[2]
 ROWS = [

@@ -8,12 +8,12 @@ from itertools import chain
 from pathlib import Path
 from random import Random
 
-from kafkaviz.app import lessons
-from kafkaviz.app.lessons import grammar, reader
-from kafkaviz.app.lessons.kinds import KINDS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.simulate.directory.simulation import plan_workload
 from kafkaviz.simulate.producers.workload import PRESETS, load, preset_text, to_toml
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.lessons import grammar, reader
+from kafkaviz.workshop.lessons.kinds import KINDS
 from tests.fuzz.mutators import mutated_text
 from tests.fuzz.targets import Target, expect, of_bytes
 

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafkaviz import versions
-from kafkaviz.analysis.fault_injection.faults import FAULTS, Client
-from kafkaviz.analysis.fault_injection.log_copy import LogCopy, copy_log
-from kafkaviz.analysis.fault_injection.start_trial import RELEASE, run_trial
-from kafkaviz.app import lessons
 from kafkaviz.format import names
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker
 from kafkaviz.units import file_stem
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.lab.faults import FAULTS, Client
+from kafkaviz.workshop.lab.log_copy import LogCopy, copy_log
+from kafkaviz.workshop.lab.start_trial import RELEASE, run_trial
 from tests.kafka.harness import class_path
 
 DATA = Path(__file__).parents[1] / "data" / "broken_logs.jsonl.gz"

@@ -45,7 +45,7 @@ def untidy(text: str) -> bool:
 
 def test_chinese_has_its_own_signs():
     """And blanks where two scripts meet, not elsewhere; in lessons too."""
-    files = (ROOT / "kafkaviz" / "app" / "lessons").glob("*.zh.md")
+    files = (ROOT / "kafkaviz" / "workshop" / "lessons").glob("*.zh.md")
     lessons = [
         KEY.sub("", line)
         for file in files

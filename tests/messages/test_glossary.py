@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.app import lessons
+from kafkaviz.workshop import lessons
 
 FOLDER = Path(messages.__file__).parent / "zh"
 TEXTS = [*sorted(FOLDER.glob("*.toml")), *sorted(Path(lessons.__file__).parent.glob("*.zh.md"))]

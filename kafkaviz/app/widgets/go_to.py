@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app import lessons as lesson_files
 from kafkaviz.app.frontend import focus
-from kafkaviz.app.lessons import glossary
 from kafkaviz.app.state import access, page_location, page_state, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
@@ -24,6 +22,8 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import LANGUAGES, language, say
+from kafkaviz.workshop import lessons as lesson_files
+from kafkaviz.workshop.lessons import glossary
 
 if TYPE_CHECKING:
     from kafkaviz.app.frame import Page

@@ -1,4 +1,4 @@
-// Checks answers to the exercises of lessons in the browser, as app/lessons/tasks.py does.
+// Checks answers to the exercises of lessons in the browser, as workshop/lessons/tasks.py does.
 import { fillTemplate } from './text.js';
 
 // Returns whether an answer is right, and the text of the response.

@@ -1,0 +1,453 @@
+"""The class in the Workshop: joining, the strip above a step, and the bars of the answers.
+
+A teacher's strip and bars poll the room every second. A learner's page is notified when the class
+moves to another step (see class_feed.py), and then reruns only the parts that show it.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from kafkaviz.app.frontend import register_component
+from kafkaviz.app.state import access, page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.figures.text import error_text
+from kafkaviz.messages import language, say, say_count
+from kafkaviz.workshop.classroom import class_seat, network
+from kafkaviz.workshop.classroom.class_feed import ClassFeed
+from kafkaviz.workshop.classroom.class_room import (
+    ClassFull,
+    ClassRoom,
+    StepKey,
+    StuckSeat,
+    clean_code,
+)
+from kafkaviz.workshop.classroom.class_seat import ROOMS, Attendance
+
+CSS = Path(__file__).with_suffix(".css")
+POLL_S = 1.0  # how often the teacher's page asks the room
+PARTS = ("kv_class_crumb", "kv_class_body")  # keys of the fragments that show the current step
+MAX_STUCK_SHOWN = 4
+COMMAND = "kafkaviz app --class"
+# The parts of learners' pages run one at a time. Twenty threads that pass Python's lock around at
+# every message take twice the CPU time of twenty that run in sequence.
+_turn = threading.Lock()
+_class_link = register_component("class_link")
+
+
+@dataclass(frozen=True)
+class ClassStep:
+    key: StepKey
+    has_question: bool
+    has_task: bool
+
+
+@cache
+def stylesheet() -> str:
+    return CSS.read_text(encoding="utf-8")
+
+
+# ---- the parts that rerun when the class moves on
+
+
+def render_part(key: str, render: Callable[[], None]) -> None:
+    """Draws a part of the page. On a learner's page it is a fragment that can rerun alone.
+
+    The rest of the page takes two thirds of a rerun. Twenty learners would have to wait for it.
+
+    Args:
+        key: one of PARTS.
+    """
+    if class_seat.is_learner():
+        st.fragment(partial(_run_part, render), key=key)()
+    else:
+        render()
+
+
+def _run_part(render: Callable[[], None]) -> None:
+    """Draws a part when no other learner's part is being drawn.
+
+    After the session has left the class, it reruns the whole page.
+    """
+    if class_seat.current() is None:
+        st.rerun()
+    with _turn:
+        render()
+
+
+def set_picker_lesson(name: str) -> None:
+    st.session_state[page_state.CLASS_PICKER] = name
+
+
+def set_picker_track(track: str) -> None:
+    """Sets the track of the track picker, which is outside the PARTS."""
+    st.session_state[page_state.CLASS_PICKER_TRACK] = track
+
+
+def keep_whole(lesson: str, track: str) -> None:
+    """Reruns the whole page if its PARTS alone cannot show what the learner chose."""
+    if class_seat.is_learner() and (
+        st.session_state.get(page_state.CLASS_PICKER) != lesson
+        or st.session_state.get(page_state.CLASS_PICKER_TRACK) != track
+        or class_seat.is_aside()
+    ):
+        st.rerun()
+
+
+def _go_on() -> None:
+    """Reruns only the PARTS of a learner's page when the class moves on."""
+    if class_seat.is_learner():
+        with suppress(StreamlitAPIException):  # a page for print has no fragments
+            st.rerun(PARTS)
+
+
+# ---- joining and teaching
+
+
+def render_button() -> None:
+    """Draws the popover to join or, if allowed, teach a class. Draws nothing in a class."""
+    if class_seat.code():
+        return
+    # with another key this would be a new popover, and closed
+    with st.popover(
+        say("class.title"),
+        icon=":material/groups:",
+        type="tertiary",
+        key="kv_class_way_in",
+        help=say("class.title_help"),
+    ):
+        st.markdown(say("class.join_words"))
+        with st.container(horizontal=True, vertical_alignment="bottom", gap=8):
+            st.text_input(
+                say("class.code"), key="kv_class_code", max_chars=12, on_change=_join, width=140
+            )
+            st.button(say("class.join"), key="kv_class_join", on_click=_join)
+        if note := st.session_state.pop(page_state.CLASS_NOTE, None):
+            st.html(f'<p class="kv-class-note" role="alert">{elements.escape(note)}</p>')
+        if not access.may_open_class():
+            return
+        st.divider()
+        if not ClassFeed.is_served:
+            st.markdown(say("class.no_feed", command="`kafkaviz app`"))
+            return
+        st.markdown(say("class.teach_words"))
+        st.button(say("class.teach"), key="kv_class_teach", on_click=_teach)
+
+
+def _join() -> None:
+    text = clean_code(st.session_state.get("kv_class_code", ""))
+    # Typing a code and then pressing the button can call this twice in one run.
+    if not text or class_seat.current() is not None:
+        return
+    if ROOMS.find(text) is None:
+        st.session_state[page_state.CLASS_NOTE] = say("class.no_such_code", code=text)
+        return
+    st.query_params[page_state.CLASS] = text
+    _take_seat()
+
+
+def _teach() -> None:
+    try:
+        room = ROOMS.open()
+    except ClassFull as fault:
+        st.session_state[page_state.CLASS_NOTE] = error_text.describe(fault)
+        return
+    class_seat.enter(room, room.secret)
+
+
+def _take_seat() -> None:
+    room = ROOMS.find(class_seat.code())
+    if room is None:
+        return
+    try:
+        class_seat.enter(room, room.take_seat().token)
+    except ClassFull as fault:
+        st.session_state[page_state.CLASS_NOTE] = error_text.describe(fault)
+
+
+# ---- the strip
+
+
+def render_link() -> None:
+    """Connects the browser to the class in the address, if there is one."""
+    if code := clean_code(class_seat.code()):
+        _link(code, class_seat.current())
+
+
+def render_strip(step: ClassStep) -> None:
+    """Draws the strip above a step for a teacher, learner or visitor of a class."""
+    code = class_seat.code()
+    if not code:
+        return
+    attendance = class_seat.current()
+    room = attendance.room if attendance else ROOMS.find(code)
+    with st.container(key="kv_class_strip", horizontal=True, vertical_alignment="center", gap=8):
+        if room is None:
+            _no_class(code)
+        elif attendance is None:
+            _visitor(room)
+        elif attendance.is_teacher:
+            _teacher(attendance, step)
+        else:
+            _learner(attendance, step)
+
+
+def _link(code: str, attendance: Attendance | None) -> None:
+    """Stores the token in the browser, or restores it after a reload.
+
+    A learner's browser also reports when the class moves on.
+    """
+    data = {
+        "code": code,
+        "token": attendance.token if attendance else "",
+        "revision": st.session_state.get(page_state.CLASS_REVISION, 0),
+        "listens": attendance is not None and not attendance.is_teacher,
+    }
+
+    def enter() -> None:
+        token = str((st.session_state.get("kv_class_link") or {}).get("token") or "")
+        room = ROOMS.find(code)
+        if room is not None and token and (room.is_teacher(token) or room.seat(token)):
+            class_seat.enter(room, token)
+
+    _class_link(
+        key="kv_class_link",
+        data=data,
+        on_token_change=enter,
+        on_revision_change=_go_on,
+        width="content",
+        height="content",
+    )
+
+
+def _no_class(code: str) -> None:
+    _say_status(say("class.no_such_code", code=clean_code(code)[:12]), say("class.gone_words"))
+    st.button(say("class.alone"), key="kv_class_leave", on_click=class_seat.leave)
+
+
+def _visitor(room: ClassRoom) -> None:
+    note = st.session_state.pop(page_state.CLASS_NOTE, "")
+    _say_status(say("class.label", code=room.code), note or say("class.take_seat_words"))
+    st.button(say("class.take_seat"), type="primary", key="kv_class_seat", on_click=_take_seat)
+    st.button(say("class.alone"), type="tertiary", key="kv_class_leave", on_click=class_seat.leave)
+
+
+def _say_status(title: str, text: str, help_text: str = "") -> None:
+    help_html = (
+        f'<span class="kv-class-stuck" role="status">{elements.severity("warning")}'
+        f"{elements.escape(help_text)}</span>"
+        if help_text
+        else ""
+    )
+    st.html(
+        f'<div class="kv-class"><b>{elements.escape(title)}</b>'
+        f"<span>{elements.escape(text)}</span>{help_html}</div>"
+    )
+
+
+def _learner(attendance: Attendance, step: ClassStep) -> None:
+    seat = attendance.room.seat(attendance.token)
+    if seat is None:
+        return
+    _learner_status(attendance, step, seat.number)
+    if not attendance.is_with_teacher and attendance.room.position.step is not None:
+        st.button(
+            say("class.back"),
+            type="primary",
+            key="kv_class_back",
+            icon=":material/keyboard_return:",
+            on_click=class_seat.return_to_class,
+        )
+    st.button(
+        say("class.not_stuck" if seat.has_raised_hand else "class.stuck"),
+        type="tertiary",
+        icon=f":material/{'front_hand' if not seat.has_raised_hand else 'check'}:",
+        key="kv_class_stuck",
+        on_click=_toggle_hand,
+    )
+    st.button(say("class.leave"), type="tertiary", key="kv_class_leave", on_click=class_seat.leave)
+
+
+def _toggle_hand() -> None:
+    attendance = class_seat.current()
+    seat = attendance.room.seat(attendance.token) if attendance else None
+    if attendance and seat:
+        attendance.room.raise_hand(attendance.token, is_raised=not seat.has_raised_hand)
+
+
+def _learner_status(attendance: Attendance, step: ClassStep, number: int) -> None:
+    room = attendance.room
+    words = [
+        say("class.your_seat", number=number),
+        say("class.waiting")
+        if room.position.step is None
+        else say("class.with_teacher" if attendance.is_with_teacher else "class.elsewhere"),
+    ]
+    if attendance.is_with_teacher and room.is_revealed(step.key):
+        words.append(say("class.revealed"))
+    _say_status(say("class.label", code=room.code), " · ".join(words))
+
+
+def _progress(room: ClassRoom, step: ClassStep) -> list[str]:
+    """Returns how many learners have answered the step, as texts."""
+    tally = room.tally(step.key)
+    if room.is_revealed(step.key):
+        return [say("class.revealed")]
+    words = []
+    if step.has_question:
+        words.append(say("class.answered", count=tally.chosen, seats=tally.seats))
+    if step.has_task:
+        words.append(say("class.solved", count=tally.solved, seats=tally.seats))
+    return words
+
+
+def _teacher(attendance: Attendance, step: ClassStep) -> None:
+    room = attendance.room
+    _teacher_status(step)
+    if (step.has_question or step.has_task) and not room.is_revealed(step.key):
+        st.button(
+            say("class.reveal"),
+            type="primary",
+            key="kv_class_reveal",
+            icon=":material/visibility:",
+            help=say("class.reveal_help"),
+            on_click=room.reveal,
+            args=(step.key,),
+        )
+        if step.has_question:
+            st.toggle(
+                say("class.bars"), value=True, key="kv_class_bars", help=say("class.bars_help")
+            )
+    if st.button(
+        say("class.show_code"), type="tertiary", icon=":material/qr_code_2:", key="kv_class_show"
+    ):
+        st.dialog(say("class.label", code=room.code))(_code_dialog)(room.code)
+    with st.popover(say("class.end"), type="tertiary", key="kv_class_end"):
+        count = room.tally(step.key).seats
+        st.markdown(
+            say_count("class.end_asks", count, count=count)
+            if count
+            else say("class.end_asks_nobody")
+        )
+        st.button(say("class.end"), key="kv_class_end_now", on_click=_end)
+
+
+def _end() -> None:
+    attendance = class_seat.current()
+    if attendance is not None and attendance.is_teacher:
+        ROOMS.close(attendance.room)
+    class_seat.leave()
+
+
+@st.fragment(run_every=POLL_S)
+def _teacher_status(step: ClassStep) -> None:
+    attendance = class_seat.current()
+    if attendance is None or attendance.room.position.revision != st.session_state.get(
+        page_state.CLASS_REVISION
+    ):
+        st.rerun()
+    room = attendance.room
+    seats = room.tally(step.key).seats
+    words = [
+        *([say_count("class.seats", seats, count=seats)] if seats else [say("class.nobody")]),
+        *(_progress(room, step) if seats else []),
+    ]
+    stuck = room.stuck_seats(has_question=step.has_question, has_task=step.has_task)
+    _say_status(
+        say("class.label", code=room.code), " · ".join(words), _stuck_text(stuck) if stuck else ""
+    )
+
+
+def _stuck_text(stuck: Sequence[StuckSeat]) -> str:
+    texts = [
+        say(f"class.stuck_{seat.reason.value}", number=seat.number, tries=seat.tries)
+        for seat in stuck[:MAX_STUCK_SHOWN]
+    ]
+    if len(stuck) > MAX_STUCK_SHOWN:
+        texts.append(say("class.stuck_more", count=len(stuck) - MAX_STUCK_SHOWN))
+    return " · ".join(texts)
+
+
+def _code_dialog(code: str) -> None:
+    st.html(f'<div class="kv-class-code">{elements.escape(code)}</div>')
+    addresses = join_addresses(code)
+    if not addresses:
+        st.markdown(say("class.code_alone", command=f"`{COMMAND}`"))
+        return
+    st.markdown(say("class.code_words"))
+    for address in addresses:
+        st.code(address, language=None, wrap_lines=True)
+    alt = elements.escape(say("class.qr", address=addresses[0]))
+    st.html(f'<img class="kv-class-qr" alt="{alt}" src="{network.qr_uri(addresses[0])}">')
+
+
+def join_addresses(code: str) -> list[str]:
+    """Returns the addresses that learners can open, if others can reach the server."""
+    url = urlsplit(st.context.url or "")
+    query = urlencode(class_seat.join_query(code, language()))
+    if url.hostname and not access.is_own_machine(url.hostname):
+        return [urlunsplit((url.scheme, url.netloc, url.path, query, ""))]
+    if not access.is_reached_by_others():
+        return []
+    port = f":{url.port}" if url.port else ""
+    return [
+        urlunsplit((url.scheme, f"{address}{port}", url.path, query, ""))
+        for address in network.reachable_addresses(st.get_option("server.address") or "")
+    ]
+
+
+# ---- the bars
+
+
+def render_bars(step: StepKey, letters: Sequence[str]) -> None:
+    """Draws the share of each answer, but only for the teacher until the answers are revealed."""
+    attendance = class_seat.current()
+    if attendance is None:
+        return
+    if attendance.room.is_revealed(step):
+        _bars(attendance.room, step, letters)
+    elif attendance.is_teacher and st.session_state.get("kv_class_bars", True):
+        _live_bars(step, letters)
+
+
+@st.fragment(run_every=POLL_S)
+def _live_bars(step: StepKey, letters: Sequence[str]) -> None:
+    attendance = class_seat.current()
+    if attendance is not None:
+        _bars(attendance.room, step, letters)
+
+
+def _bars(room: ClassRoom, step: StepKey, letters: Sequence[str]) -> None:
+    """Draws the shares as CSS of the buttons, and as a list for screen readers."""
+    tally = room.tally(step)
+    counts = [tally.letters.get(letter, 0) for letter in letters]
+    shares = [count / max(tally.chosen, 1) for count in counts]
+    rules = "".join(
+        f".stApp .st-key-kv_choice_{index} {{ --kv-share: {share:.1%}; --kv-count: '{count}'; }}"
+        for index, (count, share) in enumerate(zip(counts, shares, strict=True))
+    )
+    items = "".join(
+        f"<li>{elements.escape(say('class.count_of', letter=letter.upper(), count=count))}</li>"
+        for letter, count in zip(letters, counts, strict=True)
+    )
+    label = elements.escape(say("class.counts"))
+    st.html(
+        f'<div class="kv-class-counts"><ul aria-label="{label}">{items}</ul>'
+        f"<style>{rules}</style></div>"
+    )
+
+
+def question_hint(step: StepKey, *, is_chosen: bool) -> str | None:
+    """Returns the hint below an open question of a class, else None."""
+    if class_seat.is_revealed(step) is None:
+        return None
+    if class_seat.is_teacher():
+        return say("class.choose_teacher")
+    return say("class.will_reveal" if is_chosen else "class.choose")

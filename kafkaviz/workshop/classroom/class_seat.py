@@ -1,0 +1,166 @@
+"""This session's part in a class: the room, the seat or teacher's role, and following the class.
+
+The room's code is in the address, as in the link that learners open. The token of the seat stays in
+the session, and in the browser's session storage for a reload. So an address bar on a projector
+does not show it.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kafkaviz import messages
+from kafkaviz.app.state import page_state
+from kafkaviz.workshop.classroom.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
+from kafkaviz.workshop.lesson_step import address_step, open_step
+
+ROOMS = ClassRooms()  # the rooms of this server
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """This session's place in a class: a seat, or the teacher's."""
+
+    room: ClassRoom
+    token: str
+    is_teacher: bool
+
+    @property
+    def is_with_teacher(self) -> bool:
+        """Returns whether the page shows the step of the class."""
+        return self.is_teacher or address_step() == self.room.position.step
+
+
+def code() -> str:
+    """Returns the code in the address, or ""."""
+    return st.query_params.get(page_state.CLASS, "")
+
+
+def current() -> Attendance | None:
+    """Returns the class that this session attends, or None if it has no seat in a room."""
+    room = ROOMS.find(code()) if code() else None
+    if room is None:
+        return None
+    token = _tokens().get(room.code, "")
+    if token and room.is_teacher(token):
+        room.hear_teacher()
+        return Attendance(room, token, is_teacher=True)
+    return Attendance(room, token, is_teacher=False) if room.seat(token) else None
+
+
+def join_query(code: str, language: str) -> dict[str, str]:
+    """Returns the address parameters of a link into a class; English is left out."""
+    spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
+    return {page_state.CLASS: code} | spoken
+
+
+def enter(room: ClassRoom, token: str) -> None:
+    """Attends a class from now on, at the seat or as the teacher that the token belongs to."""
+    st.query_params[page_state.CLASS] = room.code
+    st.session_state[page_state.CLASS_TOKENS] = _tokens() | {room.code: token}
+    st.session_state.pop(page_state.CLASS_STEP, None)
+
+
+def leave() -> None:
+    """Leaves the class, gives the seat back and continues alone."""
+    attendance = current()
+    if attendance is not None and not attendance.is_teacher:
+        attendance.room.leave(attendance.token)
+    st.session_state.pop(page_state.CLASS_TOKENS, None)
+    st.session_state.pop(page_state.CLASS_STEP, None)
+    st.query_params.pop(page_state.CLASS, None)
+
+
+def follow() -> None:
+    """Writes the step of the class into the address if this session is with the class.
+
+    A learner who moved away stays there: the class did not lead to that address. The glossary
+    counts as moving away too. If a teacher uses two windows, this makes one follow the other.
+    """
+    attendance = current()
+    if attendance is None:
+        return
+    position = attendance.room.position
+    st.session_state[page_state.CLASS_REVISION] = position.revision
+    step, at = position.step, address_step()
+    last = st.session_state.get(page_state.CLASS_STEP)
+    if step is None or is_aside():
+        return
+    is_led = at is None or at == last
+    if attendance.is_teacher:
+        is_led &= at != step
+    else:
+        is_led |= last is None or at == step
+    if is_led:
+        _go_to(position)
+
+
+def return_to_class() -> None:
+    attendance = current()
+    if attendance is not None:
+        _go_to(attendance.room.position)
+
+
+def _go_to(position: ClassPosition) -> None:
+    if position.step is None:
+        return
+    if address_step() != position.step or is_aside():
+        open_step(*position.step)
+    if position.track:
+        st.query_params[page_state.TRACK] = position.track
+    else:
+        st.query_params.pop(page_state.TRACK, None)
+    st.session_state[page_state.CLASS_STEP] = position.step
+
+
+def lead(step: StepKey) -> None:
+    """Shows a step to the class if this session is the teacher's."""
+    attendance = current()
+    if attendance is not None and attendance.is_teacher:
+        position = attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
+        st.session_state[page_state.CLASS_STEP] = step
+        st.session_state[page_state.CLASS_REVISION] = position.revision
+
+
+def is_aside() -> bool:
+    """Returns whether the page shows something else in place of a step."""
+    return any(st.query_params.get(name) for name in page_state.ASIDE)
+
+
+def is_teacher() -> bool:
+    attendance = current()
+    return attendance is not None and attendance.is_teacher
+
+
+def is_learner() -> bool:
+    attendance = current()
+    return attendance is not None and not attendance.is_teacher
+
+
+def is_revealed(step: StepKey) -> bool | None:
+    """Returns whether the class has seen a step's answers, or None if that does not matter here.
+
+    It matters to the teacher, and to a learner at the step of the class. At other steps an answer
+    reveals itself, as without a class.
+    """
+    attendance = current()
+    if attendance is None or not (attendance.is_teacher or attendance.room.position.step == step):
+        return None
+    return attendance.room.is_revealed(step)
+
+
+def record_answer(step: StepKey, answer: str) -> None:
+    """Sends an answer of this learner to the class: a letter, or SOLVED for a task."""
+    attendance = current()
+    if attendance is not None and not attendance.is_teacher:
+        attendance.room.answer(attendance.token, step, answer)
+
+
+def record_failure(step: StepKey, text: str) -> None:
+    attendance = current()
+    if attendance is not None and not attendance.is_teacher:
+        attendance.room.fail(attendance.token, step, text)
+
+
+def _tokens() -> dict[str, str]:
+    return st.session_state.get(page_state.CLASS_TOKENS, {})

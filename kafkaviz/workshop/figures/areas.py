@@ -1,0 +1,198 @@
+"""Sizes as areas: the three files of a real segment, its batches, and the header of a batch."""
+
+from typing import Any, cast
+
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures.segment import file_areas
+from kafkaviz.figures.segment.file_areas import FileAreasView
+from kafkaviz.figures.text.join_text import join_semicolon
+from kafkaviz.format import spans_batch
+from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, MAGIC_2
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message, say
+from kafkaviz.workshop.drawings import batch_areas
+from kafkaviz.workshop.drawings.batch_areas import (
+    BatchArea,
+    BatchAreasView,
+    HeaderAreasView,
+    RecordArea,
+)
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.drawing import render_drawing
+from kafkaviz.workshop.figures.figure import LessonFigure
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+AROUND = 2  # batches before and after the one that holds the offset
+FILE_HEADS = (
+    "workshop.file",
+    "segment.bytes_heading",
+    "file_areas.head_share",
+    "file_areas.head_content",
+)
+BATCH_HEADS = (
+    "common.offsets",
+    "workshop.byte",
+    "batch_areas.head_bytes",
+    "batch_areas.head_header",
+    "common.records",
+)
+HEADER_HEADS = ("workshop.field", "batch_areas.head_field_bytes", "batch_areas.head_covered")
+
+
+def _segment_name(block: LessonBlock) -> str:
+    location = block_location.locate(block)
+    return f"{location.partition.directory}/{location.segment.name}"
+
+
+# ---- the files
+
+
+def _make_files(block: LessonBlock) -> FileAreasView:
+    """Returns the files of a block's segment as areas.
+
+    Raises:
+        NoValue: one of the three files is missing or empty.
+    """
+    location, anatomy = block_location.anatomy(block)
+    segment = location.segment
+    files = {".log": segment.log, ".index": segment.index, ".timeindex": segment.timeindex}
+    sizes = {suffix: info.size_bytes for suffix, info in files.items() if info is not None}
+    if len(sizes) < len(files) or not all(sizes.values()):
+        raise NoValue(message("file_areas.missing", segment=segment.name))
+    counts = {
+        ".log": len(anatomy.batches),
+        ".index": len(segment.offset_index),
+        ".timeindex": len(segment.time_index),
+    }
+    return file_areas.view(
+        sizes,
+        counts,
+        candidates=block["candidates"] or (sizes[".index"],),
+        segment=_segment_name(block),
+        source=block["data"],
+    )
+
+
+def _draw_files(view: FileAreasView, block: LessonBlock, key: str) -> None:
+    render_drawing(
+        file_areas.figure, view, block, key, title=view.title, words=file_areas.describe(view)
+    )
+
+
+def _draw_files_question(view: FileAreasView, block: LessonBlock, key: str) -> None:
+    words = join_semicolon(f"{file.suffix} {file.size_bytes} B" for file in view.files[:1])
+    render_drawing(file_areas.question_figure, view, block, key, title=view.question, words=words)
+
+
+def _files_on_paper(view: FileAreasView, block: LessonBlock, key: str) -> None:
+    elements.figure_head(view.title, view.caption)
+    table(list(map(say, FILE_HEADS)), file_areas.rows(view), "mrrl")
+
+
+# ---- batches
+
+
+def _batch_area(segment: LogSegment, row: Any) -> BatchArea:
+    """Returns a batch with its records.
+
+    Raises:
+        NoValue: the batch has an old format, or its records are compressed.
+    """
+    if row["magic"] != MAGIC_2 or row["attributes"] & CODEC_MASK:
+        raise NoValue(message("batch_areas.legacy", offset=row["base_offset"], magic=row["magic"]))
+    return BatchArea(
+        int(row["position"]),
+        int(row["size_bytes"]),
+        int(row["base_offset"]),
+        int(row["last_offset"]),
+        tuple(
+            RecordArea(record.offset, record.size_bytes)
+            for record in segment.records(int(row["position"]))
+        ),
+    )
+
+
+def _make_batches(block: LessonBlock) -> BatchAreasView:
+    location, anatomy = block_location.anatomy(block)
+    row = block_location.rows_around(anatomy, block).row
+    segment = cast(LogSegment, location.segment)
+    return batch_areas.view(
+        [
+            _batch_area(segment, batch)
+            for batch in anatomy.batches.window(row - AROUND, row + AROUND + 1)
+        ],
+        block["offset"],
+        _segment_name(block),
+        block["data"],
+    )
+
+
+def _draw_batches(view: BatchAreasView, block: LessonBlock, key: str) -> None:
+    render_drawing(
+        batch_areas.figure, view, block, key, title=view.title, words=batch_areas.describe(view)
+    )
+
+
+def _draw_batches_question(view: BatchAreasView, block: LessonBlock, key: str) -> None:
+    words = batch_areas.describe(view)
+    render_drawing(batch_areas.question_figure, view, block, key, title=view.question, words=words)
+
+
+def _batches_on_paper(view: BatchAreasView, block: LessonBlock, key: str) -> None:
+    elements.figure_head(view.title, view.caption)
+    heads = list(map(say, BATCH_HEADS))
+    table(heads, batch_areas.rows(view), "rrrrr", view.answer)
+
+
+# ---- the header of a batch
+
+
+def _make_header(block: LessonBlock) -> HeaderAreasView:
+    location, anatomy = block_location.anatomy(block)
+    row = block_location.rows_around(anatomy, block).row
+    segment = cast(LogSegment, location.segment)
+    batch = _batch_area(segment, anatomy.batches.row(row))
+    fields = [
+        span
+        for span in spans_batch.batch(segment.batch_bytes(batch.position))
+        if span.end <= HEADER_BYTES
+    ]
+    return batch_areas.header_view(batch, fields, _segment_name(block), block["data"])
+
+
+def _draw_header(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
+    words = join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
+    render_drawing(batch_areas.header_figure, view, block, key, title=view.title, words=words)
+
+
+def _draw_header_question(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
+    words = join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
+    render_drawing(
+        batch_areas.header_question_figure, view, block, key, title=view.question, words=words
+    )
+
+
+def _header_on_paper(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
+    elements.figure_head(view.title, view.caption)
+    heads = list(map(say, HEADER_HEADS))
+    table(heads, batch_areas.header_rows(view), "mrl")
+
+
+FILE_AREAS = LessonFigure(
+    _make_files, _draw_files, block_location.to_segment, _files_on_paper, _draw_files_question
+)
+BATCH_AREAS = LessonFigure(
+    _make_batches,
+    _draw_batches,
+    block_location.to_segment,
+    _batches_on_paper,
+    _draw_batches_question,
+)
+HEADER_AREAS = LessonFigure(
+    _make_header,
+    _draw_header,
+    block_location.to_segment,
+    _header_on_paper,
+    _draw_header_question,
+)

@@ -1,0 +1,145 @@
+"""The sample directory, topic-partition, segment and offset that a block of a lesson names."""
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from kafkaviz.analysis.segment import selection
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app.cache import broker_cache, segment_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import access, page_location, page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.figures.segment import segment_tables
+from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.figures.text import segment_text
+from kafkaviz.log.segment import LogSegment
+from kafkaviz.messages import message
+from kafkaviz.workshop.figures.figure import Destination
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
+LOOK_S = 2.0
+
+
+class _OpenedSample(NamedTuple):
+    path: Path
+    snapshot: BrokerSnapshot
+    at_s: float
+
+
+_opened_samples: dict[tuple[Path, str], _OpenedSample] = {}  # one entry per sample
+
+
+def locate(block: LessonBlock) -> SegmentLocation:
+    """Returns the sample, topic-partition and segment of a block.
+
+    Raises:
+        NoValue: the block names no sample or topic-partition, or a sample that does not exist.
+        CannotOpen: the sample cannot be read, or lacks the topic-partition or segment.
+    """
+    for key in ("data", "tp"):
+        if block[key] is None:
+            raise NoValue(message("lesson.key_missing", key=key))
+    path, snapshot = _open_sample(block["data"])
+    partition = snapshot.broker.partition(block["tp"])
+    segment = (
+        page_location.largest_segment(partition)
+        if block["segment"] is None
+        else partition.segment(block["segment"])
+    )
+    return SegmentLocation(str(path), snapshot, partition, segment)
+
+
+def locate_offset(data: str, partition_name: str, offset: int) -> SegmentLocation:
+    """Returns the segment of a sample in which a broker would look for an offset.
+
+    Raises:
+        NoValue: the sample does not exist.
+        CannotOpen: the topic-partition does not exist.
+    """
+    path, snapshot = _open_sample(data)
+    partition = snapshot.broker.partition(partition_name)
+    segment = page_location.find_segment(partition, offset)
+    return SegmentLocation(str(path), snapshot, partition, segment)
+
+
+def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
+    """Returns a sample's path and listing, which are checked once in LOOK_S for all readers.
+
+    Checking whether a listing is current takes milliseconds, and a step asks for it several times.
+    Twenty learners who open a step together would wait for each other.
+    """
+    key, now = (access.SAMPLES, name), time.monotonic()
+    opened = _opened_samples.get(key)
+    if opened is None or now - opened.at_s >= LOOK_S:
+        path = sample(name)
+        opened = _OpenedSample(path, broker_cache.open_snapshot(path), now)
+        _opened_samples[key] = opened
+    return opened.path, opened.snapshot
+
+
+def sample(name: str) -> Path:
+    """Returns the path of the sample with this name, which has no suffix such as .tar.gz.
+
+    Raises:
+        NoValue: the sample does not exist.
+    """
+    sample_paths = {_stem(path.name): path for path in access.samples()}
+    if name not in sample_paths:
+        raise NoValue(message("lesson.no_sample", name=name, names=tuple(sample_paths)))
+    return sample_paths[name]
+
+
+def _stem(name: str) -> str:
+    return next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
+
+
+def anatomy(block: LessonBlock) -> tuple[SegmentLocation, Anatomy]:
+    """Reads the segment of a block.
+
+    Raises:
+        NoValue: the segment has no .log.
+    """
+    location = locate(block)
+    if not isinstance(location.segment, LogSegment):
+        raise NoValue(
+            message("lesson.segment_has_no_file", segment=location.segment.name, file=".log")
+        )
+    return location, segment_cache.read(location.segment)
+
+
+def rows_around(anatomy: Anatomy, block: LessonBlock) -> PinnedRow:
+    """Returns the rows around the block's offset.
+
+    Raises:
+        NoValue: the segment does not hold the offset.
+    """
+    pinned_offset = selection.select_offset(
+        anatomy, "" if block["offset"] is None else str(block["offset"])
+    )
+    if pinned_offset.row is None:
+        raise NoValue(
+            message(
+                "lesson.offset",
+                offset=block["offset"],
+                reason=segment_text.missing_reason(anatomy, pinned_offset),
+            )
+        )
+    return segment_tables.find_pinned_row(
+        anatomy, pinned_offset.row, pinned_offset.slot, pinned_offset.time
+    )
+
+
+def to_segment(block: LessonBlock) -> Destination:
+    pin_parameter = {} if block["offset"] is None else {page_state.PIN: str(block["offset"])}
+    return "Segment", locate(block).address | pin_parameter
+
+
+def to_tuning(block: LessonBlock) -> Destination:
+    location = locate(block)
+    return "Tuning", page_state.address(location.directory, location.partition.directory)
+
+
+def to_health(block: LessonBlock) -> Destination:
+    return "Health", page_state.address(sample(block["data"]))

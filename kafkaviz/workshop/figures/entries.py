@@ -1,0 +1,120 @@
+"""An index of a practice log above its batches, and the position where a search starts."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from kafkaviz import versions
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.app.frontend.entries import entries
+from kafkaviz.app.state import page_state
+from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.messages import say
+from kafkaviz.workshop.figures.figure import Destination, LessonFigure
+from kafkaviz.workshop.lessons.grammar import LessonBlock
+
+
+def _make(block: LessonBlock) -> LookupContext:
+    source = lookup_source.practice_source(block["set"])
+    return lookup_cache.lookup_context(
+        source,
+        "offset",
+        block["target"],
+        lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset"),
+    )
+
+
+def _draw(context: LookupContext, block: LessonBlock, key: str) -> None:
+    segment, slot = context.log.segments[0], context.result.searches[0].slot_search.slot
+    title = _search_title(
+        block["target"],
+        slot,
+        [int(entry["position"]) for entry in segment.offset_slots],
+        _batch_position(context),
+    )
+    _render_frame(context, block, key, {"title": title, "revealed": True})
+
+
+def _draw_question(context: LookupContext, block: LessonBlock, key: str) -> None:
+    _render_frame(
+        context,
+        block,
+        key,
+        {"title": say("workshop.entries_ask", target=block["target"]), "revealed": False},
+    )
+
+
+def _render_frame(context: LookupContext, block: LessonBlock, key: str, head: dict) -> None:
+    with st.container(key=f"kv_fig_{key}"):
+        entries(head | _search(context, block["target"]) | _rows(context), key)
+
+
+def _rows(context: LookupContext) -> dict:
+    slots, rows = context.log.segments[0].offset_slots, context.batches(0).all_rows()
+    return {
+        "slots": [[int(entry["relative_offset"]), int(entry["position"])] for entry in slots],
+        "batches": [
+            [int(row[name]) for name in ("position", "size_bytes", "base_offset", "last_offset")]
+            for row in rows
+        ],
+    }
+
+
+def _search(context: LookupContext, target: int) -> dict:
+    """Returns the slot, the batches passed and the batch found, with the labels next to them."""
+    scan, batch = context.result.scan, _batch_position(context)
+    passed_positions = (
+        [
+            position
+            for position in sorted({batch_read.position for batch_read in scan.reads})
+            if position < batch
+        ]
+        if scan
+        else []
+    )
+    return {
+        "target": target,
+        "slot": context.result.searches[0].slot_search.slot,
+        "from": scan.from_position if scan else 0,
+        "passed": passed_positions,
+        "batch": batch,
+        "below": say("workshop.entries_below"),
+        "slot_word": say("workshop.slot"),
+        "here": say("workshop.entries_here", target=target),
+        "read": say(
+            f"workshop.entries_read{'_one' if len(passed_positions) == 1 else ''}",
+            count=len(passed_positions),
+        )
+        if passed_positions
+        else "",
+    }
+
+
+def _batch_position(context: LookupContext) -> int:
+    """Returns the position of the batch that was found, or -1."""
+    scan = context.result.scan
+    return scan.batch.position if scan and scan.batch else -1
+
+
+def _search_title(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
+    """Returns where the search started, and the entry of the target's own batch if it differs."""
+    if slot < 0:
+        return say("workshop.entries_none", target=target)
+    own_slot = positions.index(batch) if batch in positions else slot
+    return say(
+        "workshop.entries_found" if own_slot == slot else "workshop.entries_found_not",
+        target=target,
+        slot=slot,
+        own=own_slot,
+    )
+
+
+def _to_lookup(block: LessonBlock) -> Destination:
+    return "Lookup", {
+        page_state.SET: block["set"],
+        page_state.BY: "offset",
+        page_state.TARGET: str(block["target"]),
+    }
+
+
+ENTRIES = LessonFigure(_make, _draw, _to_lookup, paper=_draw_question, question=_draw_question)

@@ -1,0 +1,131 @@
+"""The bytes of a real segment or of another file in its folder, with every field named."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app.frontend import bytes as bytes_component
+from kafkaviz.app.state import page_state
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets.tables import table
+from kafkaviz.figures.segment import segment_bytes
+from kafkaviz.figures.segment.segment_tables import PinnedRow
+from kafkaviz.log.file import FileInfo
+from kafkaviz.messages import message, say
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import PAPER_ROWS, Destination, LessonFigure, block_key
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+PAPER_FIELDS = 26  # fields of a printed file
+PAPER_BYTES = 16  # bytes per printed field
+
+
+@dataclass(frozen=True)
+class LessonFile:
+    """A file of a segment and the rows around an offset, or another file in the same folder."""
+
+    location: SegmentLocation
+    anatomy: Anatomy | None = None
+    selected_rows: PinnedRow | None = None
+    other_file: FileInfo | None = None
+
+    def view(self, block: LessonBlock, key: str) -> tuple[segment_bytes.BytesView, str]:
+        """Returns the bytes that the component asked for, and the key of its content.
+
+        The first view is the same for all readers and is cached.
+        """
+        content_key = f"{block_key(block)} {self.location.snapshot.key}"
+        request = bytes_component.byte_request(content_key, key)
+        window = segment_bytes.ByteWindow(request.get("outer"), request.get("inner"))
+        if window == segment_bytes.ByteWindow():
+            view = charts.view(("bytes", content_key), lambda: self._read(block, window))
+            return view, content_key
+        return self._read(block, window), content_key
+
+    def _read(
+        self, block: LessonBlock, window: segment_bytes.ByteWindow
+    ) -> segment_bytes.BytesView:
+        if self.other_file is not None:
+            return segment_bytes.file_view(self.other_file, block["file"], window, block["byte"])
+        return segment_bytes.view(
+            cast(Anatomy, self.anatomy),
+            block["file"],
+            *cast(PinnedRow, self.selected_rows),
+            window=window,
+            initial=segment_bytes.InitialByte(block["byte"]),
+        )
+
+
+def _make(block: LessonBlock) -> LessonFile:
+    if block["file"] not in segment_bytes.FILES:
+        return _make_other_file(block)
+    location, anatomy = block_location.anatomy(block)
+    if block["file"] not in segment_bytes.find_files(location.segment):
+        raise NoValue(
+            message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
+        )
+    return LessonFile(location, anatomy, block_location.rows_around(anatomy, block))
+
+
+def _make_other_file(block: LessonBlock) -> LessonFile:
+    location = block_location.locate(block)
+    files_by_name = {info.name: info for info in location.partition.other_files}
+    if block["file"] not in files_by_name:
+        raise NoValue(
+            message("lesson.partition_has_no_file", partition=block["tp"], file=block["file"])
+        )
+    return LessonFile(location, other_file=files_by_name[block["file"]])
+
+
+def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+    view, content_key = lesson_file.view(block, key)
+    with st.container(gap=10, key=f"kv_fig_{key}"):
+        elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
+        st.html(elements.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)))
+        bytes_component.bytes_view(segment_bytes.browser_payload(view, content_key), key=key)
+
+
+def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+    """Draws the bytes that are asked about without names: an index entry, or a batch of a .log."""
+    view, content_key = lesson_file.view(block, key)
+    view = segment_bytes.unnamed_view(view, block["byte"])
+    with st.container(gap=10, key=f"kv_fig_{key}"):
+        elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
+        bytes_component.bytes_view(segment_bytes.browser_payload(view, f"{content_key} ?"), key=key)
+
+
+def _name(location: SegmentLocation, block: LessonBlock) -> str:
+    file = (
+        f"{location.segment.name}{block['file']}"
+        if block["file"].startswith(".")
+        else block["file"]
+    )
+    return f"{location.partition.directory}/{file}, {block['data']}"
+
+
+def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+    pane = lesson_file.view(block, key)[0].outer
+    index = next((number for number, span in enumerate(pane.spans) if span.end > pane.chosen), 0)
+    first = 0 if index < PAPER_FIELDS else index - PAPER_ROWS
+    elements.figure_head(_name(lesson_file.location, block), "")
+    heads = [say(f"workshop.{name}") for name in ("byte", "raw", "field", "value")]
+    table(heads, [_field(span, pane) for span in pane.spans[first : first + PAPER_FIELDS]], "rmlw")
+
+
+def _field(span, pane) -> tuple[str, ...]:
+    data = pane.data[max(0, span.start - pane.first) : span.end - pane.first]
+    text = data[:PAPER_BYTES].hex(" ") + (" …" if len(data) > PAPER_BYTES else "")
+    return units.group(span.start), text, span.name, str(span.value)[:60]
+
+
+def _to_segment(block: LessonBlock) -> Destination:
+    byte = {} if block["byte"] is None else {page_state.BYTE: str(block["byte"])}
+    page, address = block_location.to_segment(block)
+    return page, address | {page_state.TAB: "Bytes", page_state.FILE: block["file"]} | byte
+
+
+BYTES = LessonFigure(_make, _draw, _to_segment, _on_paper, _draw_question)

@@ -1,0 +1,79 @@
+"""Findings in a real directory, and what Kafka does about them."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.widgets import elements
+from kafkaviz.figures.text import sentence_text
+from kafkaviz.messages import message, render, say
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+FORECAST = "recovery-will-"  # prefix of codes about the next start
+WRAP = ' style="white-space:normal"'
+
+
+def _make(block: LessonBlock) -> list[Finding]:
+    location = block_location.locate(block)
+    partition_findings = _findings(location.snapshot, location.partition.directory)
+    findings = [
+        finding
+        for finding in partition_findings
+        if not block["code"] or finding.code in block["code"]
+    ]
+    missing = set(block["code"]) - {finding.code for finding in findings}
+    if missing:
+        raise NoValue(
+            message("lesson.no_finding", partition=block["tp"], codes=tuple(sorted(missing)))
+        )
+    return findings
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _findings(snapshot: BrokerSnapshot, directory: str) -> tuple[Finding, ...]:
+    from kafkaviz.analysis.health import broker_health
+
+    return broker_health.check(snapshot.broker, partition=directory).findings
+
+
+def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
+    _table(map(_row, findings), block)
+
+
+def _draw_question(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
+    """Draws the findings and hides what the next start will do."""
+    facts = (finding for finding in findings if not finding.code.startswith(FORECAST))
+    rows = ([*_there(finding), f"<td>{UNKNOWN}</td>"] for finding in facts)
+    _table((f"<tr>{''.join(cells)}</tr>" for cells in rows), block)
+
+
+def _table(rows: Iterable[str], block: LessonBlock) -> None:
+    head = "".join(
+        f"<th>{say(f'workshop.{name}')}</th>"
+        for name in ("file", "what_is_there", "what_kafka_does")
+    )
+    elements.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))
+    st.space(8)
+    elements.table(head, rows)
+
+
+def _row(finding: Finding) -> str:
+    consequence = escape(sentence_text.to_sentence(render(finding.consequence)))
+    return f"<tr>{''.join(_there(finding))}<td{WRAP}>{consequence}</td></tr>"
+
+
+def _there(finding: Finding) -> tuple[str, str]:
+    """Returns the cells of the file and of the finding."""
+    return (
+        f'<td class="kv-mono">{escape(Path(finding.file or "").name)}</td>',
+        f"<td{WRAP}>{escape(render(finding.message))}</td>",
+    )
+
+
+FINDINGS = LessonFigure(_make, _draw, block_location.to_health, question=_draw_question)

@@ -1,0 +1,390 @@
+"""The lab at the end of a lesson: readers damage a copy of a log and predict its next start.
+
+Text and questions are on the left, the damage and the result on the right. The right answers are
+computed from the bytes of the copy (analysis.fault_injection), so a lesson only names the faults.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import versions
+from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import CannotOpen
+from kafkaviz.messages import message, say
+from kafkaviz.units import group, moment
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.lab import damage_bytes, damage_check, trial_result
+from kafkaviz.workshop.lab.damage_bytes import HexRow
+from kafkaviz.workshop.lab.faults import FAULTS, Client
+from kafkaviz.workshop.lab.log_copy import LogCopy, copy_log
+from kafkaviz.workshop.lab.start_trial import (
+    RELEASE,
+    ReadOutcome,
+    StartOutcome,
+    StartTrial,
+    run_trial,
+)
+from kafkaviz.workshop.lab.trial_result import OffsetBar, OffsetStrip
+from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
+
+MAX_RIGHT = 0.75  # share of a strip's width; text of a mark further right is placed to its left
+MAX_TRIALS, MAX_COPIES = 128, 8  # numbers of results kept between reruns
+OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
+    "start": tuple(StartOutcome),
+    "read": tuple(ReadOutcome),
+}
+
+
+@dataclass(frozen=True)
+class FaultLab:
+    snapshot: BrokerSnapshot
+    directory: str
+    copy: LogCopy
+    faults: tuple[str, ...]
+
+    def places(self, number: int) -> range:
+        """Returns the places where a fault can be put; `number` is its index in the lesson."""
+        return FAULTS[self.faults[number]].places(self.copy)
+
+    def trial(self, number: int, place: int) -> StartTrial:
+        return _trial(self.snapshot, self.directory, self.copy.segment, self.faults[number], place)
+
+
+@dataclass(frozen=True)
+class LabAnswer:
+    """The predictions for a fault at a place, as letters of OUTCOMES."""
+
+    place: int
+    start: str
+    read: str
+
+    def score(self, trial: StartTrial) -> int:
+        return sum(
+            letter == right_letter(question, trial)
+            for question, letter in (("start", self.start), ("read", self.read))
+        )
+
+
+def right_letter(question: str, trial: StartTrial) -> str:
+    """Returns the letter of the actual outcome."""
+    outcome = trial.start if question == "start" else trial.read
+    return LETTERS[OUTCOMES[question].index(outcome)]
+
+
+def make(block: LessonBlock) -> FaultLab:
+    """Returns the lab of a block.
+
+    Raises:
+        NoValue: a fault does not exist, or has no place in this log.
+        KafkavizError: the log cannot be read.
+    """
+    location = block_location.locate(block)
+    directory, segment = location.partition.directory, location.segment.base_offset
+    copy = _copy(location.snapshot, directory, segment)
+    for name in block["fault"]:
+        if name not in FAULTS:
+            raise NoValue(message("break_it.no_such_fault", names=tuple(FAULTS)))
+        if not FAULTS[name].places(copy):
+            raise NoValue(message("break_it.no_place", fault=name))
+    return FaultLab(location.snapshot, directory, copy, block["fault"])
+
+
+@st.cache_resource(max_entries=MAX_COPIES, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _copy(snapshot: BrokerSnapshot, directory: str, segment: int) -> LogCopy:
+    partition = snapshot.broker.partition(directory)
+    return copy_log(snapshot.broker, partition, segment, versions.parse(RELEASE))
+
+
+@st.cache_resource(max_entries=MAX_TRIALS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _trial(
+    snapshot: BrokerSnapshot, directory: str, segment: int, fault: str, place: int
+) -> StartTrial:
+    return run_trial(_copy(snapshot, directory, segment), FAULTS[fault], place)
+
+
+@st.cache_resource(max_entries=MAX_TRIALS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _findings(
+    snapshot: BrokerSnapshot, directory: str, segment: int, fault: str = "", place: int = 0
+) -> tuple[Finding, ...]:
+    """Checks the copy, with a fault if one is given."""
+    copy = _copy(snapshot, directory, segment)
+    broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
+    return damage_check.check_copy(snapshot.broker, broken_copy)
+
+
+def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
+    """Returns the findings caused by the fault, or none if the server may not read its own copy."""
+    at = (lab.snapshot, lab.directory, lab.copy.segment)
+    damage = lab.trial(number, place).damage
+    try:
+        return damage_check.new_findings(
+            _findings(*at, lab.faults[number], place), _findings(*at), damage
+        )
+    except CannotOpen:
+        return ()
+
+
+def total_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
+    """Returns the number of right predictions and the number of questions in the lab."""
+    right = sum(
+        answer.score(lab.trial(number, answer.place))
+        for number, answer in answers.items()
+        if number < len(lab.faults) and answer.place in lab.places(number)
+    )
+    return right, 2 * len(lab.faults)
+
+
+def describe_score(lab: FaultLab, answers: Mapping[int, LabAnswer]) -> str:
+    right, count = total_score(lab, answers)
+    return say("break_it.card_score", right=right, count=count)
+
+
+# ---- the page of the lab
+
+
+def render(
+    lab: FaultLab,
+    block: LessonBlock,
+    lesson: str,
+    answers: Mapping[int, LabAnswer],
+    on_start: Callable[[int, LabAnswer], None],
+    *,
+    head: Callable[[], None],
+    widths: tuple[float, float],
+) -> None:
+    """Draws the lab: its head and questions, and next to them the damage and the result.
+
+    Args:
+        answers: the predictions by the number of the fault.
+        on_start: called with the number of the fault and the predictions for it.
+        head: draws the head of the page.
+        widths: relative widths of the left and right column.
+    """
+    with st.container(key="kv_stage"):
+        words, stage = st.columns(widths, gap=32)
+        with stage, st.container(key="kv_figures", gap=None):
+            number, place = _choose(lab, lesson, answers)
+            trial = lab.trial(number, place)
+            answer = answers.get(number)
+            is_started = answer is not None and answer.place == place
+            _damage(lab, trial, number, place)
+            if is_started:
+                _result(lab, trial, number, place)
+            else:
+                st.html(_strip(trial_result.strip(trial), is_started=False))
+        with words:
+            head()
+            st.markdown(say("break_it.lead", tp=block["tp"], data=block["data"], release=RELEASE))
+            key = f"kv_given_break_{lesson}_{number}_{place}"
+            _questions(trial, answer if is_started else None, key)
+            if is_started:
+                _verdict(lab, trial, answer, answers)
+            else:
+                _start_button(key, number, place, on_start)
+
+
+def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tuple[int, int]:
+    """Draws the controls, and returns the number of the fault and its place."""
+    number = st.segmented_control(
+        say("break_it.faults"),
+        range(len(lab.faults)),
+        format_func=lambda number: say(f"break_it.name_{lab.faults[number]}"),
+        key=f"kv_break_fault_{lesson}",
+        default=0,
+        required=True,
+    )
+    number = number or 0
+    fault, places = FAULTS[lab.faults[number]], lab.places(number)
+    if len(places) == 1:
+        return number, places[0]
+    answer = answers.get(number)
+    initial = answer.place if answer and answer.place in places else fault.default_place(lab.copy)
+    place = st.slider(
+        damage_bytes.place_label(lab.faults[number]),
+        places[0],
+        places[-1],
+        initial,
+        places.step,
+        key=f"kv_break_place_{lesson}_{number}",
+    )
+    return number, place
+
+
+# ---- left: the questions
+
+
+def _question_text(question: str, trial: StartTrial) -> str:
+    if question == "start":
+        return say("break_it.ask_start")
+    if trial.client is Client.ALL_OFFSETS:
+        return say("break_it.ask_all")
+    return say(
+        "break_it.ask_time",
+        time=moment(trial.timestamp_ms),
+        offset=group(trial.expected_reading.answer),
+    )
+
+
+def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
+    if question == "start":
+        return say(f"break_it.start_{outcome.value}")
+    has_one_text = trial.client is Client.ALL_OFFSETS or outcome is ReadOutcome.NOT_SERVED
+    kind = "all" if has_one_text else "time"
+    offset = group(trial.expected_reading.answer)
+    return say(f"break_it.{kind}_{outcome.value}", offset=offset)
+
+
+def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
+    """Draws both questions, with the right answers if `answer` is given."""
+    for question, outcomes in OUTCOMES.items():
+        letter = (
+            getattr(answer, question) if answer else st.session_state.get(key, {}).get(question)
+        )
+        with st.container(key=f"kv_ask_{question}", gap=4):
+            with st.container(key=f"kv_prose_break_{question}"):
+                st.markdown(f"**{elements.escape_markdown(_question_text(question, trial))}**")
+            for index, outcome in enumerate(outcomes):
+                kind = _choice_kind(
+                    LETTERS[index], letter, right_letter(question, trial) if answer else None
+                )
+                _choice_button(question, index, _choice_text(question, outcome, trial), kind, key)
+
+
+def _choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
+    if right is None:
+        return "chosen" if letter == chosen_letter else "open"
+    return "right" if letter == right else "wrong" if letter == chosen_letter else "other"
+
+
+def _choice_button(question: str, index: int, text: str, kind: str, key: str) -> None:
+    can_choose = kind in ("chosen", "open")
+    with st.container(key=f"kv_opt_{kind}_{question}_{index}"):
+        arguments: dict[str, Any] = {"width": "stretch"}
+        if can_choose:
+            arguments |= {"on_click": _predict, "args": (key, question, LETTERS[index])}
+        st.button(
+            f"`{LETTERS[index].upper()}`  {elements.escape_markdown(text)}",
+            key=f"kv_predict_{question}_{index}",
+            **arguments,
+        )
+
+
+def _predict(key: str, question: str, letter: str) -> None:
+    st.session_state[key] = st.session_state.get(key, {}) | {question: letter}
+
+
+def _start_button(
+    key: str, number: int, place: int, on_start: Callable[[int, LabAnswer], None]
+) -> None:
+    letters = st.session_state.get(key, {})
+    is_ready = letters.keys() == OUTCOMES.keys()
+    with st.container(key="kv_break_go", horizontal=True, gap=12, vertical_alignment="center"):
+        answer = LabAnswer(place, letters.get("start", ""), letters.get("read", ""))
+        st.button(
+            say("break_it.start"),
+            icon=":material/play_arrow:",
+            key="kv_break_start",
+            type="primary",
+            disabled=not is_ready,
+            on_click=on_start,
+            args=(number, answer),
+        )
+        if not is_ready:
+            note = escape(say("break_it.predict_first"))
+            st.html(f'<span class="kv-sm kv-fnt">{note}</span>', width="content")
+
+
+def _verdict(
+    lab: FaultLab, trial: StartTrial, answer: LabAnswer | None, answers: Mapping[int, LabAnswer]
+) -> None:
+    right = answer.score(trial) if answer else 0
+    right_total, count = total_score(lab, answers)
+    mark = "ok" if right == len(OUTCOMES) else "info"
+    st.html(
+        f'<div class="kv-judged" role="status">{elements.severity(mark)}'
+        f"<b>{escape(say('break_it.score', right=right))}</b>"
+        f"<span>{escape(say('break_it.total', right=right_total, count=count))}</span></div>"
+    )
+
+
+# ---- right: damage and result
+
+
+def _damage(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
+    view = damage_bytes.view(lab.copy, trial.damage, lab.faults[number], place)
+    elements.figure_head(view.title, view.stop)
+    rows = (
+        _hex_row(say("rolls.before"), view.before, view.note_before),
+        _hex_row(say("break_it.file_after"), view.after, view.note_after),
+    )
+    st.html(f'<div class="kv-hex">{"".join(rows)}</div>')
+
+
+def _hex_row(name: str, rows: tuple[HexRow, ...], note: str) -> str:
+    if not rows and not note:
+        return ""
+    lines = "".join(
+        f'<div><span class="at">{row.position:06d}</span>{"".join(map(_cell, row.cells))}</div>'
+        for row in rows
+    )
+    note_html = f'<div class="note">{elements.escape(note)}</div>' if note else ""
+    return f'<div class="kv-lab">{escape(name)}</div><div>{lines}{note_html}</div>'
+
+
+def _cell(cell: tuple[str, bool]) -> str:
+    text, has_changed = cell
+    tag = "mark" if has_changed else "span"
+    return f"<{tag}>{text or '··'}</{tag}>"
+
+
+def _result(lab: FaultLab, trial: StartTrial, number: int, place: int) -> None:
+    view = trial_result.view(trial, _new_findings(lab, number, place), RELEASE)
+    with st.container(key="kv_break_result", gap=10):
+        elements.figure_head(view.title, "")
+        st.html(_strip(view.strip, is_started=True))
+        elements.table(
+            "".join(f"<th>{escape(say(f'break_it.head_{name}'))}</th>" for name in ("who", "what")),
+            (_row(who, lines) for who, lines in view.rows),
+        )
+        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(view.note)}</p>')
+
+
+def _row(who: str, lines: tuple[str, ...]) -> str:
+    text = "<br>".join(map(elements.escape, lines))
+    return f'<tr><td>{escape(who)}</td><td style="white-space:normal">{text}</td></tr>'
+
+
+def _strip(strip: OffsetStrip, *, is_started: bool) -> str:
+    """Returns the offsets before the damage and, once started, those after it, as bars."""
+    lines = "".join(f'<s style="left:{share:.2%}"></s>' for share in strip.segments)
+    start, stop = strip.broken or (0, 0)
+    broken = f'<u style="left:{start:.2%};width:{stop - start:.2%}"></u>' if strip.broken else ""
+    after = _bar(strip.after, lines) if is_started else "<em>?</em>"
+    text = strip.text if is_started else say("break_it.axis_before")
+    return (
+        f'<div class="kv-offsets" role="img" aria-label="{elements.escape(text)}">'
+        f"<span>{escape(say('break_it.axis_before'))}</span>"
+        f'<div class="bar">{_bar(strip.before, lines)}{broken}</div>'
+        f"<span>{escape(say('break_it.axis_after'))}</span>"
+        f'<div class="bar">{after}</div></div>'
+    )
+
+
+def _bar(bar: OffsetBar, lines: str) -> str:
+    parts = "".join(
+        f'<i class="{part.kind.value}" style="left:{part.start:.3%};'
+        f'width:{part.stop - part.start:.3%}"></i>'
+        for part in bar.parts
+    )
+    if bar.mark is None:
+        return parts + lines
+    share, text = bar.mark
+    side = " class=left" if share > MAX_RIGHT else ""
+    return f'{parts}{lines}<b{side} style="left:{share:.2%}">{elements.escape(text)}</b>'

@@ -1,0 +1,220 @@
+"""The damage in a copy: a description, and the bytes around it before and after.
+
+00000000000000002400.log: bit 4 of byte 17 129 flipped, in CRC
+before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
+after   017120  00 00 00 00 00 1e 93 00 00 10 00 02 4b 8c 0a 11
+"""
+
+from dataclasses import dataclass
+
+from kafkaviz import units
+from kafkaviz.format import spans_batch
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.workshop.lab.faults import POSITION_SLOTS, Damage
+from kafkaviz.workshop.lab.log_copy import INDEXES, LogCopy
+
+ROW_BYTES = 16
+MAX_ROWS = 2
+# faults that share the texts of another one
+SAME_WORDS = {
+    "bit-killed": "bit",
+    "cut-killed": "cut",
+    "index-cut": "cut",
+    "index-zeroed-killed": "index-zeroed",
+    "times-zeroed": "index-zeroed",
+    "timeindex-removed": "index-removed",
+}
+SLOT_PLACES = ("position-moved", "time-late")
+# a number of days, records or bytes
+COUNTED_PLACES = ("clock", "file-time", "key-lowered", "index-padded")
+NO_BYTES = ""  # a cell after the end of the file
+
+
+@dataclass(frozen=True)
+class HexRow:
+    """Sixteen bytes.
+
+    Attributes:
+        cells: each byte as two digits, and whether it changed.
+    """
+
+    position: int
+    cells: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DamageView:
+    """A description of the damage, and the bytes around it.
+
+    Attributes:
+        title: the file and its damage.
+        stop: how the broker was stopped.
+        before, after: the bytes around the damage; empty if no byte changed.
+        note_before, note_after: texts next to the bytes, or instead of them.
+    """
+
+    title: str
+    stop: str
+    before: tuple[HexRow, ...]
+    after: tuple[HexRow, ...]
+    note_before: str
+    note_after: str
+
+
+def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
+    """Returns the damage of a fault at a place.
+
+    Args:
+        copy: the undamaged copy.
+        fault: a name in analysis.fault_injection.faults.FAULTS.
+    """
+    has_change = damage.before != damage.after
+    note_before, note_after = _notes(copy, damage)
+    return DamageView(
+        title=say(
+            "break_it.broken_title",
+            name=damage.file,
+            title=_describe(copy, damage, fault, place),
+        ),
+        stop=describe_stop(damage.copy),
+        before=_rows(damage.before, damage) if has_change else (),
+        after=_rows(damage.after, damage) if has_change and damage.after is not None else (),
+        note_before=note_before,
+        note_after=note_after,
+    )
+
+
+def place_label(fault: str) -> str:
+    """Returns a label that says what a fault's place counts, such as slots or days."""
+    if fault in SLOT_PLACES:
+        return say("segment.head_slot")
+    return say(f"break_it.place_{SAME_WORDS.get(fault, fault)}")
+
+
+def describe_stop(copy: LogCopy) -> str:
+    if copy.is_clean:
+        return say("broker.stopped_cleanly")
+    return say("break_it.killed", offset=units.group(copy.log.recovery_point))
+
+
+def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
+    count = place if fault in COUNTED_PLACES else damage.stop - damage.start
+    return say_count(
+        f"break_it.does_{SAME_WORDS.get(fault, fault)}",
+        count,
+        count=units.group(count),
+        byte=units.group(damage.start),
+        field=_field_text(copy, damage),
+        new_name=damage.new_name,
+        place=units.group(place),
+        next=units.group(place + 1),
+        behind=units.group(place + POSITION_SLOTS),
+        slot=units.group(_slot(damage)),
+    )
+
+
+def _slot(damage: Damage) -> int:
+    kind = damage.file.rpartition(".")[2]
+    return damage.start // INDEXES[kind].ENTRY.itemsize if kind in INDEXES else 0
+
+
+def _field_text(copy: LogCopy, damage: Damage) -> str:
+    if not damage.file.endswith(".log"):
+        return ""
+    batch = next(
+        (
+            row
+            for row in copy.batches()
+            if row["position"] <= damage.start < row["position"] + row["size_bytes"]
+        ),
+        None,
+    )
+    if batch is None or damage.before is None:
+        return ""
+    start = int(batch["position"])
+    size_bytes = int(batch["size_bytes"])
+    data = damage.before[start : start + size_bytes]
+    spans = spans_batch.batch(data, start, size_bytes, damage.start, damage.start + 1)
+    return say("break_it.in_field", field=render(spans[0].name)) if spans else ""
+
+
+# ---- bytes
+
+
+def _rows(data: bytes | None, damage: Damage) -> tuple[HexRow, ...]:
+    """Returns the rows that hold the damage, or only the first if there are more than MAX_ROWS.
+
+    If the damage begins at the end of the file, the last row of the file is included.
+    """
+    if data is None:
+        return ()
+    first = damage.start // ROW_BYTES * ROW_BYTES
+    is_at_end = damage.before is not None and damage.start >= len(damage.before)
+    if is_at_end and first == damage.start:
+        first = max(0, first - ROW_BYTES)
+    stop = min(damage.stop, first + MAX_ROWS * ROW_BYTES)
+    is_long = damage.stop > stop and not is_at_end
+    if is_at_end:
+        last = first + MAX_ROWS * ROW_BYTES
+    elif is_long:
+        last = first + 1
+    else:
+        last = stop
+    positions = range(first, max(last, first + 1), ROW_BYTES)
+    return tuple(HexRow(position, _cells(data, position, damage)) for position in positions)
+
+
+def _cells(data: bytes, position: int, damage: Damage) -> tuple[tuple[str, bool], ...]:
+    return tuple(
+        (f"{data[at]:02x}" if at < len(data) else NO_BYTES, _has_changed(at, damage))
+        for at in range(position, position + ROW_BYTES)
+    )
+
+
+def _has_changed(position: int, damage: Damage) -> bool:
+    before = damage.before or b""
+    after = damage.after or b""
+    return before[position : position + 1] != after[position : position + 1]
+
+
+# ---- notes
+
+
+def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
+    """Returns the notes before and after the damage.
+
+    They describe index entries or settings, give file names, or say that the file is missing.
+    """
+    if damage.new_name:
+        return damage.file, damage.new_name
+    if not damage.is_of_file:
+        before_bytes, after_bytes = (
+            units.group(config.segment_index_bytes)
+            for config in (copy.log.config, damage.copy.log.config)
+        )
+        return say("break_it.setting", bytes=before_bytes), say(
+            "break_it.setting", bytes=after_bytes
+        )
+    if damage.after is None:
+        return "", say("evidence.no_file")
+    kind = damage.file.rpartition(".")[2]
+    if kind not in INDEXES or damage.start >= len(damage.before or b""):
+        return "", ""
+    before = damage.before or b""
+    after = damage.after
+    slot = _slot(damage)
+    return _entry_text(copy, kind, before, slot), _entry_text(copy, kind, after, slot)
+
+
+def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
+    """Describes an entry; "" if the slot does not exist."""
+    entries = INDEXES[kind].parse(data)
+    if slot >= len(entries):
+        return ""
+    entry = entries[slot]
+    offset = units.group(copy.segment + int(entry["relative_offset"]))
+    if kind == "index":
+        position = units.group(int(entry["position"]))
+        return say("break_it.entry_offset", slot=slot, offset=offset, position=position)
+    time = units.moment(int(entry["timestamp_ms"]))
+    return say("break_it.entry_time", slot=slot, time=time, offset=offset)

@@ -1,0 +1,360 @@
+"""The faults that a copy of a log can be damaged with, each at a place that the caller chooses.
+
+- `FAULTS["bit"].damage(copy, 130)` flips a bit in byte 130 of a batch in the middle of the segment.
+- `FAULTS["index-cut"].damage(copy, 3)` removes the last three bytes of the .index.
+
+A fault makes one change. start_trial works out its consequences.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from types import MappingProxyType
+
+import numpy as np
+
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary.layouts import field_start
+from kafkaviz.format import names
+from kafkaviz.format.batch import CRC_START, HEADER
+from kafkaviz.simulate.recovery.recovery import recover
+from kafkaviz.units import file_stem
+from kafkaviz.workshop.lab.log_copy import INDEXES, LogCopy
+
+BIT = 0x10  # mask of the flipped bit
+DAY_MS = 86_400_000
+MAX_DAYS = 400
+MAX_RECORDS = 40  # greatest number by which a key is lowered
+POSITION_SLOTS = 3  # distance from an entry to the one whose position it gets
+PADDING_BYTES = 4096  # greatest length of an index after a lost trim
+NOTHING_TO_CHOOSE = range(1)
+
+
+class Client(Enum):
+    """The client that asks the broker for records after the start."""
+
+    ALL_OFFSETS = auto()  # a consumer that reads from the first offset to the end
+    TIMESTAMP = auto()  # a client that asks for the offset of a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """A copy with one fault in it.
+
+    Attributes:
+        file: the original name of the damaged file; for a changed setting, the name of the
+            directory.
+        start, stop: the range of its bytes that are changed or removed; empty if the file grew.
+        before, after: the content of the file; None if there is no file.
+        new_name: the new name of a renamed file.
+        target_offset: for a client that asks by time, the offset whose timestamp it asks for.
+    """
+
+    copy: LogCopy
+    file: str
+    start: int
+    stop: int
+    before: bytes | None
+    after: bytes | None
+    new_name: str | None = None
+    target_offset: int | None = None
+
+    @property
+    def is_of_file(self) -> bool:
+        """Whether the damage is in a file, not in a setting."""
+        return self.before is not None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A way to damage a copy.
+
+    Attributes:
+        damage: a function of the copy and a place that returns the damage.
+        places: a function that returns the bytes, slots or numbers to choose from; one if there is
+            no choice.
+        initial: the place to begin with, as a share of all places.
+        has_kill: whether the broker is killed first, instead of stopped cleanly.
+        client: the client that reads the log after the start.
+    """
+
+    damage: Callable[[LogCopy, int], Damage]
+    places: Callable[[LogCopy], range] = lambda _copy: NOTHING_TO_CHOOSE
+    initial: float = 0.5
+    has_kill: bool = False
+    client: Client = Client.ALL_OFFSETS
+
+    def default_place(self, copy: LogCopy) -> int:
+        """Returns the place to begin with."""
+        places = self.places(copy)
+        return places[int(self.initial * (len(places) - 1))]
+
+
+def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
+    """Returns the damage of replacing the content of one of the segment's files."""
+    name, before = copy.name(kind), copy.content(kind)
+    return Damage(
+        copy=copy.with_files({name: after}),
+        file=name,
+        start=start,
+        stop=stop,
+        before=before,
+        after=after,
+    )
+
+
+# ---- names
+
+
+def _rename_index(copy: LogCopy, _place: int) -> Damage:
+    """Renames the .index to an offset that is one higher."""
+    name, before = copy.name("index"), copy.content("index")
+    new_name = f"{file_stem(copy.segment + 1)}.index"
+    broken_copy = copy.with_files({name: None, new_name: before})
+    return Damage(
+        copy=broken_copy, file=name, start=0, stop=0, before=before, after=before, new_name=new_name
+    )
+
+
+def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
+    def damage(copy: LogCopy, _place: int) -> Damage:
+        name, before = copy.name(kind), copy.content(kind)
+        return Damage(
+            copy=copy.with_files({name: None}),
+            file=name,
+            start=0,
+            stop=len(before),
+            before=before,
+            after=None,
+        )
+
+    return damage
+
+
+def _write_epochs(copy: LogCopy, _place: int) -> Damage:
+    """Replaces the leader epochs by text that is not a checkpoint."""
+    name, after = names.LEADER_EPOCHS, b"junk\n"
+    before = copy.files[name].content()
+    return Damage(
+        copy=copy.with_files({name: after}),
+        file=name,
+        start=0,
+        stop=len(before),
+        before=before,
+        after=after,
+    )
+
+
+# ---- the .log
+
+
+def _middle_batch(copy: LogCopy) -> np.void:
+    batches = copy.batches()
+    return batches[len(batches) // 2]
+
+
+def _batch_bytes(copy: LogCopy) -> range:
+    return range(int(_middle_batch(copy)["size_bytes"]))
+
+
+def _flip_bit(copy: LogCopy, byte: int) -> Damage:
+    position = int(_middle_batch(copy)["position"]) + byte
+    data = bytearray(copy.content("log"))
+    data[position] ^= BIT
+    return _change(copy, "log", bytes(data), position, position + 1)
+
+
+def _last_batch_bytes(copy: LogCopy) -> range:
+    """Returns how many bytes can be cut off so that part of the last batch remains."""
+    return range(1, int(copy.batches()["size_bytes"][-1]))
+
+
+def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
+    data = copy.content("log")
+    return _change(copy, "log", data[:-cut_bytes], len(data) - cut_bytes, len(data))
+
+
+def _set_clock(copy: LogCopy, days: int) -> Damage:
+    """Moves a batch to a later day, with a valid checksum and matching indexes."""
+    batch, data = _middle_batch(copy), bytearray(copy.content("log"))
+    start, stop = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
+    for name in ("base_timestamp_ms", "max_timestamp_ms"):
+        _set_field(data, start, name, int(batch[name]) + days * DAY_MS)
+    _set_field(data, start, "crc", crc32c(bytes(data[start + CRC_START : stop])))
+    at = start + field_start(HEADER, "base_timestamp_ms")
+    damage = _change(copy, "log", bytes(data), at, at + 2 * np.dtype("i8").itemsize)
+    return replace(
+        damage, copy=_with_own_indexes(damage.copy), target_offset=_next_segment_offset(copy)
+    )
+
+
+def _set_field(data: bytearray, batch_position: int, name: str, value: int) -> None:
+    kind, start = HEADER[name], batch_position + field_start(HEADER, name)
+    data[start : start + kind.itemsize] = np.array(value).astype(kind).tobytes()
+
+
+def _with_own_indexes(copy: LogCopy) -> LogCopy:
+    """Returns the copy with indexes rebuilt from the segment's batches."""
+    log = copy.files[copy.name("log")]
+    with log.open_reader() as read:
+        segment = recover(read, log.size_bytes, copy.segment, copy.log.config)
+    return copy.with_files(
+        {copy.name("index"): segment.index(), copy.name("timeindex"): segment.timeindex()}
+    )
+
+
+def _next_segment_offset(copy: LogCopy) -> int:
+    """Returns the base offset of the next segment, or of the last batch if there is none."""
+    later = [base for base in copy.bases if base > copy.segment]
+    return later[0] if later else int(copy.batches()["base_offset"][-1])
+
+
+# ---- indexes
+
+
+def _slots(kind: str, behind: int = 0) -> Callable[[LogCopy], range]:
+    """Returns a function that gives the slots of an index without the last `behind` ones."""
+
+    def places(copy: LogCopy) -> range:
+        return range(len(copy.entries(kind)) - behind)
+
+    return places
+
+
+def _change_entries(
+    copy: LogCopy, kind: str, change: Callable[[np.ndarray], None], first: int, count: int
+) -> Damage:
+    entries = copy.entries(kind).copy()
+    change(entries)
+    layout = INDEXES[kind]
+    start = first * layout.ENTRY.itemsize
+    stop = start + count * layout.ENTRY.itemsize
+    return _change(copy, kind, layout.build(entries), start, stop)
+
+
+def _swap_entries(copy: LogCopy, slot: int) -> Damage:
+    def change(entries: np.ndarray) -> None:
+        entries[[slot, slot + 1]] = entries[[slot + 1, slot]]
+
+    return _change_entries(copy, "index", change, slot, 2)
+
+
+def _move_position(copy: LogCopy, slot: int) -> Damage:
+    """Gives an entry the position of a later entry."""
+
+    def change(entries: np.ndarray) -> None:
+        entries["position"][slot] = entries["position"][slot + POSITION_SLOTS]
+
+    return _change_entries(copy, "index", change, slot, 1)
+
+
+def _lower_key(copy: LogCopy, records: int) -> Damage:
+    """Lowers the key of the middle entry by a number of records."""
+    middle = len(copy.entries("index")) // 2
+
+    def change(entries: np.ndarray) -> None:
+        entries["relative_offset"][middle] -= records
+
+    return _change_entries(copy, "index", change, middle, 1)
+
+
+def _cut_index(copy: LogCopy, cut_bytes: int) -> Damage:
+    data = copy.content("index")
+    return _change(copy, "index", data[:-cut_bytes], len(data) - cut_bytes, len(data))
+
+
+def _pad_index(copy: LogCopy, padding_bytes: int) -> Damage:
+    data = copy.content("index")
+    return _change(copy, "index", data + bytes(padding_bytes), len(data), len(data))
+
+
+def _zero_entries(kind: str) -> Callable[[LogCopy, int], Damage]:
+    def damage(copy: LogCopy, slot: int) -> Damage:
+        data = copy.content(kind)
+        start = slot * INDEXES[kind].ENTRY.itemsize
+        zeroed = _change(copy, kind, data[:start] + bytes(len(data) - start), start, len(data))
+        return replace(zeroed, target_offset=_last_batch_offset(copy))
+
+    return damage
+
+
+def _last_batch_offset(copy: LogCopy) -> int:
+    return int(copy.batches()["base_offset"][-1])
+
+
+def _set_file_time(copy: LogCopy, days: int) -> Damage:
+    """Removes the .timeindex and makes the .log look younger, as a careless copy may do.
+
+    The modification time of the .log counts if a segment has no time entry.
+    """
+    damage = _remove("timeindex")(copy, 0)
+    log = damage.copy.files[copy.name("log")]
+    late_log = replace(log, modified_ms=log.modified_ms + days * DAY_MS)
+    files = (late_log, *(file for file in damage.copy.log.files if file.name != log.name))
+    late_copy = replace(damage.copy, log=replace(damage.copy.log, files=files))
+    return replace(damage, copy=late_copy, target_offset=_next_segment_offset(copy))
+
+
+def _late_entry(copy: LogCopy, slot: int) -> Damage:
+    """Moves a time entry to a day later."""
+
+    def change(entries: np.ndarray) -> None:
+        entries["timestamp_ms"][slot] += DAY_MS
+
+    damage = _change_entries(copy, "timeindex", change, slot, 1)
+    return replace(damage, target_offset=_last_batch_offset(copy))
+
+
+def _padding_bytes(copy: LogCopy) -> range:
+    """Returns the lengths of padding to choose from, in whole slots of zeros."""
+    entry_bytes = INDEXES["index"].ENTRY.itemsize
+    return range(entry_bytes, PADDING_BYTES - len(copy.content("index")) + 1, entry_bytes)
+
+
+def _rooms(copy: LogCopy) -> range:
+    """Returns the numbers of entries to choose from: 1 to twice the present number."""
+    return range(1, 2 * len(copy.entries("index")) + 1)
+
+
+def _lower_limit(copy: LogCopy, entries: int) -> Damage:
+    """Lowers segment.index.bytes to a number of offset entries; no file is changed."""
+    room_bytes = entries * INDEXES["index"].ENTRY.itemsize
+    config = replace(copy.log.config, segment_index_bytes=room_bytes)
+    return Damage(
+        copy=copy.with_files({}, config=config),
+        file=copy.log.directory,
+        start=0,
+        stop=0,
+        before=None,
+        after=None,
+    )
+
+
+FAULTS = MappingProxyType(
+    {
+        "index-renamed": Fault(_rename_index),
+        "index-removed": Fault(_remove("index")),
+        "timeindex-removed": Fault(_remove("timeindex")),
+        "epochs": Fault(_write_epochs),
+        "bit": Fault(_flip_bit, _batch_bytes),
+        "bit-killed": Fault(_flip_bit, _batch_bytes, has_kill=True),
+        "cut": Fault(_cut_log, _last_batch_bytes),
+        "cut-killed": Fault(_cut_log, _last_batch_bytes, has_kill=True),
+        "entries-swapped": Fault(_swap_entries, _slots("index", behind=1)),
+        "position-moved": Fault(_move_position, _slots("index", behind=POSITION_SLOTS)),
+        "key-lowered": Fault(_lower_key, lambda _copy: range(1, MAX_RECORDS + 1)),
+        "index-cut": Fault(_cut_index, lambda copy: range(1, len(copy.content("index")) + 1)),
+        "index-padded": Fault(_pad_index, _padding_bytes),
+        "index-zeroed": Fault(_zero_entries("index"), _slots("index")),
+        "index-zeroed-killed": Fault(_zero_entries("index"), _slots("index"), has_kill=True),
+        "clock": Fault(_set_clock, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP),
+        "time-late": Fault(_late_entry, _slots("timeindex"), client=Client.TIMESTAMP),
+        "times-zeroed": Fault(
+            _zero_entries("timeindex"), _slots("timeindex"), client=Client.TIMESTAMP
+        ),
+        "file-time": Fault(
+            _set_file_time, lambda _copy: range(1, MAX_DAYS + 1), client=Client.TIMESTAMP
+        ),
+        "limit": Fault(_lower_limit, _rooms),
+    }
+)

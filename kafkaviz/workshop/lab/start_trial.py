@@ -1,0 +1,285 @@
+"""The next start on a damaged copy, and a client that reads the log after it.
+
+Both follow this project's model of Kafka 4.3.1: its log loader for the start, and its fetch and
+list-offsets for the clients. The result is compared with that of the undamaged copy. For example,
+`run_trial(copy, fault, place)` may return `StartTrial(start=StartOutcome.CUT,
+read=ReadOutcome.FEWER, ...)`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from kafkaviz import versions
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
+from kafkaviz.messages import Text, verbatim
+from kafkaviz.search.fetch import Bounds, find_bounds
+from kafkaviz.search.log_view import LogView, view_files
+from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.simulate.config import release_behaviour
+from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.startup.restart import Restart, join_steps
+from kafkaviz.simulate.steps import StartupStep
+from kafkaviz.versions import SearchProfile
+from kafkaviz.workshop.lab.faults import Client, Damage, Fault
+from kafkaviz.workshop.lab.log_copy import LogCopy
+
+RELEASE = "4.3.1"  # tests compare our loader and searches with Kafka's own classes of this release
+
+
+class StartOutcome(StrEnum):
+    """The most severe thing that a start does."""
+
+    NOTHING = "nothing"  # it accepts the files without change
+    REBUILD = "rebuild"  # it rebuilds an index from the batches
+    EMPTY = "empty"  # it creates an index without entries
+    CUT = "cut"  # it removes records
+    FAIL = "fail"
+
+
+class ReadOutcome(StrEnum):
+    """The client's reading, compared with that of the undamaged copy."""
+
+    SAME = "same"
+    FEWER = "fewer"  # fewer records at the end, or no answer, without an error
+    OTHER = "other"  # records missing in the middle, or different ones, without an error
+    ERROR = "error"
+    NOT_SERVED = "not-served"  # the broker does not open the log
+
+
+@dataclass(frozen=True)
+class DeliveredRange:
+    """Records of one batch that a consumer got.
+
+    Attributes:
+        segment, position: the base offset of the batch's segment, and its position there.
+    """
+
+    first: int
+    last: int
+    segment: int
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientReading:
+    """The result of a client's reading.
+
+    Attributes:
+        ranges: the records, in the order of delivery; empty for a client that asks by time.
+        answer: the offset for a timestamp.
+        error: the exception that ended the reading.
+        error_class: the class of the error in Kafka, or "" if it has none.
+        error_offset: the offset that was requested when the error came.
+        start_offset, end_offset: the bounds of the log.
+    """
+
+    ranges: tuple[DeliveredRange, ...] = ()
+    answer: int | None = None
+    error: Text | None = None
+    error_class: str = ""
+    error_offset: int | None = None
+    start_offset: int = 0
+    end_offset: int = 0
+
+    @property
+    def record_count(self) -> int:
+        """Number of offsets that the ranges span; the lab's copies have no gaps from compaction."""
+        return sum(part.last - part.first + 1 for part in self.ranges)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartTrial:
+    """A start on a damaged copy, and a client that reads after it.
+
+    Attributes:
+        copy: the undamaged copy.
+        reading: the client's reading of the damaged copy; empty if the log is not served.
+        expected_reading: the client's reading of the undamaged copy.
+        timestamp_ms: the requested time, if the client asks by time.
+    """
+
+    copy: LogCopy
+    damage: Damage
+    client: Client
+    restart: Restart
+    start: StartOutcome
+    read: ReadOutcome
+    reading: ClientReading
+    expected_reading: ClientReading
+    timestamp_ms: int | None = None
+
+    @property
+    def steps(self) -> tuple[StartupStep, ...]:
+        """The steps of the start, without those that any start may take."""
+        return tuple(
+            step for step in self.restart.steps if not step.is_expected and step.action != "keep"
+        )
+
+
+class InvalidMagic(KafkavizError):
+    """A consumer's exception for a batch with an unknown magic."""
+
+    class_name = CORRUPT_RECORD
+
+    def __init__(self, magic: int) -> None:
+        super().__init__(verbatim(f"Invalid magic found in record: {magic}"))
+        self.magic = magic
+
+    def __reduce__(self) -> tuple:
+        return InvalidMagic, (self.magic,)
+
+
+# by copy and by the offset whose time is requested
+_undamaged_readings: WeakKeyDictionary[
+    LogCopy, dict[int | None, tuple[int | None, ClientReading]]
+] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def run_trial(copy: LogCopy, fault: Fault, place: int) -> StartTrial:
+    """Damages a copy, starts on it, and reads the log after the start."""
+    stopped_copy = copy.after_kill() if fault.has_kill else copy
+    damage = fault.damage(stopped_copy, place)
+    restart, log_view = start(damage.copy)
+    has_time = fault.client is Client.TIMESTAMP
+    timestamp_ms, expected_reading = _read_undamaged(
+        copy, damage.target_offset if has_time else None
+    )
+    reading = ClientReading() if log_view is None else read_log(log_view, timestamp_ms)
+    return StartTrial(
+        copy=copy,
+        damage=damage,
+        client=fault.client,
+        restart=restart,
+        start=_start_outcome(restart.steps),
+        read=ReadOutcome.NOT_SERVED
+        if log_view is None
+        else _read_outcome(reading, expected_reading),
+        reading=reading,
+        expected_reading=expected_reading,
+        timestamp_ms=timestamp_ms,
+    )
+
+
+def start(copy: LogCopy) -> tuple[Restart, LogView | None]:
+    """Starts a broker on a copy.
+
+    Returns:
+        The steps of the start, and the log that the broker has open; None if it does not start.
+    """
+    loader = LogLoader(
+        copy.log, clean=copy.is_clean, behaviour=release_behaviour(versions.parse(RELEASE))
+    )
+    steps = loader.run()
+    restart = join_steps([(copy.log.directory, steps)], clean=copy.is_clean)
+    if not restart.starts:
+        return restart, None
+    return restart, view_files(
+        copy.log.directory, loader.files(), copy.log.log_start_offset or None
+    )
+
+
+def _start_outcome(steps: Sequence[StartupStep]) -> StartOutcome:
+    causes = {step.cause for step in steps if step.action == "rebuild" and not step.is_expected}
+    actions = {step.action for step in steps}
+    if "fail" in actions:
+        return StartOutcome.FAIL
+    if "truncate" in actions:
+        return StartOutcome.CUT
+    if causes - {"timeindex-missing"}:
+        return StartOutcome.REBUILD
+    return StartOutcome.EMPTY if causes else StartOutcome.NOTHING
+
+
+# ---- clients
+
+
+def read_log(log_view: LogView, timestamp_ms: int | None = None) -> ClientReading:
+    """Returns what a consumer gets that reads the whole log, or a client that asks for a timestamp.
+
+    The consumer fetches one batch at a time (max.partition.fetch.bytes=1), so each batch is looked
+    up. Checksums are verified, as by default.
+    """
+    profile = versions.search_profile(RELEASE)
+    ranges: list[DeliveredRange] = []
+    reading = ClientReading(start_offset=log_view.log_start_offset)
+    try:
+        bounds = find_bounds(log_view, profile)
+        reading = ClientReading(start_offset=bounds.start_offset, end_offset=bounds.end_offset)
+        if timestamp_ms is not None:
+            lookup = by_timestamp(log_view, timestamp_ms, profile, bounds=bounds)
+            if lookup.error:
+                raise lookup.error
+            return replace(reading, answer=lookup.answer.offset if lookup.answer else None)
+        ranges.extend(_deliver(log_view, profile, bounds))
+    except KafkavizError as error:
+        return replace(
+            reading,
+            ranges=tuple(ranges),
+            error=error.message,
+            error_class=getattr(error, "class_name", "") or "",
+            error_offset=ranges[-1].last + 1 if ranges else reading.start_offset,
+        )
+    return replace(reading, ranges=tuple(ranges))
+
+
+def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Iterator[DeliveredRange]:
+    """Yields the records of one batch after another.
+
+    Raises:
+        KafkavizError: the exception of the consumer, or the error that the broker returns.
+    """
+    offset = bounds.start_offset
+    while offset < bounds.end_offset:
+        lookup = by_offset(log_view, offset, profile, bounds=bounds)
+        if lookup.error:
+            raise lookup.error
+        batch, record = lookup.fetches[-1].batch, lookup.record
+        if batch is None or record is None or batch.last_offset < offset:
+            return
+        # the broker serves such a batch; the consumer's ByteBufferLogInputStream refuses it
+        if batch.magic > MAGIC_2:
+            raise InvalidMagic(batch.magic)
+        yield DeliveredRange(
+            record.offset, batch.last_offset, record.segment, record.batch_position
+        )
+        offset = batch.last_offset + 1
+
+
+def _read_undamaged(copy: LogCopy, target_offset: int | None) -> tuple[int | None, ClientReading]:
+    """Returns the timestamp of the record at an offset, if given, and what a client gets.
+
+    The result is cached for as long as the copy exists; the cache does not keep the copy alive.
+    """
+    with _lock:
+        readings = _undamaged_readings.setdefault(copy, {})
+    if target_offset not in readings:
+        readings[target_offset] = _make_undamaged_reading(copy, target_offset)
+    return readings[target_offset]
+
+
+def _make_undamaged_reading(
+    copy: LogCopy, target_offset: int | None
+) -> tuple[int | None, ClientReading]:
+    _, log_view = start(copy)
+    if log_view is None:
+        return None, ClientReading()
+    if target_offset is None:
+        return None, read_log(log_view)
+    record = by_offset(log_view, target_offset, versions.search_profile(RELEASE)).record
+    timestamp_ms = record.timestamp_ms if record else 0
+    return timestamp_ms, read_log(log_view, timestamp_ms)
+
+
+def _read_outcome(reading: ClientReading, expected_reading: ClientReading) -> ReadOutcome:
+    if reading.error is not None:
+        return ReadOutcome.ERROR
+    if (reading.ranges, reading.answer) == (expected_reading.ranges, expected_reading.answer):
+        return ReadOutcome.SAME
+    if reading.ranges == expected_reading.ranges[: len(reading.ranges)] and reading.answer is None:
+        return ReadOutcome.FEWER
+    return ReadOutcome.OTHER

@@ -1,0 +1,325 @@
+"""The result of a start on a broken copy: a title, the offsets to scale, and who did what.
+
+The start cuts at byte 18 517 · 2 600 of 5 000 records
+undamaged        ████████████████████████
+after the start  ████████████░░░░░░░░░░░░
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from operator import itemgetter
+
+from kafkaviz import units
+from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.figures.text.join_text import join_comma, join_semicolon
+from kafkaviz.figures.text.sentence_text import capitalize
+from kafkaviz.messages import render, say, say_count
+from kafkaviz.simulate.startup.restart import StartupStep
+from kafkaviz.workshop.lab.faults import Client
+from kafkaviz.workshop.lab.start_trial import DeliveredRange, ReadOutcome, StartTrial
+
+ACTION_ORDER = ("fail", "truncate", "delete", "rebuild", "create")
+MAX_STEPS = 2
+MAX_FINDINGS = 2
+
+
+class PartKind(StrEnum):
+    READ = "read"
+    MISSING = "missing"
+    UNREAD = "unread"  # a timestamp lookup does not read them
+
+
+@dataclass(frozen=True)
+class OffsetPart:
+    """A range of offsets; `start` and `stop` are its ends on the scale from 0 to 1."""
+
+    kind: PartKind
+    first: int
+    last: int
+    start: float
+    stop: float
+
+
+@dataclass(frozen=True)
+class OffsetBar:
+    """The offsets of a log to scale.
+
+    Attributes:
+        mark: a highlighted offset: its place on the scale from 0 to 1, and a text.
+    """
+
+    parts: tuple[OffsetPart, ...]
+    mark: tuple[float, str] | None = None
+
+
+@dataclass(frozen=True)
+class OffsetStrip:
+    """The undamaged log above the broken one.
+
+    Attributes:
+        segments: the start of each segment except the first, from 0 to 1.
+        broken: the ends of the damaged segment, from 0 to 1; None if no file was damaged.
+        text: a description for screen readers.
+    """
+
+    before: OffsetBar
+    after: OffsetBar
+    segments: tuple[float, ...]
+    broken: tuple[float, float] | None
+    text: str
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """The result of a trial.
+
+    Attributes:
+        rows: an actor, and one line per action.
+    """
+
+    title: str
+    strip: OffsetStrip
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+    note: str
+
+
+def view(trial: StartTrial, findings: Sequence[Finding], release: str) -> TrialView:
+    """Returns the result of a trial.
+
+    Args:
+        findings: the findings of a check of the broken copy before the start.
+        release: the Kafka release that the simulation follows.
+    """
+    has_time = trial.client is Client.TIMESTAMP
+    who = "client" if has_time else "consumer"
+    return TrialView(
+        _title(trial),
+        strip(trial),
+        (
+            (say("break_it.who_check"), tuple(_check_lines(findings))),
+            (say("break_it.who_start"), tuple(_start_lines(trial))),
+            (say(f"break_it.who_{who}"), (describe_reading(trial),)),
+        ),
+        say("break_it.model", release=release),
+    )
+
+
+def _title(trial: StartTrial) -> str:
+    start = say(f"break_it.did_{trial.start.value}", byte=_cut_byte(trial.steps))
+    if trial.read is ReadOutcome.NOT_SERVED:
+        return say("break_it.result_time", start=start, answer=say("break_it.no_broker"))
+    if trial.client is Client.TIMESTAMP:
+        answer = (
+            say("break_it.no_answer")
+            if trial.reading.answer is None
+            else say("common.offset", offset=units.group(trial.reading.answer))
+        )
+        return say("break_it.result_time", start=start, answer=answer)
+    if trial.read is ReadOutcome.ERROR:
+        offset = units.group(trial.reading.error_offset or 0)
+        return say("break_it.result_all_error", start=start, offset=offset)
+    return say("break_it.result_all", start=start, **_counts(trial))
+
+
+def _cut_byte(steps: Iterable[StartupStep]) -> str:
+    return next(
+        (units.group(step.from_position or 0) for step in steps if step.action == "truncate"), ""
+    )
+
+
+def _counts(trial: StartTrial) -> dict[str, str]:
+    return {
+        "received": units.group(trial.reading.record_count),
+        "count": units.group(trial.expected_reading.record_count),
+    }
+
+
+# ---- who did what
+
+
+def _check_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    if not findings:
+        yield say("break_it.check_nothing")
+    for finding in findings[:MAX_FINDINGS]:
+        yield capitalize(render(finding.message))
+
+
+def _start_lines(trial: StartTrial) -> Iterator[str]:
+    steps = sorted(trial.steps, key=lambda step: ACTION_ORDER.index(step.action))
+    if not steps:
+        yield say("break_it.start_takes")
+    for number, step in enumerate(steps[:MAX_STEPS]):
+        yield _step_text(step, has_reason=number == 0 or step.why != steps[number - 1].why)
+    if len(steps) > MAX_STEPS:
+        rest = len(steps) - MAX_STEPS
+        yield say_count("break_it.more_steps", rest, count=units.group(rest))
+
+
+def _step_text(step: StartupStep, *, has_reason: bool) -> str:
+    """Describes a step: its action, its file and the reason, which is Kafka's error if it fails."""
+    name = (step.file or "").rpartition("/")[2]
+    size = "" if step.size_bytes is None else units.size(step.size_bytes)
+    if step.action == "truncate":
+        size = say("health.from_byte", size=size, byte=units.group(step.from_position or 0))
+    elif step.action == "rebuild":
+        size = say("health.to_size", size=size)
+    elif step.action == "fail":
+        size = ""
+    does = say("break_it.step", does=say(f"health.does_{step.action}"), file=name, size=size)
+    if not has_reason:
+        return does.strip()
+    return say("break_it.step_why", step=does.strip(), why=step.error or render(step.why))
+
+
+def describe_reading(trial: StartTrial) -> str:
+    if trial.read is ReadOutcome.NOT_SERVED:
+        return say("break_it.not_served")
+    return _answer_text(trial) if trial.client is Client.TIMESTAMP else _records_text(trial)
+
+
+def _answer_text(trial: StartTrial) -> str:
+    time = units.moment(trial.timestamp_ms or 0)
+    expected = units.group(trial.expected_reading.answer or 0)
+    if trial.reading.error is not None:
+        return say("break_it.client_error", time=time, error=_error_text(trial))
+    if trial.reading.answer is None:
+        return say("break_it.client_none", time=time, expected=expected)
+    kind = "same" if trial.read is ReadOutcome.SAME else "other"
+    answer = units.group(trial.reading.answer)
+    return say(f"break_it.client_{kind}", time=time, answer=answer, expected=expected)
+
+
+def _records_text(trial: StartTrial) -> str:
+    ranges = trial.reading.ranges
+    counts = _counts(trial)
+    if trial.read is ReadOutcome.ERROR:
+        offset = units.group(trial.reading.error_offset or 0)
+        return say("break_it.consumer_error", offset=offset, error=_error_text(trial), **counts)
+    if not ranges:
+        return say("break_it.consumer_empty")
+    first = units.group(ranges[0].first)
+    last = units.group(ranges[-1].last)
+    if trial.read is ReadOutcome.SAME:
+        return say("break_it.consumer_all", first=first, last=last)
+    if trial.read is ReadOutcome.FEWER:
+        return say("break_it.consumer_shorter", first=first, last=last)
+    expected = {part: None for part in trial.expected_reading.ranges}
+    if any(part not in expected and not _is_within(part, expected) for part in ranges):
+        return say("break_it.consumer_shifted", **counts)
+    missing = join_comma(
+        say("break_it.range", first=units.group(part.first), last=units.group(part.last))
+        for part in _bars(trial)[1].parts
+        if part.kind is PartKind.MISSING
+    )
+    return say("break_it.consumer_missing", ranges=missing, **counts)
+
+
+def _is_within(part: DeliveredRange, expected: Iterable[DeliveredRange]) -> bool:
+    return any(
+        other.position == part.position and other.first <= part.first and part.last <= other.last
+        for other in expected
+    )
+
+
+def _error_text(trial: StartTrial) -> str:
+    name = trial.reading.error_class.rpartition(".")[2]
+    return name or render(trial.reading.error)
+
+
+# ---- the strip
+
+
+def strip(trial: StartTrial) -> OffsetStrip:
+    """Returns the offsets of the undamaged log, and their fate after the start."""
+    first = trial.expected_reading.start_offset
+    stop = trial.expected_reading.end_offset
+    bases = [base for base in trial.copy.bases if first < base < stop]
+    ends = [base for base in (*bases, stop) if base > trial.copy.segment]
+    share = _Scale(first, stop).share
+    before, after = _bars(trial)
+    return OffsetStrip(
+        before,
+        after,
+        tuple(map(share, bases)),
+        (share(trial.copy.segment), share(ends[0])) if trial.damage.is_of_file else None,
+        _strip_text(after, first, stop),
+    )
+
+
+@dataclass(frozen=True)
+class _Scale:
+    first: int
+    stop: int
+
+    def share(self, offset: int) -> float:
+        return (offset - self.first) / max(1, self.stop - self.first)
+
+    def part(self, kind: PartKind, first: int, last: int) -> OffsetPart:
+        return OffsetPart(kind, first, last, self.share(first), self.share(last + 1))
+
+
+def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
+    """Returns the undamaged log and the broken one, with the records read or the offset found."""
+    first = trial.expected_reading.start_offset
+    stop = trial.expected_reading.end_offset
+    scale = _Scale(first, stop)
+    everything = scale.part(PartKind.READ, first, stop - 1)
+    if trial.client is Client.TIMESTAMP:
+        expected = trial.expected_reading.answer
+        answer = trial.reading.answer
+        return _answer_bar(expected, scale), _answer_bar(answer, scale)
+    error_offset = trial.reading.error_offset
+    mark = (
+        None
+        if error_offset is None
+        else (
+            scale.share(error_offset),
+            say("break_it.mark_error", offset=units.group(error_offset)),
+        )
+    )
+    return OffsetBar((everything,)), OffsetBar(tuple(_parts(trial, scale)), mark)
+
+
+def _answer_bar(answer: int | None, scale: _Scale) -> OffsetBar:
+    everything = scale.part(PartKind.UNREAD, scale.first, scale.stop - 1)
+    mark = None if answer is None else (scale.share(answer), units.group(answer))
+    return OffsetBar((everything,), mark)
+
+
+def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
+    texts = [
+        say(
+            f"break_it.part_{part.kind.value}",
+            first=units.group(part.first),
+            last=units.group(part.last),
+        )
+        for part in after.parts
+        if part.kind is not PartKind.UNREAD
+    ]
+    if after.mark is not None:
+        texts.append(after.mark[1])
+    return say(
+        "break_it.strip_alt",
+        first=units.group(first),
+        last=units.group(stop - 1),
+        parts=join_semicolon(texts) or say("break_it.no_answer"),
+    )
+
+
+def _parts(trial: StartTrial, scale: _Scale) -> Iterator[OffsetPart]:
+    """Yields the ranges whose records were read and those that are missing, neighbours joined."""
+    came = {
+        (part.segment, part.position): part.first
+        for part in trial.reading.ranges
+        if _is_within(part, trial.expected_reading.ranges)
+    }
+    pieces: list[tuple[PartKind, int, int]] = []
+    for part in trial.expected_reading.ranges:
+        start = came.get((part.segment, part.position), part.last + 1)
+        pieces += [(PartKind.MISSING, part.first, start - 1), (PartKind.READ, start, part.last)]
+    occupied = (piece for piece in pieces if piece[1] <= piece[2])
+    for kind, group in groupby(occupied, key=itemgetter(0)):
+        ranges = list(group)
+        yield scale.part(kind, ranges[0][1], ranges[-1][2])

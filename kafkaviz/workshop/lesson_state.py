@@ -1,0 +1,324 @@
+"""The position of a Workshop reader and the answers given, all kept in the address.
+
+A copied link therefore continues where it was copied.
+
+    ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
+
+An answer consists of the lesson, the step's number and the letter of the choice. The letter x
+stands for a solved exercise. batches~1~130cb is an answer in the lab at the end of a lesson: the
+number of the fault from 0, its place, and the letters of both predictions.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kafkaviz.app.state import page_state
+from kafkaviz.messages import say
+from kafkaviz.workshop.classroom import class_seat
+from kafkaviz.workshop.classroom.class_room import MAX_ANSWERS, SOLVED
+from kafkaviz.workshop.lab.break_it import LabAnswer
+from kafkaviz.workshop.lesson_step import open_step
+from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep
+
+ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
+LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
+RESETS = "kv_resets"  # session key: how often all answers were forgotten; part of widget keys
+SESSION_PARAMETERS = (
+    page_state.LESSON,
+    page_state.PART,
+    page_state.ANSWERS,
+    page_state.NOTES,
+    page_state.PAPER,
+    page_state.LAB,
+    page_state.PROJECTOR,
+    page_state.CLASS,
+    page_state.TRACK,
+)
+
+
+@dataclass(frozen=True)
+class LessonPosition:
+    """A lesson with its index among all lessons, from 0, and the number of its step, from 1."""
+
+    lesson: Lesson
+    number: int
+    part: int
+
+    @property
+    def step(self) -> LessonStep:
+        return self.lesson.steps[self.part - 1]
+
+
+def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
+    """Returns the position in the address, or the first lesson or step if the address names none.
+
+    Args:
+        lessons: the lessons of the Workshop, at least one.
+    """
+    name = st.query_params.get(page_state.LESSON, "")
+    number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
+    lesson = lessons[number]
+    part = page_state.number(st.query_params.get(page_state.PART)) or 1
+    if is_lab_open(lesson):
+        part = parts(lesson)[-1] if parts(lesson) else len(lesson.steps)
+    return LessonPosition(lesson, number, min(max(part, 1), len(lesson.steps)))
+
+
+def restore_address() -> None:
+    """Restores the last position of this session if the address names none.
+
+    The link in the sidebar has such an address.
+    """
+    if not any(key in st.query_params for key in SESSION_PARAMETERS):
+        for key, value in st.session_state.get(page_state.WORKSHOP, {}).items():
+            st.query_params[key] = value
+
+
+def remember_address() -> None:
+    st.session_state[page_state.WORKSHOP] = {
+        key: st.query_params[key] for key in SESSION_PARAMETERS if key in st.query_params
+    }
+
+
+def open_lab(name: str, part: int) -> None:
+    """Goes to the lab at the end of a lesson; `part` is the lesson's last step."""
+    open_step(name, part)
+    st.query_params[page_state.LAB] = "1"
+
+
+def lab_block(lesson: Lesson) -> LessonBlock | None:
+    blocks = [block for step in lesson.steps for block in step.blocks("break-it")]
+    return blocks[-1] if blocks else None
+
+
+def is_lab_open(lesson: Lesson) -> bool:
+    """Returns whether the address names the lab of this lesson and the lesson has one."""
+    return bool(st.query_params.get(page_state.LAB)) and lab_block(lesson) is not None
+
+
+def step_name(position: LessonPosition) -> str:
+    """Returns lesson and step as one word, which the teacher's windows exchange."""
+    return f"{position.lesson.name}.{position.part}"
+
+
+def open_named_step(step_name: str) -> None:
+    name, _, part = step_name.rpartition(".")
+    if part.isdecimal():
+        open_step(name, int(part))
+
+
+def open_glossary() -> None:
+    st.query_params[page_state.WORD] = page_state.ALL_WORDS
+
+
+def toggle_parameter(name: str) -> None:
+    if st.query_params.get(name):
+        st.query_params.pop(name)
+    else:
+        st.query_params[name] = "1"
+
+
+def answers() -> dict[tuple[str, int, bool], str]:
+    """Returns the answers by lesson, step and whether it was the exercise: letters, or SOLVED."""
+    matches = ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
+    return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
+
+
+def record_answer(name: str, part: int, letter: str) -> None:
+    """Stores an answer in the address and the class, in place of an earlier one."""
+    class_seat.record_answer((name, part), letter)
+    _write_answers(answers() | {(name, part, letter == SOLVED): letter}, _lab_answers())
+
+
+def lab_answers(name: str) -> dict[int, LabAnswer]:
+    """Returns the predictions made in the lab of a lesson, by the number of the fault."""
+    return {number: answer for (lesson, number), answer in _lab_answers().items() if lesson == name}
+
+
+def record_lab_answer(name: str, number: int, answer: LabAnswer) -> None:
+    _write_answers(answers(), _lab_answers() | {(name, number): answer})
+
+
+def _lab_answers() -> dict[tuple[str, int], LabAnswer]:
+    matches = LAB_ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
+    return {
+        (name, int(number)): LabAnswer(int(place), start, read)
+        for name, number, place, start, read in matches
+    }
+
+
+def _write_answers(
+    step_answers: Mapping[tuple[str, int, bool], str],
+    predictions: Mapping[tuple[str, int], LabAnswer],
+) -> None:
+    step_words = (f"{name}.{part}{letter}" for (name, part, _), letter in step_answers.items())
+    lab_words = (
+        f"{name}~{number}~{answer.place}{answer.start}{answer.read}"
+        for (name, number), answer in predictions.items()
+    )
+    st.query_params[page_state.ANSWERS] = " ".join([*step_words, *lab_words])
+
+
+def answer_count() -> int:
+    """Returns the number of answers, including those of the labs."""
+    return len(answers()) + len(_lab_answers())
+
+
+def set_typed_answer(text: str) -> None:
+    """Writes the text typed into this step's exercise to the address."""
+    if text and text != st.query_params.get(page_state.TYPED_ANSWER):
+        st.query_params[page_state.TYPED_ANSWER] = text
+    elif not text:
+        st.query_params.pop(page_state.TYPED_ANSWER, None)
+
+
+def reset() -> None:
+    """Forgets all answers and goes to the first lesson."""
+    for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
+        del st.session_state[key]
+    for key in (
+        page_state.ANSWERS,
+        page_state.LESSON,
+        page_state.PART,
+        page_state.TYPED_ANSWER,
+        page_state.STEP,
+        page_state.LAB,
+    ):
+        st.query_params.pop(key, None)
+    st.session_state.pop(page_state.WORKSHOP, None)
+    st.session_state[RESETS] = st.session_state.get(RESETS, 0) + 1
+
+
+def is_teacher() -> bool:
+    """Returns whether questions hide nothing: in the notes, on a projector, and for a teacher."""
+    return class_seat.is_teacher() or any(
+        st.query_params.get(key) for key in (page_state.NOTES, page_state.PROJECTOR)
+    )
+
+
+def track() -> str:
+    return SHORT if st.query_params.get(page_state.TRACK) == SHORT else ""
+
+
+def set_track(name: str) -> None:
+    """Chooses a track; the answers stay."""
+    if name:
+        st.query_params[page_state.TRACK] = name
+    else:
+        st.query_params.pop(page_state.TRACK, None)
+
+
+def parts(lesson: Lesson, name: str | None = None) -> list[int]:
+    """Returns the numbers of a lesson's steps in a track, from 1.
+
+    Args:
+        name: the name of the track, by default the one in the address.
+    """
+    has_all = not (track() if name is None else name)
+    return [number for number, step in enumerate(lesson.steps, 1) if has_all or step.is_short]
+
+
+def previous_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+    """Returns the lesson and number of the previous step, or None before the first.
+
+    From a lab it leads to the last step of the lesson.
+    """
+    if is_lab_open(position.lesson):
+        return position.lesson.name, position.part
+    before = [key for key in _step_keys(lessons) if key < (position.number, position.part)]
+    return (lessons[before[-1][0]].name, before[-1][1]) if before else None
+
+
+def next_step(lessons: Sequence[Lesson], position: LessonPosition) -> tuple[str, int] | None:
+    """Returns the lesson and number of the next step, or None after the last."""
+    behind = [key for key in _step_keys(lessons) if key > (position.number, position.part)]
+    return (lessons[behind[0][0]].name, behind[0][1]) if behind else None
+
+
+def begin_minute(lessons: Sequence[Lesson], position: LessonPosition) -> float:
+    """Returns the minute of the session at which a step begins."""
+    return sum(
+        lessons[number].steps[part - 1].minutes
+        for number, part in _step_keys(lessons)
+        if (number, part) < (position.number, position.part)
+    )
+
+
+def minutes(lessons: Sequence[Lesson], name: str | None = None) -> float:
+    """Returns the planned length of lessons in a track, by default the one in the address."""
+    return sum(lesson.steps[part - 1].minutes for lesson in lessons for part in parts(lesson, name))
+
+
+def position_text(lessons: Sequence[Lesson], position: LessonPosition) -> str:
+    """Returns text such as "lesson 2 of 7, step 1 of 4"; the counts depend on the track."""
+    track_parts = parts(position.lesson)
+    if position.part not in track_parts:  # a link led to a step outside the track
+        track_parts = parts(position.lesson, "")
+    return say(
+        "workshop.lesson_of",
+        number=position.number + 1,
+        count=len(lessons),
+        step=track_parts.index(position.part) + 1,
+        steps=len(track_parts),
+    )
+
+
+def _step_keys(lessons: Sequence[Lesson]) -> list[tuple[int, int]]:
+    """Returns all steps of the track in order, as lesson index from 0 and step number from 1."""
+    name = track()
+    return [(number, part) for number, lesson in enumerate(lessons) for part in parts(lesson, name)]
+
+
+def letter(block: LessonBlock, name: str, part: int) -> str | None:
+    """Returns the letter chosen in a question, or None if there is none or it is not a choice."""
+    choice = answers().get((name, part, False))
+    return choice if choice and choice in LETTERS[: len(block.choices)] else None
+
+
+def is_answered(position: LessonPosition) -> bool:
+    """Returns whether the question of the step is answered, or the step has none.
+
+    At the step of a class it returns whether the teacher has revealed the answers.
+    """
+    is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
+    if is_revealed is not None and position.step.blocks("predict"):
+        return is_revealed
+    return all(
+        letter(block, position.lesson.name, position.part) is not None
+        for block in position.step.blocks("predict")
+    )
+
+
+def is_solved(position: LessonPosition) -> bool:
+    """Returns whether the task of the step is solved, or was revealed to the class."""
+    is_revealed = class_seat.is_revealed((position.lesson.name, position.part))
+    return bool(is_revealed) or (position.lesson.name, position.part, True) in answers()
+
+
+def is_settled(position: LessonPosition) -> bool:
+    """Returns whether everything the step asks is answered, so that solutions may be shown."""
+    return is_answered(position) and (is_solved(position) or not position.step.blocks("exercise"))
+
+
+def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
+    """Returns the keys of all questions and exercises of a lesson in the track, as in `answers`."""
+    numbered_blocks = (
+        (number, block.kind == "exercise")
+        for number in parts(lesson)
+        for block in lesson.steps[number - 1].blocks("predict", "exercise")
+    )
+    return [(lesson.name, number, is_exercise) for number, is_exercise in numbered_blocks]
+
+
+def is_done(lesson: Lesson) -> bool:
+    """Returns whether all questions and exercises of a lesson are answered.
+
+    A lesson without questions is never done.
+    """
+    question_keys, answer_letters = questions(lesson), answers()
+    return bool(question_keys) and all(
+        question_key in answer_letters for question_key in question_keys
+    )

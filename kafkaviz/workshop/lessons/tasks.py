@@ -1,0 +1,236 @@
+"""The tasks of the exercises in lessons.
+
+Every answer is computed from real bytes, or by the app's own search and writer. A lesson never
+contains it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from kafkaviz.analysis.comparison.comparison import SIDES
+from kafkaviz.app.cache import lookup_cache, lookup_source
+from kafkaviz.binary import varint
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.figures.comparison import replica_axis
+from kafkaviz.figures.stepper import LookupContext
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentence_text import capitalize
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.messages import message, say
+from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.workshop.figures import block_location, growth_story, limit_race, replicas
+from kafkaviz.workshop.lessons import exercise
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+from kafkaviz.workshop.lessons.kinds import CAUSES, TASK_KEYS
+
+NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
+ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
+YES, NO = "yes", "no"
+MAX_BATCHES = 1_000_000
+WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
+
+
+@dataclass(frozen=True)
+class LessonTask:
+    """The task of an exercise.
+
+    Attributes:
+        kind: NUMBERS, CHOICE or RULE.
+        answer: the right answer; for a rule the keys on which it is tried.
+        bytes_text: bytes shown with the task in hexadecimal, "" if there are none.
+    """
+
+    kind: str
+    answer: tuple
+    choices: tuple[str, ...] = ()
+    bytes_text: str = ""
+
+
+def task(block: LessonBlock) -> LessonTask:
+    """Returns the task of an exercise block.
+
+    Raises:
+        NoValue: the block lacks a key, or a value in it does not fit the data.
+        KafkavizError: the data of the block cannot be read.
+    """
+    missing = [key for key in TASK_KEYS[block["of"]] if block[key] is None]
+    if missing:
+        raise NoValue(message("lesson.exercise_needs", kind=block["of"], keys=tuple(missing)))
+    return TASKS[block["of"]](block)
+
+
+def is_right(task: LessonTask, text: str) -> bool:
+    """Returns whether an answer is right.
+
+    Raises:
+        RuleSyntaxError: the text is not a rule.
+    """
+    if task.kind == RULE:
+        return exercise.check(exercise.parse(text), np.array(task.answer)).is_right
+    if task.kind == CHOICE:
+        return (text,) == task.answer
+    return numbers(text) == task.answer
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Returns the whole numbers in a typed text.
+
+    Digits may be grouped by commas, thin spaces or underscores, and may be full-width.
+    """
+    ascii_text = text.translate(WIDE_DIGITS)
+    ungrouped_text = re.sub(r"(?<=[0-9])[,_\u202f](?=[0-9]{3}(?![0-9]))", "", ascii_text)
+    return tuple(int(number) for number in re.findall(r"-?[0-9]{1,18}", ungrouped_text))
+
+
+# ---- searches
+
+
+def _lookup(block: LessonBlock) -> LookupContext:
+    target_kind = "timestamp" if block["of"] == "time" else "offset"
+    source = lookup_source.practice_source(block["set"])
+    warm = lookup_source.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookup_cache.lookup_context(
+        source,
+        target_kind,
+        block["target"],
+        lookup_cache.release_profile(
+            cast(str, lookup_cache.equivalent_version(block["search"])), warm, target_kind
+        ),
+    )
+
+
+def _probe(block: LessonBlock) -> LessonTask:
+    probes = _lookup(block).result.searches[0].slot_search.probes
+    if block["after-probes"] >= len(probes):
+        raise NoValue(message("lesson.too_few_probes", count=len(probes)))
+    return LessonTask(NUMBERS, (probes[block["after-probes"]].slot,))
+
+
+def _floor(block: LessonBlock) -> LessonTask:
+    return LessonTask(NUMBERS, (_lookup(block).result.searches[0].slot_search.slot,))
+
+
+def _start(block: LessonBlock) -> LessonTask:
+    scan = _lookup(block).result.scan
+    if scan is None:
+        raise NoValue(message("lesson.reads_no_batch"))
+    return LessonTask(NUMBERS, (scan.from_position,))
+
+
+def _time(block: LessonBlock) -> LessonTask:
+    answer = _lookup(block).result.answer
+    if answer is None:
+        raise NoValue(message("lesson.no_record_that_late"))
+    return LessonTask(NUMBERS, (answer.offset,))
+
+
+# ---- bytes
+
+
+def _decode(block: LessonBlock) -> LessonTask:
+    location = block_location.locate(block)
+    info = getattr(location.segment, block["file"][1:])
+    if info is None:
+        raise NoValue(
+            message("lesson.segment_has_no_file", segment=location.segment.name, file=block["file"])
+        )
+    size = ENTRY_BYTES[block["file"]]
+    start = block["slot"] * size
+    with open(info.path, "rb") as file:
+        file.seek(start)
+        data = file.read(size)
+    if len(data) < size:
+        raise NoValue(message("lesson.no_slot", file=block["file"], slot=block["slot"]))
+    base = location.segment.base_offset
+    entry = (offset_index if block["file"] == ".index" else time_index).parse(data)[0]
+    offset = base + int(entry["relative_offset"])
+    second = int(entry["position"]) if block["file"] == ".index" else int(entry["timestamp_ms"])
+    answer = (offset, second) if block["file"] == ".index" else (second, offset)
+    return LessonTask(NUMBERS, answer, bytes_text=data.hex(" "))
+
+
+def _file_size(block: LessonBlock) -> LessonTask:
+    size = ENTRY_BYTES[block["file"]]
+    return LessonTask(NUMBERS, (block["limit"] // size * size,))
+
+
+def _varint(block: LessonBlock) -> LessonTask:
+    try:
+        number, end = varint.read_varint(block["bytes"])
+    except CorruptBytes as fault:
+        raise NoValue(message("lesson.bytes", problem=fault.what)) from None
+    if end != len(block["bytes"]):
+        raise NoValue(message("lesson.more_than_one_number"))
+    return LessonTask(NUMBERS, (number,), bytes_text=block["bytes"].hex(" "))
+
+
+# ---- writing
+
+
+def _step(block: LessonBlock):
+    steps = growth_story.view(block).growth.steps
+    if not 1 <= block["step"] <= len(steps):
+        raise NoValue(message("lesson.steps_of_story", count=len(steps)))
+    return steps[block["step"] - 1]
+
+
+def _entry(block: LessonBlock) -> LessonTask:
+    return LessonTask(CHOICE, (YES if _step(block).has_offset_entry else NO,), (YES, NO))
+
+
+def _time_entry(block: LessonBlock) -> LessonTask:
+    return LessonTask(CHOICE, (YES if _step(block).has_time_entry else NO,), (YES, NO))
+
+
+def _cause(block: LessonBlock) -> LessonTask:
+    segments = limit_race.simulate(block).history.segments
+    if block["segment"] >= len(segments) or segments[block["segment"]].reason is None:
+        raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
+    return LessonTask(CHOICE, (segments[block["segment"]].reason.cause,), CAUSES)
+
+
+def _entries(block: LessonBlock) -> LessonTask:
+    if not 0 < block["batches"] <= MAX_BATCHES:
+        raise NoValue(message("lesson.batch_count", most=MAX_BATCHES))
+    sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
+    return LessonTask(NUMBERS, (len(index_keys.entry_rows(sizes, block["interval"])),))
+
+
+def _ceiling(block: LessonBlock) -> LessonTask:
+    return LessonTask(RULE, block["keys"])
+
+
+# ---- replicas
+
+
+def _drops(block: LessonBlock) -> LessonTask:
+    walk = replica_axis.walk_of(replicas.compare(block), SIDES.index(block["leader"]))
+    return LessonTask(NUMBERS, (walk.drop_count,) if walk else ())
+
+
+TASKS: dict[str, Callable[[LessonBlock], LessonTask]] = {
+    "probe": _probe,
+    "floor": _floor,
+    "start": _start,
+    "time": _time,
+    "decode": _decode,
+    "file-size": _file_size,
+    "varint": _varint,
+    "entry": _entry,
+    "time-entry": _time_entry,
+    "cause": _cause,
+    "entries": _entries,
+    "ceiling": _ceiling,
+    "drops": _drops,
+}
+
+
+def choice_label(word: str) -> str:
+    if word in (YES, NO):
+        return say(f"workshop.{word}")
+    return capitalize(roll_text.cause_name(RollCause(word)))

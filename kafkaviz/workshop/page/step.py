@@ -1,0 +1,296 @@
+"""One step of a lesson: its text, its questions, its figures, and the navigation."""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz import messages
+from kafkaviz.app.frame import PAGES
+from kafkaviz.app.state import page_state
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import KafkavizError
+from kafkaviz.messages import say, say_count
+from kafkaviz.workshop import lesson_state
+from kafkaviz.workshop.classroom import class_seat
+from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.figures.figure import current_step
+from kafkaviz.workshop.lab import break_it
+from kafkaviz.workshop.lesson_state import LessonPosition
+from kafkaviz.workshop.lesson_step import open_step
+from kafkaviz.workshop.lessons import glossary
+from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, NoValue
+from kafkaviz.workshop.page import questions
+from kafkaviz.workshop.takeaway.downloads import render_downloads
+
+WIDTHS = (0.38, 0.62)  # widths of the text and the figure
+
+
+def render_step(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Draws the text and the questions at the left, and the figures at the right."""
+    figure_blocks = _step_figures(position)
+    with st.container(key="kv_stage"):
+        words, stage = st.columns(WIDTHS, gap=32)
+        with words:
+            _head(lessons, position)
+            _prose(lessons, position)
+            questions.render_questions(position)
+            _lab_card(position)
+            _foot(lessons, position)
+        with stage:
+            with st.container(key="kv_figures", gap=None):
+                _render_figures(figure_blocks, position)
+            if lesson_state.is_settled(position):
+                _render_page_link(figure_blocks, position)
+
+
+def render_lab(lessons: Sequence[Lesson], position: LessonPosition, block: LessonBlock) -> None:
+    """Draws the lab at the end of a lesson instead of a step."""
+    name = position.lesson.name
+    try:
+        lab = break_it.make(block)
+    except (KafkavizError, NoValue) as fault:
+        return questions.render_fault(fault, "lab")
+    break_it.render(
+        lab,
+        block,
+        name,
+        lesson_state.lab_answers(name),
+        partial(lesson_state.record_lab_answer, name),
+        head=lambda: _lab_head(lessons, position),
+        widths=WIDTHS,
+    )
+
+
+def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    label = say("break_it.of_lesson", number=position.number + 1, count=len(lessons))
+    st.html(
+        f'<div class="kv-lesson"><div class="kv-lab">{escape(label)}</div>'
+        f"<h1>{escape(say('break_it.title'))}</h1></div>"
+    )
+
+
+def _lab_card(position: LessonPosition) -> None:
+    """Draws the button to the lab and the reader's score, after the last step of a lesson."""
+    block, lesson = lesson_state.lab_block(position.lesson), position.lesson
+    if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
+        return
+    try:
+        score = break_it.describe_score(break_it.make(block), lesson_state.lab_answers(lesson.name))
+    except (KafkavizError, NoValue) as fault:
+        return questions.render_fault(fault, "lab")
+    with st.container(key="kv_break_card", horizontal=True, gap=12, vertical_alignment="center"):
+        st.button(
+            say("break_it.title"),
+            icon=":material/build:",
+            key="kv_break_open",
+            on_click=lesson_state.open_lab,
+            args=(lesson.name, position.part),
+        )
+        st.html(
+            f'<div class="kv-sm">{escape(say("break_it.card"))}<br>'
+            f'<span class="kv-fnt">{escape(score)}</span></div>',
+            width="stretch",
+        )
+
+
+def _head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Draws the position and the title of the step, and a note if it is in another language."""
+    position_text = lesson_state.position_text(lessons, position)
+    language_note = ""
+    if position.lesson.language != messages.language():
+        language_name = messages.LANGUAGES.get(position.lesson.language, position.lesson.language)
+        language_note = f" · {say('workshop.only_in', language=language_name)}"
+    label_html = f'<div class="kv-lab">{escape(position_text + language_note)}</div>'
+    st.html(
+        f'<div class="kv-lesson" lang="{position.lesson.language}">{label_html}'
+        f"<h1>{escape(position.step.title)}</h1></div>"
+    )
+
+
+def _prose(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Draws the text of a step. A help icon after each part explains its terms."""
+    taught = {lesson.name for lesson in lessons[: position.number]}
+    step = position.step
+    texts = [part for part in step.parts if isinstance(part, str)]
+    questions_asked = [block["ask"] for block in step.blocks("predict", "exercise")]
+    with st.container(key="kv_prose", gap=None):
+        for number, text in enumerate(texts, 1):
+            words = [text, *(questions_asked if number == len(texts) else ())]
+            st.markdown(text, help=_word_help(taught, "\n".join(words)))
+
+
+def _word_help(taught: Collection[str], text: str) -> str | None:
+    terms = glossary.explained_terms(taught, text)
+    lines = (say("workshop.labelled", label=term.short_name, text=term.meaning) for term in terms)
+    return "\n\n".join(lines) or None
+
+
+def _foot(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
+        _progress(lessons)
+        _to_keep(lessons, position)
+
+
+def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Draws the glossary button and the downloads.
+
+    Learners in a class get no downloads, which would take a fifth of the time of a step.
+    """
+    st.button(
+        say("glossary.title"),
+        icon=":material/dictionary:",
+        type="tertiary",
+        key="kv_glossary_open",
+        on_click=lesson_state.open_glossary,
+    )
+    if not class_seat.is_learner():
+        render_downloads(lessons, position.number)
+
+
+def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    previous = lesson_state.previous_step(lessons, position)
+    arguments: dict[str, Any] = {
+        "icon": ":material/arrow_back:",
+        "shortcut": "b",
+        "disabled": previous is None,
+    }
+    st.button(
+        say("workshop.back"),
+        key="kv_back",
+        on_click=open_step,
+        args=previous,
+        **arguments,
+    )
+
+
+def render_next(lessons: Sequence[Lesson], position: LessonPosition) -> None:
+    """Draws the button to the next step or, at the end, to the hand-out.
+
+    It is disabled until the question is answered, except for a teacher.
+    """
+    next_step = lesson_state.next_step(lessons, position)
+    arguments: dict[str, Any] = {"type": "primary", "key": "kv_next", "shortcut": "n"}
+    if next_step is None:
+        st.button(
+            say("workshop.finish"),
+            on_click=lesson_state.toggle_parameter,
+            args=(page_state.PAPER,),
+            **arguments,
+        )
+        return
+    label = say("workshop.next" if next_step[0] == position.lesson.name else "workshop.next_lesson")
+    is_waiting = (
+        not lesson_state.is_answered(position)
+        and not lesson_state.is_teacher()
+        and not lesson_state.is_lab_open(position.lesson)
+    )
+    arguments |= {
+        "icon": ":material/arrow_forward:",
+        "icon_position": "right",
+        "disabled": is_waiting,
+    }
+    st.button(label, on_click=open_step, args=next_step, **arguments)
+
+
+def _progress(lessons: Sequence[Lesson]) -> None:
+    question_keys = [
+        question_key for lesson in lessons for question_key in lesson_state.questions(lesson)
+    ]
+    answer_letters = lesson_state.answers()
+    answer_count = sum(question_key in answer_letters for question_key in question_keys)
+    st.html(
+        '<span class="kv-sm kv-fnt">'
+        f"{escape(say('workshop.progress', done=answer_count, count=len(question_keys)))}</span>",
+        width="content",
+    )
+    _reset(lesson_state.answer_count())
+
+
+def _reset(count: int) -> None:
+    """Draws the button that starts again. It asks first if there are answers to forget."""
+    arguments: dict[str, Any] = {
+        "icon": ":material/restart_alt:",
+        "type": "tertiary",
+        "help": say("workshop.reset_help"),
+    }
+    if not count:
+        st.button(
+            say("common.start_again"), key="kv_reset", on_click=lesson_state.reset, **arguments
+        )
+        return
+    # the key changes with each reset: a popover with a new key is closed
+    reset_count = st.session_state.get(lesson_state.RESETS, 0)
+    with st.popover(say("common.start_again"), key=f"kv_reset_asks_{reset_count}", **arguments):
+        st.markdown(say_count("workshop.reset_asks", count, count=count))
+        st.button(say("workshop.forget"), key="kv_reset", on_click=lesson_state.reset)
+
+
+# ---- figures
+
+
+def _step_figures(position: LessonPosition) -> list[LessonBlock]:
+    return [block for block in position.step.blocks() if block.kind in LIVE]
+
+
+def _render_figures(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
+    """Draws each figure that may be seen, and of the others only the first, in its base state."""
+    waits = False
+    for number, block in enumerate(figures):
+        is_open = _is_open(block, position)
+        if not is_open and waits:
+            continue
+        waits |= not is_open
+        if number:
+            st.space(16)
+        with st.container(key=f"kv_drawn_{number}", gap=None):
+            _figure(block, _figure_key(position, number), is_open=is_open)
+
+
+def _is_open(block: LessonBlock, position: LessonPosition) -> bool:
+    """Returns whether the reader has answered enough to see the whole figure."""
+    if block["after"] == "task":
+        return lesson_state.is_solved(position)
+    return lesson_state.is_answered(position) or not block["after"]
+
+
+def _figure_key(position: LessonPosition, number: int) -> str:
+    """Returns the key of a figure, which also names a stepper in the address."""
+    return f"{position.lesson.name}_{position.part}_{number}"
+
+
+def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
+    """Draws a figure. Until the answer, only its base state and a hint."""
+    kind = LIVE[block.kind]
+    try:
+        with st.spinner(say("stage.figure_comes")):
+            figure = kind.make(block)
+    except (KafkavizError, NoValue) as fault:
+        return questions.render_fault(fault, key)
+    if is_open or kind.question is None:
+        return kind.draw(figure, block, key)
+    kind.question(figure, block, key)
+    revealed = say(f"reveal.{block['after']}", text=say(f"reveal.{block.kind}"))
+    icon = elements.icon("visibility", small=True)
+    st.html(f'<p class="kv-reveals">{icon} {elements.escape(revealed)}</p>')
+
+
+def _render_page_link(figures: Sequence[LessonBlock], position: LessonPosition) -> None:
+    """Draws a link to the page that shows more of the first figure, at its current step."""
+    for number, block in enumerate(figures):
+        try:
+            name, query = LIVE[block.kind].destination(block)
+        except (KafkavizError, NoValue):
+            continue
+        if PAGES[name].exists:
+            with st.container(key="kv_elsewhere"):
+                label = say("workshop.open_in", page=elements.page_name(name))
+                st.page_link(
+                    PAGES[name].script,
+                    label=label,
+                    icon=f":material/{PAGES[name].icon}:",
+                    query_params=query | current_step(_figure_key(position, number)),
+                )
+            return

@@ -1,0 +1,9 @@
+"""What tests of the Workshop share with those of the app's pages."""
+
+from tests.app.conftest import (  # noqa: F401
+    chinese,
+    directory,
+    nothing_cached,
+    only_english_is_formatted,
+    starts,
+)

@@ -1,0 +1,139 @@
+"""How a learner's browser hears that the class goes on: a request that waits for it."""
+
+import asyncio
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
+
+import pytest
+
+from kafkaviz.workshop.classroom import class_feed
+from kafkaviz.workshop.classroom.class_feed import PATH, TOKEN_HEADER, ClassFeed
+from kafkaviz.workshop.classroom.class_room import ClassRooms
+
+
+@pytest.fixture
+def rooms(monkeypatch):
+    rooms = ClassRooms()
+    monkeypatch.setattr(class_feed, "ROOMS", rooms)
+    monkeypatch.setattr(class_feed, "WAIT_S", 0.2)
+    monkeypatch.setattr(ClassFeed, "is_served", False)
+    return rooms
+
+
+async def _application(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 418, "headers": []})
+
+
+def ask(query: str, token: str, meanwhile=None, path: str = PATH) -> tuple[int, dict]:
+    """The status and the body of an answer; meanwhile is done while the request waits."""
+    messages = []
+
+    async def send(message) -> None:
+        messages.append(message)
+
+    async def act() -> None:
+        await asyncio.sleep(0.03)
+        if meanwhile:
+            meanwhile()
+
+    async def both() -> None:
+        headers = [(TOKEN_HEADER.encode(), token.encode())]
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": query.encode(),
+            "headers": headers,
+        }
+        await asyncio.gather(ClassFeed(_application)(scope, None, send), act())
+
+    with ThreadPoolExecutor() as threads:  # a browser keeps an event loop in the tests' own
+        threads.submit(asyncio.run, both()).result()
+    body = b"".join(message.get("body", b"") for message in messages[1:])
+    return messages[0]["status"], json.loads(body or "{}")
+
+
+def test_a_seat_hears_of_the_next_step(rooms):
+    """At once, and not when its wait is over."""
+    room = rooms.open()
+    token = room.take_seat().token
+    query = f"code={room.code}&revision={room.position.revision}"
+    answer = ask(query, token, lambda: room.show(("time", 1)))
+    assert answer == (200, {"revision": 1})
+
+
+def test_a_step_of_another_thread_is_heard_of_at_once(rooms, monkeypatch):
+    """As the script of a teacher's page runs in one; nobody waits for the request's end."""
+    monkeypatch.setattr(class_feed, "WAIT_S", 60)
+    room = rooms.open()
+    token = room.take_seat().token
+    teacher = Thread(target=room.show, args=(("time", 1),))
+    start = time.monotonic()
+    answer = ask(f"code={room.code}&revision=0", token, teacher.start)
+    assert answer == (200, {"revision": 1})
+    assert time.monotonic() - start < 30
+    assert not room._watchers
+
+
+def test_what_a_browser_has_missed_it_hears_at_once(rooms, monkeypatch):
+    """The class went on between two of its requests."""
+    monkeypatch.setattr(class_feed, "WAIT_S", 60)
+    room = rooms.open()
+    room.show(("time", 1))
+    start = time.monotonic()
+    assert ask(f"code={room.code}&revision=0", room.secret) == (200, {"revision": 1})
+    assert time.monotonic() - start < 30
+
+
+def test_a_wait_has_an_end(rooms):
+    """The browser asks again."""
+    room = rooms.open()
+    query = f"code={room.code}&revision={room.position.revision}"
+    assert ask(query, room.secret) == (200, {"revision": 0})
+
+
+def test_a_class_that_ends_is_heard_of(rooms):
+    """The page then says so."""
+    room = rooms.open()
+    token = room.take_seat().token
+    query = f"code={room.code}&revision={room.position.revision}"
+    assert ask(query, token, lambda: rooms.close(room))[1] == {"revision": -1}
+
+
+@pytest.mark.parametrize("code", ["", "ZZZZ", "%00", "K" * 4000, "../../x"])
+def test_who_has_no_seat_hears_nothing(rooms, code):
+    """Neither with a code that is made up, nor with that of a class and a token that is."""
+    room = rooms.open()
+    room.take_seat()
+    assert ask(f"code={code}&revision=0", "made-up")[1] == {"revision": -1}
+    assert ask(f"code={room.code}&revision=0", "made-up")[1] == {"revision": -1}
+
+
+def test_one_seat_waits_but_a_few_times_at_once(rooms, monkeypatch):
+    """More are refused at once, which the browser tries again later."""
+    monkeypatch.setattr(class_feed, "MAX_WAITS", 0)
+    room = rooms.open()
+    query = f"code={room.code}&revision={room.position.revision}"
+    assert ask(query, room.take_seat().token) == (429, {"waits": 0})
+
+
+def test_who_has_waited_may_wait_again(rooms, monkeypatch):
+    """Nothing is left of a request that was answered."""
+    monkeypatch.setattr(class_feed, "MAX_WAITS", 1)
+    room = rooms.open()
+    token, feed = room.take_seat().token, ClassFeed(_application)
+    with ThreadPoolExecutor() as threads:
+        answers = [
+            threads.submit(asyncio.run, feed._answer(room.code, token, "0")).result()
+            for _ in range(2)
+        ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert not feed._waits
+
+
+def test_other_requests_are_the_applications(rooms):
+    """And whoever serves a feed can open classes."""
+    assert ask("", "", path="/workshop")[0] == 418
+    assert ClassFeed.is_served

@@ -1,0 +1,171 @@
+"""A lesson says the same in each language: the same numbers, settings, fields and issues, step by
+step.
+"""
+
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import config_def, messages
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.settings import open_settings
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep
+
+FOLDER = Path(lessons.__file__).parent
+NUMBER = re.compile(r"\d+(?:[ \u202f]\d{3})+|\d+(?:\.\d+)*")  # 1 048 527; 4.3.1
+NAME = re.compile(r"`([^`\n]+)`")  # `segment.index.bytes`
+ISSUE = re.compile(r"KAFKA-\d+|KIP-\d+")
+FENCE = re.compile(r"^```.*$", re.MULTILINE)
+SPELLED = {
+    word: str(number)
+    for number, word in enumerate(messages.text_in("en", "common.numbers").split())
+}
+STEPS = sorted(file.name.removesuffix(".en.md") for file in FOLDER.glob("*.en.md"))
+
+
+def steps(name: str, spoken: str) -> list[str]:
+    """The head of a lesson and each of its steps, without the fences of its blocks."""
+    return re.split(
+        r"^## ",
+        FENCE.sub("", (FOLDER / f"{name}.{spoken}.md").read_text(encoding="utf-8")),
+        flags=re.MULTILINE,
+    )
+
+
+def facts(step: str) -> set[str]:
+    """What must be the same in every language."""
+    numbers = {re.sub(r"[ \u202f]", "", number) for number in NUMBER.findall(step)}
+    return numbers | set(NAME.findall(step)) | set(ISSUE.findall(step))
+
+
+def spelled(step: str) -> set[str]:
+    """Numbers that English writes as words."""
+    return {SPELLED[word] for word in re.findall(r"[a-z]+", step.lower()) if word in SPELLED}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_lesson_says_the_same_in_each_language(name):
+    """Step by step; a small number may be a word in English."""
+    english, chinese = steps(name, "en"), steps(name, "zh")
+    assert len(english) == len(chinese) > 2
+    differ = [
+        (facts(own) - facts(other), facts(other) - facts(own) - spelled(own))
+        for own, other in zip(english, chinese, strict=True)
+    ]
+    assert [pair for pair in differ if pair != (set(), set())] == []
+
+
+def step(name: str, number: int, spoken: str) -> LessonStep:
+    """A step of a lesson, from 1."""
+    return next(lesson for lesson in lessons.lessons(spoken)[0] if lesson.name == name).steps[
+        number - 1
+    ]
+
+
+@pytest.mark.parametrize("spoken", ["en", "zh"])
+def test_the_lesson_on_time_says_what_retention_does(spoken):
+    """Retention rolls the active segment and deletes it: analysis.retention, which passes of Kafka
+    4.3.1 hold, gives the right answer.
+    """
+    lesson_step = step("rolls", 2, spoken)
+    (prediction,), (retention,) = lesson_step.blocks("predict"), lesson_step.blocks("retention")
+    segment_days, retention_days, idle_days = map(
+        int, re.findall(r"(\d+) (?:day|天)", prediction["ask"])
+    )
+    assert segment_days < retention_days < idle_days and (
+        retention["retention-days"],
+        retention["days"],
+    ) == (retention_days, idle_days)
+    states = [segment.state for segment in LIVE["retention"].make(retention).segments]
+    assert states == ["time"] * 4  # all of them, the active one too
+    choices = [(is_right, "retention.ms" in text) for text, is_right in prediction.choices]
+    assert (
+        choices.count((True, True)) == 1
+        and (True, False) not in choices
+        and (False, True) not in choices
+    )
+    for days, state in ((retention_days, "until"), (retention_days + 1, "time")):
+        log = LIVE["retention"].make(
+            LessonBlock("retention", 1, retention.values | {"days": days}, ())
+        )
+        assert log.segments[-1].state == state
+
+
+def test_kafka_deletes_the_active_segment_by_retention(data):
+    """As the lesson says: in recorded passes of 4.3.1 the last segment went by its time, with
+    records in it.
+    """
+    with gzip.open(data / "retention_passes.jsonl.gz") as file:
+        passes = [
+            retention_pass
+            for retention_pass in map(json.loads, file)
+            if retention_pass["retention_bytes"] < 0 and "delete" in retention_pass["policy"]
+        ]
+    deleted_active = [
+        retention_pass
+        for retention_pass in passes
+        if retention_pass["segments"][-1][1]
+        and retention_pass["segments"][-1][0] in retention_pass["deleted"]
+    ]
+    assert deleted_active and all(
+        retention_pass["now_ms"] - retention_pass["segments"][-1][2]
+        > retention_pass["retention_ms"]
+        for retention_pass in deleted_active
+    )
+
+
+@pytest.mark.parametrize(
+    ("byte", "bit", "code"),
+    [(7, 0, "offsets-not-increasing"), (16, 6, "batch-bad-magic"), (15, 0, None)],
+)
+def test_a_bit_outside_the_checksum_is_noticed_as_the_lesson_says(clean, tmp_path, byte, bit, code):
+    """Base offset and magic by kafkaviz, the leader epoch by nobody; the CRC is right all the
+    while.
+    """
+    shutil.copytree(clean / "clicks-none-0", tmp_path / "clicks-none-0")
+    log = tmp_path / "clicks-none-0" / "00000000000000000000.log"
+    data = bytearray(log.read_bytes())
+    position = open_broker(tmp_path).partition("clicks-none-0").segments[0].batches()[5]["position"]
+    data[position + byte] ^= 1 << bit
+    log.write_bytes(data)
+    codes = {
+        finding.code
+        for finding in broker_health.check(tmp_path, partition="clicks-none-0").findings
+        if finding.severity == "error"
+    }
+    assert codes == ({code} if code else set())
+    for spoken in ("en", "zh"):
+        (misleads,) = step("batches", 2, spoken).blocks("misleads")
+        assert "kafkaviz" in misleads["so"] and "CRC" in misleads["so"]
+
+
+@pytest.mark.parametrize("spoken", ["en", "zh"])
+def test_learners_read_that_a_record_a_year_ahead_is_refused(clean, spoken):
+    """In the step, not in the notes alone; the default is what config_def says, and the sample's
+    topic has another value.
+    """
+    name = "message.timestamp.after.max.ms"
+    prose = " ".join(part for part in step("time", 5, spoken).parts if isinstance(part, str))
+    assert f"`{name}`" in prose and "4.0" in prose
+    defaults = [config_def.defaults(release)[name] for release in ((3, 6), (3, 9), (4, 0))]
+    assert defaults == [2**63 - 1, 2**63 - 1, 3_600_000]
+    assert open_settings(open_broker(clean)).find("sensors-late", name).value == 2**63 - 1
+
+
+def test_facts_are_found():
+    """Of both kinds of number, and with the signs of either language around them."""
+    assert facts("`a.b` 是 1 048 527 字节（KAFKA-806，4.0.1）。") == {
+        "a.b",
+        "1048527",
+        "806",
+        "KAFKA-806",
+        "4.0.1",
+    }
+    assert spelled("Twelve bytes, no more") == {"12", "0"}

@@ -1,0 +1,502 @@
+"""The lessons: their grammar, with the line of each fault; that every one can be taught, in both
+languages; their answers.
+"""
+
+import logging
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.lessons import check, exercise, kinds, tasks
+from kafkaviz.workshop.lessons.grammar import HEAD, LessonBlock, NoValue
+from kafkaviz.workshop.lessons.kinds import KINDS, TASK_KEYS
+from kafkaviz.workshop.lessons.reader import parse
+from tests.workshop.lesson_text import GOOD
+
+SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
+BIDS = {"data": "kafka-4.4.0-replica-1", "with": "kafka-4.4.0-replica-2", "tp": "bids-0"}
+SLOT = {
+    "data": "kafka-4.3.1-clean",
+    "tp": "orders-0",
+    "segment": 19113,
+    "file": ".index",
+    "slot": 0,
+}
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    """Streamlit tells at each cached call that there is no page."""
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(
+        logging.ERROR
+    )
+    logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
+
+
+def faults(text: str, file: str = "tenth.en.md") -> list[str]:
+    """All that is wrong with a text, as line: what."""
+    return [f"{fault.line}: {fault.what}" for fault in parse(text, file, KINDS)[1]]
+
+
+# ---- grammar
+
+
+def test_a_lesson_is_steps_of_text_and_blocks():
+    """Title, order, values as they are meant, lines that go on, lists."""
+    lesson, wrong = parse(GOOD, "tenth.en.md", KINDS)
+    assert wrong == [] and (lesson.name, lesson.language, lesson.short, lesson.order) == (
+        "tenth",
+        "en",
+        "A tenth lesson",
+        1000,
+    )
+    first, second, third = lesson.steps
+    assert first.title == "First" and first.parts[0] == "Some text with `code`."
+    assert (first.blocks()[0].kind, first.blocks()[0]["target"], first.blocks()[0].line) == (
+        "stepper",
+        21,
+        11,
+    )
+    assert second.blocks("predict")[0]["ask"] == "Which one of these?"
+    assert third.parts[0].startswith("```python") and "## no heading" in third.parts[0]
+    assert third.blocks("notes")[0]["say"] == ("one", "two") and third.minutes == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fault"),
+    [
+        ("---\ntitle", "title", "1: a lesson begins with a line ---"),
+        ("minutes: 2\n---", "minutes: 2", "1: the head of the lesson does not end"),
+        ("title: A tenth lesson\n", "", "1: the head of a lesson needs the key title"),
+        (
+            "minutes: 2\n---",
+            "minutes: soon\n---",
+            "4: minutes is minutes, such as 6 or 1.5, not soon",
+        ),
+        ("target: 21", "targt: 21", "13: a block stepper has no key targt; it takes set, data, tp"),
+        ("target: 21", "target: twenty", "13: target is a whole number, not twenty"),
+        ("set: five", "set: six", "12: set is five or twenty or full, not six"),
+        ("target: 21", "target: 21\ntarget: 22", "14: target is said twice"),
+        ("target: 21", "target:", "13: target has no value"),
+        ("target: 21\n", "", "11: a block stepper needs the key target"),
+        ("target: 21", "and then 21", "13: a line here is key: value"),
+        (
+            "kafkaviz stepper",
+            "kafkaviz steper",
+            "11: there is no block steper; there are attributes, batch-areas, break-it",
+        ),
+        ("target: 21\n```", "target: 21", "11: this block does not end"),
+        ("## First\n\n", "", "7: text stands in a step: a heading ## comes first"),
+        ("## Second\n", "", "1: a lesson has 3 to 6 steps"),
+        ("## Second\n", "## Empty\n\n## Second\n", "16: this step is empty"),
+        (
+            "minutes: 2\nsay",
+            "minutes: 3\nsay",
+            "1: the notes of its steps add up to 3 minutes, its head says 2",
+        ),
+        (
+            "reveal: **That.**\n```",
+            f"reveal: **That.**\n```\n\n{SECOND}",
+            "26: a step has one block predict",
+        ),
+    ],
+)
+def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
+    """Whatever is wrong, there is no lesson, and the first fault names the line."""
+    assert before in GOOD
+    text = GOOD.replace(before, after, 1)
+    assert parse(text, "tenth.en.md", KINDS)[0] is None
+    assert any(text.startswith(fault) for text in faults(text)), faults(text)
+
+
+@pytest.mark.parametrize("inside", ["\f", "\x1c", "\u2028", "\x85"])
+def test_lines_are_those_of_an_editor(inside):
+    """What Python splits lines at besides begins no line for whoever mends the fault."""
+    wrong = GOOD.replace("target: 21\n```", "target: 21").replace("title: A", f"title: {inside}A")
+    assert any(fault.startswith("11: this block does not end") for fault in faults(wrong))
+
+
+def test_a_file_has_the_name_of_a_lesson():
+    """Its language is part of it."""
+    assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
+    assert str(parse(GOOD.replace("five", "six"), "x/tenth.en.md", KINDS)[1][0]).startswith(
+        "x/tenth.en.md:12: set is five or twenty"
+    )
+
+
+README = (lessons.LESSONS_FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_readme_is_a_lesson(tmp_path):
+    """As it stands there."""
+    (tmp_path / "restart.en.md").write_text(
+        re.search(r"````markdown\n(.*?)````", README, re.DOTALL)[1], encoding="utf-8"
+    )
+    assert check.faults([tmp_path]) == (1, [])
+
+
+def test_the_readme_tells_of_every_block_and_key():
+    """Of the tables in code."""
+    markers = set(re.findall(r"`([A-Za-z0-9-]+)(?:: [^`]*)?`", README))
+    keys = {key for kind in KINDS.values() for key in kind.keys} | set(HEAD)
+    assert (set(KINDS) | set(tasks.TASKS) | keys) - markers == set()
+
+
+# ---- found, and dropped in
+
+
+def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
+    """KAFKAVIZ_LESSONS names a folder; another language stands in; a lesson of the same name takes
+    the place of ours.
+    """
+    before, _ = lessons.lessons("en")
+    (tmp_path / "tenth.zh.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "time.en.md").write_text(
+        GOOD.replace("A tenth lesson", "My own lesson on time"), encoding="utf-8"
+    )
+    (tmp_path / "README.md").write_text("no lesson")
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    known, wrong = lessons.lessons("en")
+    assert wrong == [] and len(known) == len(before) + 1
+    assert [lesson.language for lesson in known if lesson.name == "tenth"] == ["zh"]
+    assert "My own lesson on time" in [lesson.title for lesson in known]
+    (tmp_path / "tenth.zh.md").write_text(GOOD.replace("five", "six"), encoding="utf-8")
+    known, wrong = lessons.lessons("en")
+    assert len(known) == len(before) and [str(fault)[:30] for fault in wrong] == [
+        "tenth.zh.md:12: set is five or"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "fault"),
+    [
+        (
+            "```kafkaviz bytes\ndata: no-such-sample\ntp: orders-0\n```",
+            "there is no sample no-such-sample; there are kafka-4.3.1-clean",
+        ),
+        ("```kafkaviz ruler\ndata: kafka-4.3.1-clean\ntp: nowhere-0\n```", "nowhere-0"),
+        (
+            "```kafkaviz bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: .txnindex\n```",
+            "has no .txnindex",
+        ),
+        (
+            (
+                "```kafkaviz table\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nof: index\n"
+                "offset: 99999999\n```"
+            ),
+            "This segment holds",
+        ),
+        (
+            "```kafkaviz limit-race\nworkload: nothing\nsegment: 0\n```",
+            "there is no workload nothing",
+        ),
+        (
+            "```kafkaviz exercise\nof: probe\nask: a\nsolution: b\n```",
+            "an exercise of probe needs set, target, after-probes",
+        ),
+        (
+            (
+                "```kafkaviz exercise\nof: probe\nset: five\ntarget: 21\nafter-probes: 40\nask: a\n"
+                "solution: b\n```"
+            ),
+            "this search has",
+        ),
+        (
+            (
+                "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nrule: slot + 1\nask: a\nsolution: "
+                "b\n```"
+            ),
+            "wrong for some target",
+        ),
+        ("```kafkaviz predict\nask: a\nright: b\nreveal: c\n```", "needs the key choice"),
+        ("```kafkaviz stepper\ndata: kafka-4.3.1-clean\ntarget: 3\n```", "the key tp is missing"),
+    ],
+)
+def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
+    """The check makes each figure and works out each answer, and names the line of the block."""
+    path = tmp_path / "tenth.en.md"
+    path.write_text(GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8")
+    count, wrong = check.faults([tmp_path])
+    assert count == 1 and [fault.line for fault in wrong] == [28] and fault in str(wrong[0].what), (
+        wrong
+    )
+
+
+def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
+    """A number that was changed in one of them is told."""
+    (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "tenth.zh.md").write_text(
+        GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
+    )
+    assert [str(fault) for fault in check.faults([tmp_path])[1]] == [
+        "tenth.zh.md:11: this block is not that of tenth.en.md, line 11"
+    ]
+
+
+# ---- those that come along
+
+
+@pytest.mark.slow
+def test_every_lesson_can_be_taught():
+    """Nine lessons in two languages: each figure is made, each answer worked out, the blocks are
+    the same.
+    """
+    count, wrong = check.faults([lessons.LESSONS_FOLDER])
+    assert wrong == [] and count == 18
+
+
+def test_a_session_takes_100_minutes():
+    """Nine lessons of three to six steps; every step has notes, every lesson a task and what
+    misleads.
+    """
+    known, _ = lessons.lessons("en")
+    assert len(known) == 9
+    assert sum(lesson.minutes for lesson in known) == 100
+    for lesson in known:
+        assert all(step.minutes > 0 for step in lesson.steps), lesson.name
+        assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), (
+            lesson.name
+        )
+        blocks = {block.kind for step in lesson.steps for block in step.blocks()}
+        assert {"exercise", "misleads", "notes"} <= blocks, lesson.name
+
+
+def test_the_short_track_takes_45_minutes():
+    """Sixteen steps, of every lesson at least one, whose sum the notes say."""
+    known, _ = lessons.lessons("en")
+    steps = {lesson.name: [step.is_short for step in lesson.steps] for lesson in known}
+    assert sum(map(sum, steps.values())) == 16
+    assert all(any(marks) for marks in steps.values())
+    assert sum(step.minutes for lesson in known for step in lesson.steps if step.is_short) == 45
+
+
+def test_chinese_lessons_are_chinese():
+    """Every heading and every text has Chinese characters."""
+    for lesson in lessons.lessons("zh")[0]:
+        prose = [part for step in lesson.steps for part in step.parts if isinstance(part, str)]
+        texts = [lesson.title, *(step.title for step in lesson.steps), *prose]
+        assert all(any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in texts), (
+            lesson.name
+        )
+
+
+ANSWERS = {  # as a person works them out
+    ("three-files", 3): (10948, 4179), ("three-files", 4): (64,), ("batches", 3): (123,),
+    ("last-offset", 3): (838,), ("last-offset", 4): (199,), ("binary-search", 1): (1,),
+    ("binary-search", 2): (0,), ("binary-search", 3): (6, 14, 22, 26, 31), ("warm-section", 3):
+    (15,), ("warm-section", 4): (0,), ("time", 2): ("no",), ("time", 3): (23,), ("rolls", 1):
+    ("time-index-full",), ("rolls", 3): (10485756,), ("after-a-crash", 5): (980,),
+    ("two-replicas", 4): (40,),
+}  # fmt: skip
+
+
+def test_the_answers_that_are_worked_out_are_those_of_the_solutions():
+    """And each stands in the solution that the lesson tells, in both languages."""
+    for language in ("en", "zh"):
+        exercises = {}
+        for lesson in lessons.lessons(language)[0]:
+            for part, step in enumerate(lesson.steps, 1):
+                for block in step.blocks("exercise"):
+                    exercises[lesson.name, part] = tasks.task(block).answer
+                    if tasks.task(block).kind == tasks.NUMBERS:
+                        assert set(exercises[lesson.name, part]) <= set(
+                            tasks.numbers(block["solution"])
+                        ), (lesson.name, part)
+        assert exercises == ANSWERS
+
+
+# ---- tasks
+
+
+def exercise_block(**values) -> LessonBlock:
+    """An exercise with these keys."""
+    defaults = {
+        name: () if key.is_repeatable else key.default
+        for name, key in KINDS["exercise"].keys.items()
+    }
+    return LessonBlock(
+        "exercise",
+        1,
+        defaults | {name.replace("_", "-"): value for name, value in values.items()},
+        tuple(values.items()),
+    )
+
+
+def test_every_sort_of_task_is_worked_out():
+    """One of each that the table knows, right and wrong."""
+    answers = {
+        "probe": ({"set": "twenty", "target": 66, "warm": 4, "after_probes": 0}, "slot 15", "14"),
+        "floor": ({"set": "five", "target": 23}, "2", "3"),
+        "start": ({"set": "five", "target": 21}, "459", "656"),
+        "decode": (SLOT, "19,324 and 7850", "211 7850"),
+        "file-size": ({"limit": 67, "file": ".timeindex"}, "60", "64"),
+        "varint": ({"bytes": bytes.fromhex("d804")}, "300", "600"),
+        "time": ({"set": "five", "target": 1700000003000}, "23", "22"),
+        "entry": ({"story": "first", "step": 7}, "yes", "no"),
+        "time-entry": ({"story": "first", "step": 17}, "no", "yes"),
+        "cause": ({"workload": "day", "segment": 0}, "size", "time"),
+        "entries": ({"batch_bytes": 1000, "interval": 4096, "batches": 20}, "3", "4"),
+        "ceiling": ({"keys": (6, 14, 22, 26, 31)}, exercise.RIGHT, "slot + 1"),
+        "drops": (BIDS | {"leader": "b"}, "70", "40"),
+    }
+    assert set(answers) == set(TASK_KEYS) == set(tasks.TASKS)
+    for kind, (keys, right, wrong) in answers.items():
+        task = tasks.task(exercise_block(of=kind, ask="?", solution="!", **keys))
+        assert tasks.is_right(task, right) and not tasks.is_right(task, wrong), kind
+
+
+def test_numbers_are_read_as_people_write_them():
+    """Groups of three, words around, both orders kept."""
+    assert tasks.numbers("10,485,756") == tasks.numbers("10\u202f485\u202f756 bytes") == (10485756,)
+    assert (
+        tasks.numbers("offset 19324, byte 7850") == (19324, 7850)
+        and tasks.numbers("-1") == (-1,)
+        and tasks.numbers("none") == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "key"),
+    [
+        ("start", {"set": "five", "target": 40}, "lesson.reads_no_batch"),
+        ("time", {"set": "five", "target": 1_800_000_000_000}, "lesson.no_record_that_late"),
+        ("decode", SLOT | {"file": ".index", "slot": 1 << 20}, "lesson.no_slot"),
+        ("varint", {"bytes": b"\x80"}, "lesson.bytes"),
+        ("varint", {"bytes": b"\x02\x02"}, "lesson.more_than_one_number"),
+        ("entry", {"story": "first", "step": 99}, "lesson.steps_of_story"),
+        ("cause", {"workload": "day", "segment": 9999}, "lesson.rolled_segment"),
+        ("entries", {"batch_bytes": 9, "interval": 1, "batches": 0}, "lesson.batch_count"),
+    ],
+)
+def test_an_exercise_without_an_answer_says_why(kind, keys, key):
+    """To who wrote it."""
+    with pytest.raises(NoValue) as refusal:
+        tasks.task(exercise_block(of=kind, ask="?", solution="!", **keys))
+    assert refusal.value.message.key == key
+
+
+@pytest.mark.parametrize(
+    ("parse_value", "text", "key"),
+    [
+        (kinds.parse_release, "newest", "lesson.a_release"),
+        (kinds.parse_hex, "0x", "lesson.hexadecimal"),
+        (kinds.parse_rule, "slot +", "lesson.a_rule"),
+        (kinds.parse_natural, "-1", "lesson.a_natural_number"),
+        (kinds.parse_name, "../other", "lesson.a_name"),
+    ],
+)
+def test_a_value_that_is_none_is_refused(parse_value, text, key):
+    """With what it should be."""
+    with pytest.raises(NoValue) as refusal:
+        parse_value(text)
+    assert refusal.value.message.key == key
+
+
+def test_a_release_of_a_block_is_read_as_it_is_written():
+    assert kinds.parse_release("3.9") == "3.9"
+
+
+def test_a_file_that_cannot_be_read_as_text_is_told(tmp_path, monkeypatch):
+    """With the line where it stops being text; one that is too large or gone is not read."""
+    path = tmp_path / "tenth.en.md"
+    path.write_bytes(GOOD.encode() + b"caf\xe9\n")
+    _, (fault,) = lessons.read(path)
+    assert (fault.what.key, fault.line) == ("lesson_file.no_utf8", GOOD.count("\n") + 1)
+    monkeypatch.setattr(lessons, "FILE_BYTES", 1024)
+    path.write_text(GOOD + "x" * 1024, encoding="utf-8")
+    _, (fault,) = lessons.read(path)
+    assert (fault.what.key, dict(fault.what.values)) == ("lesson_file.too_large", {"kib": 1})
+    path.unlink()
+    _, (fault,) = lessons.read(path)
+    assert fault.what.key == "lesson_file.cannot_be_read"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key", "line"),
+    [
+        ("about:", "order: 7\nabout:", "lesson_file.other_head", 1),
+        (
+            "```kafkaviz notes\nminutes: 2\nsay: one\nsay: two\n```\n",
+            "",
+            "lesson_file.other_block_count",
+            26,
+        ),
+    ],
+)
+def test_two_languages_of_a_lesson_have_the_same_shape(tmp_path, before, after, key, line):
+    """The same head, and as many blocks in each step."""
+    (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
+    other = GOOD.replace("this", "这个").replace(before, after)
+    (tmp_path / "tenth.zh.md").write_text(other, encoding="utf-8")
+    _, (fault,) = check.faults([tmp_path])
+    assert (fault.file, fault.line, fault.what.key) == ("tenth.zh.md", line, key)
+
+
+def test_an_exercise_on_a_rule_has_one(tmp_path):
+    """Else nobody could see that the answer which is shown is right."""
+    block = "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nask: a\nsolution: b\n```"
+    (tmp_path / "tenth.en.md").write_text(
+        GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8"
+    )
+    assert [fault.what.key for fault in check.faults([tmp_path])[1]] == [
+        "lesson_file.ceiling_needs_rule"
+    ]
+
+
+def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, capsys):
+    """A line each, and how many; status 1 where there is one, or no lesson at all."""
+    statuses = []
+
+    def check_folder(folder: Path) -> list[str]:
+        monkeypatch.setattr(sys, "argv", ["lessons", str(folder)])
+        with pytest.raises(SystemExit) as stop:
+            runpy.run_module("kafkaviz.workshop.lessons", run_name="__main__")
+        logging.disable(logging.NOTSET)
+        statuses.append(stop.value.code)
+        return capsys.readouterr().out.splitlines()
+
+    path = tmp_path / "tenth.en.md"
+    path.write_text(GOOD, encoding="utf-8")
+    assert check_folder(tmp_path) == ["1 files, 0 faults"]
+    path.write_text(GOOD.replace("five", "six"), encoding="utf-8")
+    fault, count = check_folder(tmp_path)
+    assert fault.startswith("tenth.en.md:12: set is five") and count == "1 files, 1 faults"
+    (line,) = check_folder(tmp_path / "nothing")
+    assert line.startswith("no lesson found")
+    assert statuses == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("block", "key"),
+    [
+        ("attributes\ndata: kafka-4.3.1-clean", "lesson.key_missing"),
+        (
+            "bytes\ndata: kafka-4.3.1-clean\ntp: orders-0\nfile: nothing",
+            "lesson.partition_has_no_file",
+        ),
+        (
+            "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: offset\ntarget: 9",
+            "lesson.zigzag_needs_timestamp",
+        ),
+        (
+            "zigzag\ndata: kafka-4.3.1-clean\ntp: orders-0\nsegment: 0\nby: timestamp\n"
+            "target: 1900000000000",
+            "zigzag.not_here",
+        ),
+        ("tuning\ndata: kafka-4.3.1-clean\ntp: nulls-0\nconsidered: 7", "lesson.not_swept"),
+    ],
+)
+def test_a_figure_says_what_it_lacks(block, key):
+    """To who wrote the lesson: a figure is made of what is there."""
+    text = GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {block}\n```\n")
+    lesson, wrong = parse(text, "tenth.en.md", KINDS)
+    assert wrong == []
+    (made,) = (each for each in lesson.steps[2].blocks() if each.kind in LIVE)
+    with pytest.raises(NoValue) as refusal:
+        LIVE[made.kind].make(made)
+    assert refusal.value.message.key == key

@@ -1,0 +1,309 @@
+"""The Workshop's stage in a real browser: what the first screen holds, the projector, and the
+teacher's second window.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.workshop import lessons
+from tests.support.browser import heading, rests_on_first_screen, watched
+
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright",
+    reason="needs axe-core: pip install -r requirements-dev.txt",
+)
+pytestmark = pytest.mark.browser
+SIZES = ((1280, 720), (1024, 768))
+MIN_PART = 0.8  # of the figure's height
+SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
+ROW_PX = 24  # of buttons and links without a frame
+MIN_MARKS = 2  # of a box that is not empty
+SAMPLE = {("en", "time", 2)}
+STEPS = [
+    pytest.param(
+        language,
+        lesson.name,
+        part,
+        step.title,
+        marks=() if (language, lesson.name, part) in SAMPLE else pytest.mark.nightly,
+        id=f"{language}-{lesson.name}-{part}",
+    )
+    for language in ("en", "zh")
+    for lesson in lessons.lessons(language)[0]
+    for part, step in enumerate(lesson.steps, 1)
+]
+PROJECTED_SAMPLE = {("en", "rolls", 2)}
+PROJECTED = [
+    pytest.param(
+        language,
+        lesson.name,
+        part,
+        marks=() if (language, lesson.name, part) in PROJECTED_SAMPLE else pytest.mark.nightly,
+        id=f"{language}-{lesson.name}-{part}",
+    )
+    for language in ("en", "zh")
+    for lesson in lessons.lessons(language)[0]
+    for part in range(1, len(lesson.steps) + 1)
+]
+LABS = [
+    (language, lesson.name) for language in ("en", "zh") for lesson in lessons.lessons(language)[0]
+]
+OVERLAPPING = (Path(__file__).parents[1] / "journeys" / "overlapping.js").read_text("utf-8")
+# how much of the first figure's height is seen, how far the question reaches, what is drawn in
+# each figure: shapes, cells of a table, bytes, lines of a printout
+FIRST_SCREEN = """() => {
+  const { top, bottom } = document.querySelector('.st-key-kv_drawn_0').getBoundingClientRect(),
+    question = document.querySelector('[class*=st-key-kv_ask], [class*=st-key-kv_task]'),
+    asked = [...(question?.querySelectorAll('p, button, input, .kv-given') ?? [])]
+      .filter(part => !part.closest('.st-key-kv_reveal, .st-key-kv_helps'))
+      .map(part => part.getBoundingClientRect().bottom);
+  const all = root => [...root.querySelectorAll('*')].flatMap(el => [
+    el, ...(el.shadowRoot ? all(el.shadowRoot) : [])]);
+  const marks = [...document.querySelectorAll('[class*=st-key-kv_drawn]')].map(drawn =>
+    all(drawn).filter(el => el.matches('svg :is(path, rect, circle, line), td, .h, pre *')
+      && el.getClientRects().length).length);
+  return {
+    seen: (Math.min(innerHeight, bottom) - Math.max(0, top)) / (bottom - top),
+    figure: bottom - top,
+    asked: Math.max(0, ...asked),
+    wide: document.documentElement.scrollWidth - innerWidth,
+    marks: Math.min(...marks),
+  };
+}"""
+# how far a lab's figure reaches, and what is asked and answered beside it
+LAB_SCREEN = """() => {
+  const bottom = selector => Math.max(...[...document.querySelectorAll(selector)]
+    .map(part => part.getBoundingClientRect().bottom));
+  return {
+    figure: bottom('.st-key-kv_figures'),
+    asked: bottom('[class*=st-key-kv_ask_] :is(p, button), .st-key-kv_break_go button, .kv-judged'),
+    wide: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+# once nothing that is being fetched has a place kept, and for a while nothing has moved
+DRAWN = """() => {
+  const figures = document.querySelector('.st-key-kv_figures'),
+    charts = [...figures.querySelectorAll('.stPlotlyChart')];
+  if (figures.querySelector('[data-testid=stSkeleton]') || figures.clientHeight < 60) return false;
+  if (!charts.every(chart => chart.querySelector('.main-svg'))) return false;
+  const size = JSON.stringify(figures.getBoundingClientRect()), now = performance.now();
+  if (window.kvSize !== size) [window.kvSize, window.kvSince] = [size, now];
+  return now - window.kvSince > 200;
+}"""
+# charts are as wide as their frames
+FITS = """() => [...document.querySelectorAll('.stElementContainer:has(.stPlotlyChart)')].every(frame =>
+  Math.abs(frame.querySelector('.main-svg')?.getBoundingClientRect().width
+    - frame.getBoundingClientRect().width) < 3)"""
+# the words of a figure that are smaller than 16 pixels, as they are drawn
+SMALL_WORDS = """() => {
+  const small = [];
+  const walk = root => {
+    for (const el of root.querySelectorAll('*')) {
+      if (el.shadowRoot) walk(el.shadowRoot);
+      const own = [...el.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+      if (!own || !el.getClientRects().length || el.closest('style, script')) continue;
+      const style = getComputedStyle(el), svg = el.ownerSVGElement;
+      const drawn = svg?.viewBox?.baseVal?.width
+        ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width / el.currentCSSZoom : 1;
+      const size = parseFloat(style.fontSize) * el.currentCSSZoom * drawn;
+      if (style.visibility !== 'hidden' && size < 15.95)
+        small.push(`${el.tagName}.${el.className?.baseVal ?? el.className} ${size} ${el.textContent}`);
+    }
+  };
+  walk(document.querySelector('[data-testid=stMain]'));
+  return small;
+}"""
+
+
+def open_step(page, server, language: str, lesson: str, part: int, more: str = "") -> None:
+    """A step as it opens, its figure drawn."""
+    spoken = "" if language == "en" else "&lang=zh"
+    page.goto(f"{server}/workshop?lesson={lesson}&at={part}{spoken}{more}")
+    page.locator(".st-key-kv_figures").wait_for()
+    page.locator(SETTLED).wait_for()
+    page.wait_for_function(DRAWN)
+
+
+@pytest.mark.parametrize(("language", "lesson", "part", "title"), STEPS)
+def test_figure_and_question_are_on_the_first_screen(
+    server, browser, language, lesson, part, title
+):
+    """Four fifths of the figure and all that is asked, in both sizes; never an empty box, no word
+    over another, and nothing that axe-core finds.
+    """
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        open_step(page, server, language, lesson, part)
+        heading(page, title)
+        for width, height in SIZES:
+            screen = first_screen(page, width, height)
+            assert screen["marks"] >= MIN_MARKS, (width, screen)
+            assert page.evaluate(OVERLAPPING) == [], width
+        assert_axe_finds_nothing(page)
+
+
+def assert_axe_finds_nothing(page) -> None:
+    """Of any gravity."""
+    response = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
+    assert [violation["id"] for violation in response["violations"]] == []
+
+
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.nightly)])
+def test_progress_and_the_way_out_take_a_line_each(server, browser, language):
+    """Below the words how far the reader is, below the figure the page that shows it of any log."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        open_step(page, server, language, "last-offset", 2, "&answers=last-offset.2b")
+        for row in (".st-key-kv_progress", ".st-key-kv_elsewhere"):
+            assert page.locator(row).bounding_box()["height"] < 2 * ROW_PX, row
+
+
+@pytest.mark.nightly  # test_break_it_browser.py has the first fault of one of them
+@pytest.mark.parametrize(("language", "lesson"), LABS, ids="-".join)
+def test_a_lab_is_on_the_first_screen(server, browser, language, lesson):
+    """With each fault, before its start and behind it: all that is asked, all of the result."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        page.goto(f"{server}/workshop?lesson={lesson}&break=1&lang={language}")
+        faults = page.locator(".st-key-kv_figures [role=radio]")
+        faults.first.wait_for()
+        for number in range(faults.count()):
+            faults.nth(number).click()
+            page.locator(".st-key-kv_break_go").wait_for()
+            assert_lab_fits(page)
+            for question in ("start", "read"):
+                page.locator(f"[class*=st-key-kv_ask_{question}] button").first.click()
+                page.locator(f"[class*=st-key-kv_opt_chosen_{question}_0]").wait_for()
+            page.locator(".st-key-kv_break_start button").click()
+            page.locator(".st-key-kv_break_result").wait_for()
+            assert_lab_fits(page)
+
+
+def assert_lab_fits(page) -> None:
+    """In both sizes, nothing beside the window and no word over another."""
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.locator(SETTLED).wait_for()
+        page.wait_for_function(DRAWN)
+        screen = page.evaluate(LAB_SCREEN)
+        assert screen["figure"] <= height, (width, screen)
+        assert screen["asked"] <= height, (width, screen)
+        assert screen["wide"] <= 0, (width, screen)
+        assert page.evaluate(OVERLAPPING) == [], width
+
+
+def first_screen(page, width: int, height: int) -> dict:
+    """What a page of this size shows, once it is drawn: most of the figure, all that is asked."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(DRAWN)
+    screen = page.evaluate(FIRST_SCREEN)
+    assert screen["seen"] >= MIN_PART, (width, screen)
+    assert screen["asked"] <= height, (width, screen)
+    assert screen["wide"] <= 0, (width, screen)
+    return screen
+
+
+@pytest.mark.parametrize(("language", "lesson", "part"), PROJECTED)
+def test_a_projector_shows_the_figure(server, browser, language, lesson, part):
+    """Four fifths of it and all that is asked, in both sizes; no small word, none over another."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        open_step(page, server, language, lesson, part, "&projector=1")
+        for width, height in SIZES:
+            first_screen(page, width, height)
+            assert page.evaluate(OVERLAPPING) == [], width
+            assert page.evaluate(SMALL_WORDS) == [], width
+
+
+@pytest.mark.parametrize(
+    ("language", "target", "theme"),
+    [
+        ("en", 5242883, "light"),
+        pytest.param("zh", 5242883, "dark", marks=pytest.mark.nightly),
+        pytest.param("zh", 100000, "light", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_lookup_on_a_projector(server, browser, language, target, theme):
+    """F leads into it: the sentence and the figures of the steps, the race one screen below, and
+    nothing that axe-core finds.
+    """
+    with watched(browser, theme=theme) as page:
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+        page.goto(f"{server}/lookup?set=full&target={target}&lang={language}")
+        page.locator(".say", has_text=str(target)[-3:]).wait_for()
+        page.locator(SETTLED).wait_for()
+        page.keyboard.press("f")
+        page.wait_for_url("**projector=1**")
+        page.wait_for_function("document.querySelector('.st-key-kv_head').currentCSSZoom > 1.3")
+        page.locator(SETTLED).wait_for()
+        assert not page.locator("[data-testid=stSidebar]").is_visible()
+        assert rests_on_first_screen(page, ".kv-hd h1", ".transport", ".say")
+        page.keyboard.press("ArrowRight")
+        page.locator(".dots .past").first.wait_for()
+        figure = page.locator(".fx").bounding_box()
+        assert (SIZES[0][1] - figure["y"]) / figure["height"] >= MIN_PART, figure
+        assert page.evaluate(SMALL_WORDS) == []
+        assert page.evaluate(OVERLAPPING) == []
+        assert_axe_finds_nothing(page)
+        page.keyboard.press("PageDown")
+        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 0")
+        page.keyboard.press("Escape")
+        page.wait_for_url(lambda url: "projector" not in url)
+        page.locator(".st-key-kv_ctl").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (1280, 720),
+        *(pytest.param(*size, marks=pytest.mark.nightly) for size in ((1024, 768), (1920, 1080))),
+    ],
+)
+def test_a_projector_shows_no_small_word(server, browser, width, height):
+    """F leads into it and out of it, Escape out; the address has it; arrows and Page keys work."""
+    with watched(browser) as page:
+        page.set_viewport_size({"width": width, "height": height})
+        open_step(page, server, "en", "binary-search", 2)
+        page.keyboard.press("f")
+        page.wait_for_url("**projector=1**")
+        page.wait_for_function("document.querySelector('.st-key-kv_stage').currentCSSZoom > 1.3")
+        page.wait_for_timeout(300)
+        assert page.evaluate(SMALL_WORDS) == []
+        assert not page.locator("[data-testid=stSidebar]").is_visible()
+        assert page.evaluate(FIRST_SCREEN)["seen"] >= MIN_PART
+        page.locator(".count", has_text="step 1 of").wait_for(state="attached")
+        page.keyboard.press("ArrowRight")
+        page.locator(".count", has_text="step 2 of").wait_for(state="attached")
+        page.keyboard.press("PageDown")
+        heading(page, "Homework: the ceiling")
+        page.locator(".st-key-kv_drawn_0 .main-svg").first.wait_for()
+        page.wait_for_function(FITS)
+        assert page.evaluate(SMALL_WORDS) == []
+        page.keyboard.press("Escape")
+        page.wait_for_url(lambda url: "projector" not in url)
+        page.locator(".st-key-kv_lessons").wait_for()
+
+
+def test_the_teachers_windows_go_on_together(server, browser):
+    """Notes in a second window; either moves the other, and a stranger's window stays."""
+    with watched(browser) as page:
+        open_step(page, server, "en", "last-offset", 2)
+        stranger = page.context.new_page()
+        open_step(stranger, server, "en", "last-offset", 2)
+        with page.expect_popup() as opened:
+            page.get_by_role("button", name="Teacher’s notes").click()
+        notes = opened.value
+        heading(notes, "What the entry says")
+        notes.get_by_text("minute 27 to 30 of 100, 3 min").wait_for()
+        assert notes.locator(".st-key-kv_figures").count() == 0
+        notes.get_by_role("button", name="Start the clock").click()
+        notes.get_by_text("26 min ahead of the plan").wait_for()
+        notes.locator(".st-key-kv_next button").click()
+        heading(notes, "Stepping over batches")
+        notes.get_by_text("29 min ahead of the plan").wait_for()
+        heading(page, "Stepping over batches")
+        page.locator(".st-key-kv_back button").click()
+        heading(page, "What the entry says")
+        heading(notes, "What the entry says")
+        assert stranger.locator("h1").first.inner_text() == "What the entry says"

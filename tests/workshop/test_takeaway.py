@@ -1,0 +1,321 @@
+"""What the Workshop gives to take away: the file of a lesson, the hand-outs, the notebook."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from kafkaviz.app.frontend import DrawnComponent
+from kafkaviz.app.state import session_language
+from kafkaviz.messages import LANGUAGES, speaking, text_in
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.lessons.grammar import Lesson
+from kafkaviz.workshop.lessons.markdown import to_html
+from kafkaviz.workshop.takeaway import HandoutEdition, files, handouts, notebook
+from kafkaviz.workshop.takeaway.capture import (
+    ChartPart,
+    CodePart,
+    Group,
+    MarkdownPart,
+    capture,
+    walk,
+)
+from kafkaviz.workshop.takeaway.lesson_page import lesson_page
+from kafkaviz.workshop.takeaway.page_file import PageFile
+
+ROOT = Path(__file__).parents[2]
+MAX_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
+
+
+@pytest.fixture(autouse=True)
+def own_lessons(monkeypatch) -> None:
+    """Those that come along, and no others."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+
+
+def lesson(name: str, language: str = "en") -> Lesson:
+    """A lesson that comes along."""
+    return next(lesson for lesson in lessons.lessons(language)[0] if lesson.name == name)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    """The file of a lesson with steppers and exercises."""
+    return lesson_page(lesson("binary-search"), 4, 8)
+
+
+def island(page: str) -> dict:
+    """The data that lies in a file."""
+    return json.loads(re.search(r'id="takeaway" type="application/json">([^<]+)<', page)[1])
+
+
+# ---- what is captured
+
+
+def test_texts_and_their_order_are_captured():
+    """As Streamlit would have sent them."""
+    drawn = capture(lambda: [st.markdown("a"), st.markdown("b")])
+    assert drawn.parts == (MarkdownPart("a"), MarkdownPart("b"))
+
+
+def test_a_container_is_captured_with_its_key_and_gap():
+    """Stylesheets know it by its key."""
+
+    def draw() -> None:
+        with st.container(key="kv_a-b", horizontal=True, gap=20):
+            st.markdown("inside")
+
+    (group,) = capture(draw).parts
+    assert isinstance(group, Group)
+    assert (group.key, group.is_row, group.gap_px) == ("kv_a-b", True, 20)
+
+
+def test_what_asks_for_an_answer_is_left_out_and_said():
+    """A file has nobody who hears a button."""
+    drawn = capture(lambda: st.button("press"))
+    assert (drawn.parts, drawn.has_widgets) == ((), True)
+
+
+def test_a_chart_is_captured_in_both_modes():
+    """Its colours are those of the mode."""
+    block = next(block for step in lesson("warm-section").steps for block in step.blocks("middles"))
+    kind = LIVE["middles"]
+    drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
+    (chart,) = (part for part in walk(drawn) if isinstance(part, ChartPart))
+    assert set(chart.figures) == {"light", "dark"}
+    assert chart.figures["light"] != chart.figures["dark"]
+
+
+def test_a_component_is_captured_with_what_it_needs():
+    """Its bundle, its style, its data."""
+    block = next(block for step in lesson("time").steps for block in step.blocks("stepper"))
+    kind = LIVE["stepper"]
+    drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
+    (stepper,) = (part for part in walk(drawn) if isinstance(part, DrawnComponent))
+    assert stepper.name == "stepper"
+    assert "as default" in stepper.script
+    assert len(stepper.data["steps"]) > 5
+
+
+def test_a_text_of_several_lines_keeps_them():
+    """What a tool prints; and it stays text."""
+    html = PageFile().html(CodePart("offset: 1\n<b>"))
+    assert html.endswith("<code>offset: 1\n&lt;b&gt;</code></pre>")
+
+
+def test_a_fault_of_what_is_drawn_is_raised():
+    """It is not lost in the thread of the run."""
+    with pytest.raises(ZeroDivisionError):
+        capture(lambda: 1 // 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a **b** *c* `d`", "<p>a <strong>b</strong> <em>c</em> <code>d</code></p>"),
+        ("a\n\nb", "<p>a</p><p>b</p>"),
+        ("- a\n- b\n  more", "<ul><li>a</li><li>b more</li></ul>"),
+        ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),
+        ("<script>", "<p>&lt;script&gt;</p>"),
+        (r"\*a\*", "<p>*a*</p>"),
+        ("snake_case_name", "<p>snake_case_name</p>"),
+        ("[a](javascript:b)", "<p>[a](javascript:b)</p>"),
+        ("[a](https://b.c)", '<p><a href="https://b.c">a</a></p>'),
+        ("```\n<b>\n```", '<pre tabindex="0"><code>&lt;b&gt;</code></pre>'),
+        ("### a", "<h3>a</h3>"),
+    ],
+)
+def test_markdown(text, html):
+    """What lessons write, and nothing that would run."""
+    assert to_html(text) == html
+
+
+# ---- a lesson
+
+
+def test_the_file_of_a_lesson_fetches_nothing(page):
+    """Its policy allows its own scripts by their checksums, and no address at all."""
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)[1]
+    assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
+    assert "http" not in policy
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+
+
+def test_the_file_of_a_lesson_has_its_steppers_and_each_component_once(page):
+    """Three lookups and a log that grows; two lookups and the log also as they are before the answer."""
+    data = island(page)
+    assert [drawn["name"] for drawn in data["drawn"]] == 5 * ["stepper"] + 2 * ["growth"]
+    assert set(data["components"]) == {"stepper", "growth"}
+    assert all(drawn["data"]["shares_page"] for drawn in data["drawn"])
+
+
+def test_the_file_of_a_lesson_is_small_without_charts():
+    """Plotly is in those alone that draw with it."""
+    page = lesson_page(lesson("last-offset"), 3, 8)
+    assert len(page) < 700_000
+    assert "packed-plotly" not in page
+
+
+def test_the_file_of_a_lesson_has_no_notes_for_the_teacher(page):
+    """It is for learners."""
+    said = [
+        text
+        for step in lesson("binary-search").steps
+        for block in step.blocks("notes")
+        for text in block["say"]
+    ]
+    assert said and not [text for text in said if text in page]
+
+
+def test_a_figure_that_gives_the_answer_away_waits(page):
+    """The one of the first step, for the answer."""
+    step = page.split('id="step-1"')[1].split('id="step-2"')[0]
+    assert re.search(r'<div data-after="answer" hidden>', step)
+
+
+def test_numbers_are_judged_by_what_the_program_worked_out(page):
+    """Slot 1 of the first exercise, byte 0 of the second."""
+    assert re.findall(r'data-kind="numbers" data-answer="([^"]+)"', page) == [
+        "[&quot;1&quot;]",
+        "[&quot;0&quot;]",
+    ]
+
+
+def test_the_file_of_a_lesson_speaks_its_language():
+    """Buttons and verdicts too."""
+    with speaking("zh"):
+        page = lesson_page(lesson("binary-search", "zh"), 4, 8)
+    assert '<html lang="zh">' in page
+    assert f">{text_in('zh', 'takeaway.check')}</button>" in page
+    assert island(page)["words"]["right"] == text_in("zh", "workshop.right")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_lesson_becomes_a_file(language):
+    """As small as is said, in which no figure and no task says why it cannot be shown."""
+    known = lessons.lessons(language)[0]
+    with speaking(language):
+        pages = [lesson_page(lesson, number, len(known)) for number, lesson in enumerate(known, 1)]
+    assert [size for page in pages if (size := len(page.encode())) > MAX_LESSON_BYTES] == []
+    rule = f'<p class="note">{text_in(language, "takeaway.rule")}</p>'
+    assert [page.replace(rule, "").count('<p class="note">') for page in pages] == 8 * [0]
+
+
+# ---- hand-outs
+
+
+def test_the_hand_outs_are_all_lessons_with_their_contents():
+    """A sheet a lesson, in order, then the answers to each; no button of the page."""
+    all_lessons = lessons.lessons("en")[0]
+    page = handouts.handouts_page(all_lessons[2:4], HandoutEdition.ANSWERS)
+    assert re.findall(r'<section id="(\w+-\d)" class="sheet', page) == [
+        "lesson-1",
+        "lesson-2",
+        "answers-1",
+        "answers-2",
+    ]
+    assert re.findall(r'<a href="#(lesson-\d)"', page) == ["lesson-1", "lesson-2"]
+    assert 'class="kv-parts row st-key-kv_paper_head"' not in page
+
+
+@pytest.mark.parametrize(
+    ("edition", "has_answers", "has_notes"),
+    [
+        (HandoutEdition.ANSWERS, True, False),
+        (HandoutEdition.QUESTIONS, False, False),
+        (HandoutEdition.NOTES, True, True),
+    ],
+)
+def test_an_edition_of_the_hand_outs_has_what_it_says(edition, has_answers, has_notes):
+    """The answers of the lesson; what a teacher says there."""
+    page = handouts.handouts_page([lesson("binary-search")], edition)
+    assert ('<section id="answers-1"' in page) == ('href="#answers-1"' in page) == has_answers
+    assert ("Rounded down, lo = mid would loop forever" in page) == has_notes
+
+
+# ---- the notebook, and all of it
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_notebook_is_one(language):
+    """In nbformat 4.5: cells of Markdown and code, each with an id of its own."""
+    with speaking(language):
+        parsed = json.loads(notebook.notebook())
+    cells = parsed["cells"]
+    assert (parsed["nbformat"], parsed["nbformat_minor"]) == (4, 5)
+    assert {cell["cell_type"] for cell in cells} == {"markdown", "code"}
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    assert not [cell for cell in cells if not "".join(cell["source"]).strip()]
+    assert [
+        cell["outputs"] for cell in cells if cell["cell_type"] == "code" and cell["outputs"]
+    ] == []
+
+
+def test_the_code_of_the_notebook_runs_and_agrees_with_kafkaviz(capsys):
+    """From top to bottom; it asserts that both ways give the same."""
+    variables: dict[str, object] = {}
+    for cell in json.loads(notebook.notebook())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), variables)
+    printed = capsys.readouterr().out
+    assert "offset 10948 position 4179" in printed
+    assert "plain, newest entry: 22 probes on 13 pages" in printed
+    assert "warm first, newest entry: 12 probes on 3 pages" in printed
+    assert "{'TIME_INDEX_FULL': 14}" in printed
+    assert str(ROOT) not in printed
+
+
+def test_every_file_has_a_name():
+    """The lessons, the hand-outs in each edition, the notebook."""
+    names = list(files(lessons.lessons("en")[0][:1]))
+    assert names == [
+        "kafkaviz-three-files.en.html",
+        "kafkaviz-handouts.en.html",
+        "kafkaviz-handouts-questions.en.html",
+        "kafkaviz-handouts-notes.en.html",
+        "kafkaviz-three-lessons.ipynb",
+    ]
+
+
+def test_a_download_is_made_in_the_language_it_was_offered_in(monkeypatch):
+    """It is made on click, when no page is being drawn."""
+    monkeypatch.setattr(session_language, "language", lambda: "zh")
+    make = session_language.keep_language(lambda: session_language._later_language.get())
+    assert make() == "zh"
+    assert session_language._later_language.get() == "en"
+
+
+def run_command(*arguments: str) -> subprocess.CompletedProcess:
+    """What `make take-away` runs."""
+    command = [sys.executable, "-m", "kafkaviz.workshop.takeaway", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.nightly
+def test_the_command_writes_every_file(tmp_path):
+    """In the language that is asked for, each with its size."""
+    ran = run_command(str(tmp_path / "zh"), "--language", "zh")
+    names = {path.name for path in (tmp_path / "zh").iterdir()}
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert names == set(files_in("zh"))
+    assert len(ran.stdout.splitlines()) == len(names)
+
+
+def files_in(language: str) -> list[str]:
+    """The names of all files to take away."""
+    with speaking(language):
+        return list(files(lessons.lessons(language)[0]))
+
+
+def test_the_command_says_where_it_cannot_write(tmp_path):
+    """In one line, without a traceback."""
+    (tmp_path / "taken").write_text("")
+    ran = run_command(str(tmp_path / "taken"))
+    assert ran.returncode == 1
+    assert ran.stderr == f"{tmp_path / 'taken'}: File exists\n"

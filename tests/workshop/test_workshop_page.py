@@ -1,0 +1,567 @@
+"""The Workshop page without a browser: its words, what a choice and an answer change, both
+languages, a lesson that was dropped in.
+"""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.messages import text_in
+from kafkaviz.workshop import lessons
+from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.lessons import exercise as ceiling
+from kafkaviz.workshop.lessons import tasks
+from kafkaviz.workshop.lessons.grammar import LessonBlock
+from tests.support.pages import ROOT, assert_no_exception, open_page, page_html, query_value
+from tests.workshop.lesson_text import GOOD
+
+
+@pytest.fixture(autouse=True)
+def quiet(starts, monkeypatch) -> None:
+    """No Spark, and no folder of lessons from the environment."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+
+
+def page(**query: str) -> AppTest:
+    """The page at this address, without an error."""
+    return open_page("workshop", **query)
+
+
+def text(at: AppTest) -> str:
+    """All Markdown of the page."""
+    return "\n".join(element.value for element in at.markdown)
+
+
+def field(at: AppTest):
+    """The field of the exercise."""
+    return next(field for field in at.text_input if field.key.startswith("kv_given_"))
+
+
+def choice(at: AppTest):
+    """The choice of the exercise."""
+    return next(control for control in at.segmented_control if control.key.startswith("kv_given_"))
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    """The page after a button was pressed."""
+    return assert_no_exception(at.button(key=key).click().run())
+
+
+def test_the_page_as_it_opens():
+    """The first step of the first lesson, all lessons above it, the figure before its answer."""
+    at = page()
+    assert "<h1>A log is cut into segments</h1>" in page_html(
+        at
+    ) and "Lesson 1 of 9, step 1 of 5" in page_html(at)
+    assert [at.button(key=f"kv_go_{number}").label for number in range(9)] == [
+        "Three files",
+        "Batches",
+        "The last offset",
+        "Binary search",
+        "The warm section",
+        "Time",
+        "When segments roll",
+        "After a crash",
+        "Two replicas",
+    ]
+    assert "4 segments of heartbeat-0" in page_html(at)
+    assert "✓ 20\u202f000" not in page_html(at)
+    assert "Once you have answered: the segment that is searched" in page_html(at)
+    assert at.button(key="kv_back").disabled and at.button(key="kv_next").disabled
+    assert "Often said" not in page_html(at) and "**floor**" not in text(at)  # either would tell
+
+
+def test_a_figure_waits_for_the_task():
+    """The bytes are there to be decoded, and no field of them is named before."""
+    at = page(lesson="three-files", at="3")
+    assert "00 00 00 2b 00 00 10 53" in page_html(at)
+    assert "Once you have solved the exercise: each field" in page_html(at)
+    at = assert_no_exception(at.text_input(key="kv_given_three-files_3").input("10948 4179").run())
+    assert ">Right<" in page_html(at)
+    assert "Once you have solved" not in page_html(at)
+
+
+def test_a_choice_reveals_and_is_kept_in_the_address():
+    """Wrong first, then right; the figure comes, the next step is free."""
+    at = press(page(), "kv_choice_1")
+    assert (
+        "Not so" in page_html(at)
+        and "not above 20000 is 10905: the **floor**" in text(at)
+        and "✓ 20\u202f000" in page_html(at)
+    )
+    assert query_value(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
+    at = press(at, "kv_choice_0")
+    assert (
+        ">Right<" in page_html(at)
+        and query_value(at, "answers") == "three-files.1a"
+        and "1 of 52 answered" in page_html(at)
+    )
+    at = press(at, "kv_next")
+    assert "<h1>Log, offset index, time index</h1>" in page_html(at) and (
+        query_value(at, "lesson"),
+        query_value(at, "at"),
+    ) == ("three-files", "2")
+    assert "<h1>A log is cut into segments</h1>" in page_html(press(at, "kv_back"))
+
+
+def test_an_address_goes_on_where_it_was_copied():
+    """A lesson, a step, and what was answered; what it does not know is passed over."""
+    at = page(
+        lesson="last-offset",
+        at="2",
+        answers="last-offset.2a three-files.1z nonsense last-offset.99h",
+    )
+    assert "<h1>What the entry says</h1>" in page_html(at) and "Key 22 is above 21" in text(at)
+    at = page(lesson="no-such-lesson", at="77")
+    assert "Lesson 1 of 9, step 5 of 5" in page_html(at)
+
+
+def test_an_exercise_is_checked():
+    """Empty, no number, wrong, right; right is kept and counted."""
+    at = page(lesson="three-files", at="3")
+    assert '<div class="kv-given">00 00 00 2b 00 00 10 53</div>' in page_html(
+        at
+    ) and "kv-judged" not in page_html(at)
+    for answer, words in (
+        ("43", "Give 2 numbers"),
+        ("43 4179", "43 4179 is not it"),
+        ("none", "Give 2 numbers"),
+    ):
+        at = assert_no_exception(field(at).set_value(answer).run())
+        assert (
+            "Not yet" in page_html(at) and words in page_html(at) and not query_value(at, "answers")
+        )
+    at = assert_no_exception(field(at).set_value("10,948 and 4179").run())
+    assert "<b>Right</b>" in page_html(at) and query_value(at, "answers") == "three-files.3x"
+    assert query_value(at, "given") == "10,948 and 4179"
+    at = press(at, "kv_next")
+    assert field(at).value == "" and "given" not in at.query_params
+    assert "43 is not it" in page_html(page(lesson="three-files", at="4", given="43"))
+
+
+def test_only_a_rule_counts_its_characters():
+    """A field for a number shows no "7/400": a rule has a longest length, a number none that
+    anybody reaches.
+    """
+    assert field(page(lesson="three-files", at="3")).max_chars == 0
+    assert field(page(lesson="binary-search", at="3")).max_chars == ceiling.LONGEST
+
+
+def test_the_ceiling_is_tried_on_every_slot():
+    """The popular answer is wrong and says where; no rule says at which character; a right one is
+    right.
+    """
+    at = page(lesson="binary-search", at="3")
+    at = assert_no_exception(field(at).set_value("slot + 1").run())
+    assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in page_html(at)
+    at = assert_no_exception(field(at).set_value("slot plus 1").run())
+    assert "This is no rule yet, at character 6" in page_html(at)
+    rule = (
+        "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 "
+        "else none"
+    )
+    at = assert_no_exception(field(at).set_value(rule).run())
+    assert "<b>Right</b>" in page_html(at) and query_value(at, "answers") == "binary-search.3x"
+
+
+RULE_STEP = {"lesson": "binary-search", "at": "3"}
+
+
+def test_the_typed_rule_is_run_over_the_slots():
+    """The figure beside the exercise follows it, and asks while there is none."""
+    text = page_html(page(given="slot + 1", **RULE_STEP))
+    assert "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key" in text
+    (chart,) = page(given="slot + 1", **RULE_STEP).get("plotly_chart")
+    assert (
+        "Target: 6, lookup gives: slot 0, Your rule: slot 1 ✗, Ceiling: slot 0;" in chart.proto.alt
+    )
+    for unread in ("", "slot +"):
+        text = page_html(page(given=unread, **RULE_STEP))
+        assert "16 targets: from the slot that lookup gives to the ceiling" in text
+
+
+def test_a_choice_of_causes():
+    """The task whose answer is a word."""
+    at = page(lesson="rolls", at="1")
+    at = assert_no_exception(choice(at).set_value("Size").run())
+    assert "Not yet" in page_html(at)
+    at = assert_no_exception(choice(at).set_value("Time index").run())
+    assert "<b>Right</b>" in page_html(at)
+    assert "The time index is at its limit first" in page_html(at)
+
+
+def test_chinese():
+    """The other language by a button; a step, a task and the labels in it; back again."""
+    at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
+    assert query_value(at, "lang") == "zh" and "第 7 课，共 9 课 · 第 1 步，共 5 步" in page_html(
+        at
+    )
+    assert "<h1>五个原因，每次追加之前都要问</h1>" in page_html(at) and 'lang="zh"' in page_html(at)
+    at = assert_no_exception(choice(at).set_value("时间索引").run())
+    assert "<b>正确</b>" in page_html(at)
+    at = press(at, "kv_lang_en")
+    assert "lang" not in at.query_params and "Five reasons" in page_html(at)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.nightly)])
+def test_every_step_draws(language):
+    """All steps of all lessons, answered and solved."""
+    at = page(lang=language)
+    for lesson in lessons.lessons(language)[0]:
+        for part, step in enumerate(lesson.steps, 1):
+            at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
+            at.query_params["answers"] = f"{lesson.name}.{part}a {lesson.name}.{part}x"
+            assert_no_exception(at.run())
+            assert f"<h1>{step.title.replace(chr(39), '&#x27;')}</h1>" in page_html(at), (
+                lesson.name,
+                part,
+            )
+            assert "kv-state" not in page_html(at), (lesson.name, part)
+            assert "kv-reveals" not in page_html(at), (lesson.name, part)
+
+
+def test_teachers_notes_and_timings():
+    """The notes without the figure: what to say, from which minute, what comes next, the plan."""
+    at = page(lesson="last-offset", at="2", notes="1")
+    assert "minute 27 to 30 of 100, 3 min" in page_html(at)
+    assert "KAFKA-6530" in text(at)
+    assert "Stepping over batches" in page_html(at)
+    assert not at.get("plotly_chart")
+    assert [expander.label for expander in at.expander] == ["The whole session in 100 minutes"]
+    assert not at.button(key="kv_next").disabled
+
+
+def test_the_short_track_goes_from_step_to_step():
+    """By its own numbers; a lesson from the strip, next, back, the plan and the hand-out have no
+    other steps.
+    """
+    at = page(lesson="last-offset", at="3", track="short", notes="1")
+    assert "Lesson 3 of 9, step 3 of 3" in page_html(at)
+    assert "minute 17.5 to 20.5 of 45, 3 min" in page_html(at)
+    assert [expander.label for expander in at.expander] == ["The whole session in 45 minutes"]
+    at = press(press(at, "kv_notes"), "kv_next")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("binary-search", "1")
+    at = press(at, "kv_go_7")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("after-a-crash", "2")
+    assert "Lesson 8 of 9, step 1 of 1" in page_html(at)
+    assert "0 of 18 answered" in page_html(at)
+    at = press(at, "kv_back")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("rolls", "1")
+    at = press(at, "kv_paper")
+    assert "Lesson 7 of 9 · 3 min" in page_html(at)
+    assert "Time without a clock" not in page_html(at)
+
+
+def test_a_link_past_the_short_track_goes_on_in_it():
+    """The step is shown; behind it comes the next that the track has."""
+    at = page(lesson="three-files", at="4", track="short", answers="three-files.4x")
+    assert "Lesson 1 of 9, step 4 of 5" in page_html(at)
+    at = press(at, "kv_next")
+    assert (query_value(at, "lesson"), query_value(at, "at")) == ("batches", "1")
+
+
+@pytest.mark.parametrize(("track", "minutes"), [("nonsense", "100 min"), ("short", "45 min")])
+def test_the_picker_says_how_long_the_track_is(track, minutes):
+    """A track of no name is all steps."""
+    at = page(track=track)
+    picker = next(element for element in at if element.type == "menu_button")
+    assert picker.label == minutes
+    steps = sum(len(lesson.steps) for lesson in lessons.lessons("en")[0])
+    assert picker.options == [f"All {steps} steps, 100 minutes", "Short: 16 steps, 45 minutes"]
+
+
+def test_the_last_step_has_nothing_behind_it():
+    """The teacher's window says so."""
+    at = page(lesson="two-replicas", at="6", notes="1")
+    assert "The session ends here" in text(at)
+
+
+def test_a_projector_keeps_the_question_and_holds_nobody_up():
+    """By a link, and by a button that stands in the address; the next step is free."""
+    at = page(lesson="last-offset", at="1", projector="1")
+    assert at.button(key="kv_projector").help == "Leave the projector view (F, Esc)"
+    assert not at.button(key="kv_next").disabled
+    at = press(at, "kv_projector")
+    assert "projector" not in at.query_params
+    assert at.button(key="kv_projector").help.startswith("The figure")
+    assert query_value(press(at, "kv_projector"), "projector") == "1"
+
+
+def test_the_list_of_pages_is_folded_until_it_is_asked_for():
+    """And folded again."""
+    at = page()
+    assert "kv-folded" in page_html(at)
+    at = press(at, "kv_fold")
+    assert "kv-folded" not in page_html(at)
+    assert "kv-folded" in page_html(press(at, "kv_fold"))
+
+
+def test_the_hand_out():
+    """Every step of a lesson, boxes to tick, lines to write on; answers only at the end; the figure
+    that tells an answer among them.
+    """
+    at = press(page(lesson="last-offset", at="2"), "kv_paper")
+    sheet = page_html(at)
+    assert all(
+        f"{part} · {step.title}" in sheet
+        for part, step in enumerate(lessons.lessons("en")[0][2].steps, 1)
+    )
+    assert sheet.count('class="kv-boxes"') == 2 and sheet.count("Your answer<i>") == 2
+    before, _, after = sheet.partition(">Answers</h2>")
+    assert (
+        "above 4\u202f096: the offset index gets" in after
+        and "above 4\u202f096: the offset index gets" not in before
+    )
+    assert "For the teacher" not in sheet and "For the teacher" in page_html(press(at, "kv_notes"))
+    assert "<h1>What the entry says</h1>" in page_html(press(at, "kv_paper"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sheet_tells_what_it_asks(language):
+    """Of every step, what is printed above its question: not the answer of the exercise, not the
+    right choice.
+    """
+    at = page(lang=language, paper="1")
+    answers = []
+    for lesson in lessons.lessons(language)[0]:
+        at.query_params["lesson"] = lesson.name
+        sheet = on_paper(assert_no_exception(at.run())).partition(
+            f"\n{text_in(language, 'workshop.answers')}\n"
+        )[0]
+        assert all(
+            f"\n{part} · {plain(step.title)}" in sheet for part, step in enumerate(lesson.steps, 1)
+        )
+        for part, step in enumerate(lesson.steps, 1):
+            above = sheet.partition(f"\n{part} · ")[2].partition(f"\n{part + 1} · ")[0]
+            for block in step.blocks("predict", "exercise"):
+                before, separator, _ = above.partition(plain(block["ask"]))
+                assert separator, (lesson.name, part)
+                answers += [
+                    (lesson.name, part, text)
+                    for text in answers_of(block, language)
+                    if re.search(rf"(?<!\d){text}(?!\d)", before)
+                ]
+    of_another_target = {
+        ("last-offset", 3, "838"),
+        ("binary-search", 2, {"en": "byte 0", "zh": "字节 0"}[language]),
+    }
+    assert set(answers) <= of_another_target  # the stepper of the same step follows 21, and 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_step_tells_what_it_asks(language):
+    """Text, figure and the words of the glossary; and no link leads to a page that shows it."""
+    at = page(lang=language)
+    told, linked = [], []
+    for lesson in lessons.lessons(language)[0]:
+        for part, step in enumerate(lesson.steps, 1):
+            at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
+            asks = step.blocks("predict", "exercise")
+            shown = plain(unasked_text(assert_no_exception(at.run()), asks))
+            told += [
+                (lesson.name, part, answer)
+                for block in asks
+                for answer in answers_of(block, language)
+                if re.search(rf"(?<!\d){answer}(?!\d)", shown, re.IGNORECASE)
+            ]
+            linked += [(lesson.name, part)] * bool(asks and onward_links(at))
+    of_another_target = {
+        ("last-offset", 3, "838"),
+        ("binary-search", 2, {"en": "byte 0", "zh": "字节 0"}[language]),
+    }
+    assert set(told) <= of_another_target  # the stepper of the same step follows 21, and 3
+    assert linked == []
+
+
+def unasked_text(at: AppTest, asks: Sequence[LessonBlock]) -> str:
+    """All that a step shows and explains, but for its questions and what a reader has to open."""
+    to_open = {
+        block[name]
+        for block in asks
+        if block.kind == "exercise"
+        for name in ("hint", "solution", "rule")
+    }
+    to_open |= {text for block in asks for text in (block["ask"], f"**{block['ask']}**")}
+    helps = [element.proto.help for element in at.markdown if element.proto.help]
+    figures = [element.proto.alt for element in at.get("plotly_chart")]
+    texts = [element.value for element in (*at.markdown, *at.code)]
+    return "\n".join(
+        [page_html(at), *helps, *figures, *(text for text in texts if text not in to_open)]
+    )
+
+
+def answers_of(block: LessonBlock, language: str) -> list[str]:
+    """What would answer a question, as it would be printed: long numbers as such, small ones with
+    what they count.
+    """
+    if block.kind == "predict":
+        text = "".join(plain(text) for text, is_right in block.choices if is_right)
+        others = plain(block["ask"]) + "".join(
+            text for text, is_right in block.choices if not is_right
+        )
+        is_long = len(text) > 8  # a single word of the subject tells nothing
+        return [re.escape(text)] * is_long + [
+            number for number in re.findall(r"\d{3,}", text) if number not in others
+        ]
+    task = tasks.task(block)
+    counts = {"probe": "slot", "floor": "slot", "time": "offset", "start": "byte"}
+    if task.kind != tasks.NUMBERS:
+        return [re.escape(plain(block["rule"]))] if block["rule"] else []
+    name = counts.get(block["of"])
+    unit = {"en": name, "zh": {"slot": "槽", "offset": "偏移量", "byte": "字节"}.get(name)}[
+        language
+    ]
+    return [
+        f"{unit} {part}" if name and part < 100 else str(part)
+        for part in task.answer
+        if name or part >= 100
+    ]
+
+
+def on_paper(at: AppTest) -> str:
+    """What is printed, as it is read: a line an element."""
+    lines = []
+
+    def walk(block) -> None:
+        for child in block.children.values():
+            if hasattr(child, "children"):
+                walk(child)
+            elif child.type in ("html", "markdown") and "kv-boxes" not in child.proto.body:
+                lines.append(plain(child.proto.body))
+
+    walk(at.main)
+    return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """Markdown or HTML without its marks, digits ungrouped."""
+    bare = unescape(re.sub(r"<[^>]*>", " ", text)).replace("`", "").replace("**", "")
+    return re.sub(r"(?<=\d)[ \u202f](?=\d{3}(?!\d))", "", bare).strip()
+
+
+def test_start_again():
+    """Asks first where there is something to forget, and says how much; then forgets everything."""
+    assert all("Forget" not in button.label for button in page(lesson="time", at="3").button)
+    at = page(lesson="time", at="3", answers="time.1b time.2x")
+    assert next(
+        button for button in at.button if button.key == "kv_reset"
+    ).label == "Forget them" and "Forget 2 answers?" in text(at)
+    assert query_value(at, "answers") == "time.1b time.2x"
+    at = press(at, "kv_reset")
+    assert (
+        "Lesson 1 of 9, step 1" in page_html(at)
+        and "0 of 52 answered" in page_html(at)
+        and "answers" not in at.query_params
+    )
+
+
+def test_who_looks_at_another_page_comes_back_to_the_same_step():
+    """By the link in the sidebar, which knows nothing of lessons; after starting again there is
+    nothing to come back to.
+    """
+    at = page(lesson="time", at="3", answers="time.1b", lang="zh")
+    assert_no_exception(at.switch_page(str(ROOT / "pages" / "health.py")).run())
+    for name in ("lesson", "at", "answers"):
+        del at.query_params[name]
+    at = assert_no_exception(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
+    assert "第 6 课，共 9 课 · 第 3 步" in page_html(at) and (
+        query_value(at, "answers"),
+        query_value(at, "lang"),
+    ) == ("time.1b", "zh")
+    assert "第 1 课" in page_html(assert_no_exception(press(at, "kv_reset").run()))
+
+
+def test_a_lesson_that_is_done_is_marked():
+    """By a sign, not by colour alone."""
+    first = "three-files.1a three-files.2a three-files.3x three-files.4x three-files.5a"
+    assert page(lesson="time", answers=first).button(key="kv_go_0").label == "✓ Three files"
+    assert (
+        page(lesson="time", answers=first.replace("4x", "4a")).button(key="kv_go_0").label
+        == "Three files"
+    )
+
+
+def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
+    """Without a line of code, while the page is open; a broken one says its line and does no
+    harm.
+    """
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    at = page()
+    assert "Lesson 1 of 9" in page_html(at)
+    (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
+    at = press(assert_no_exception(at.run()), "kv_go_9")
+    assert (
+        "Lesson 10 of 10, step 1 of 3" in page_html(at)
+        and "<h1>First</h1>" in page_html(at)
+        and "Some text with `code`." in text(at)
+    )
+    (tmp_path / "tenth.en.md").write_text(GOOD.replace("target: 21", "targt: 21"), encoding="utf-8")
+    at = assert_no_exception(at.run())
+    assert "A file is no lesson yet" in page_html(at) and at.code[0].value.startswith(
+        "tenth.en.md:11: a block stepper needs the key target"
+    )
+    assert "Lesson 1 of 9" in page_html(at)
+
+
+def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
+    """The step stands all the same."""
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    (tmp_path / "tenth.en.md").write_text(
+        GOOD.replace("set: five", "data: kafka-4.3.1-clean\ntp: gone-0"), encoding="utf-8"
+    )
+    at = page(lesson="tenth")
+    assert (
+        "This figure cannot be drawn" in page_html(at)
+        and "gone-0" in page_html(at)
+        and "Some text with `code`." in text(at)
+    )
+
+
+@pytest.mark.parametrize(
+    ("lesson", "step", "address"),
+    [
+        ("rolls", 4, {"story": "A full time index", "step": "51"}),
+        ("rolls", 1, {"of": "Simulated", "workload": "A day in ten minutes"}),
+        ("warm-section", 1, {"n": "6656"}),
+        ("warm-section", 2, {"cold": "1 MB", "grow": "40 pages", "gap": "4608 B"}),
+    ],
+)
+def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
+    """The link to its page has what the figure shows; a stepper that was moved goes on where it
+    stands.
+    """
+    answered = {"lesson": lesson, "at": str(step), "answers": f"{lesson}.{step}a {lesson}.{step}x"}
+    assert onward(page(**answered)) == address
+    if "step" in address:
+        assert onward(page(**answered, step=f"{lesson}_{step}_0.7"))["step"] == "7"
+        # where another stepper stood
+        assert onward(page(**answered, step=f"{lesson}_3_0.7")) == address
+
+
+def onward(at: AppTest) -> dict[str, str]:
+    """The address that the page of the figure is opened at."""
+    (query,) = onward_links(at)
+    return dict(parse_qsl(query))
+
+
+def onward_links(at: AppTest) -> list[str]:
+    """The address of each link to a page that shows the figure."""
+    begins = ("Open in", "在")
+    links = [element.proto for element in at.main.get("page_link")]
+    return [link.query_string for link in links if link.label.startswith(begins)]
+
+
+def test_a_growth_goes_on_at_the_slider_that_has_it():
+    """What no slider of the page offers is left to the page."""
+    values = {"search": "plain", "cold": 4, "pages": 41, "gap": 16384}
+    assert LIVE["pages"].destination(LessonBlock("pages", 1, values, ())) == (
+        "Page cache",
+        {"cold": "4 MB", "gap": "16384 B"},
+    )
