@@ -1,7 +1,7 @@
 """The lab at the end of a lesson: readers damage a copy of a log and predict its next start.
 
 Text and questions are on the left, the damage and the result on the right. The right answers are
-computed from the bytes of the copy (analysis.fault_injection), so a lesson only names the faults.
+computed from the bytes of the copy (faults.py, start_trial.py), so a lesson only names the faults.
 """
 
 from collections.abc import Callable, Mapping

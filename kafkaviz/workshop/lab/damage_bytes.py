@@ -66,7 +66,7 @@ def view(copy: LogCopy, damage: Damage, fault: str, place: int) -> DamageView:
 
     Args:
         copy: the undamaged copy.
-        fault: a name in analysis.fault_injection.faults.FAULTS.
+        fault: a name in lab.faults.FAULTS.
     """
     has_change = damage.before != damage.after
     note_before, note_after = _notes(copy, damage)

@@ -35,7 +35,7 @@ class HandoutEdition(Enum):
 
 def files(lessons: Sequence[Lesson]) -> dict[str, Callable[[], str]]:
     """Returns for each file name a function that makes the file, in the reader's language."""
-    from kafkaviz.app.takeaway import notebook
+    from kafkaviz.workshop.takeaway import notebook
 
     makers = {
         lesson_file_name(lesson): lesson_maker(lessons, number)
@@ -60,7 +60,7 @@ def lesson_maker(lessons: Sequence[Lesson], number: int) -> Callable[[], str]:
     """Returns a function that makes the file of a lesson; `number` counts from 0."""
 
     def make() -> str:
-        from kafkaviz.app.takeaway.lesson_page import lesson_page
+        from kafkaviz.workshop.takeaway.lesson_page import lesson_page
 
         return lesson_page(lessons[number], number + 1, len(lessons))
 
@@ -69,7 +69,7 @@ def lesson_maker(lessons: Sequence[Lesson], number: int) -> Callable[[], str]:
 
 def handouts_maker(lessons: Sequence[Lesson], edition: HandoutEdition) -> Callable[[], str]:
     def make() -> str:
-        from kafkaviz.app.takeaway.handouts import handouts_page
+        from kafkaviz.workshop.takeaway.handouts import handouts_page
 
         return handouts_page(lessons, edition)
 
