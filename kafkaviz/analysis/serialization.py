@@ -44,7 +44,6 @@ def to_plain(value: Any) -> Plain:
 
 
 def to_json(value: Any) -> str:
-    """Returns the plain JSON of a value as text."""
     return json.dumps(to_plain(value), separators=(",", ":"))
 
 
@@ -129,6 +128,5 @@ def _require_type(value_type: type, plain: Any) -> Any:
 
 @cache
 def _fields(value_type: type[Any]) -> tuple[tuple[str, Any], ...]:
-    """Returns the name and type of each field of a dataclass."""
     hints = get_type_hints(value_type)
     return tuple((field.name, hints[field.name]) for field in fields(value_type))

@@ -51,5 +51,4 @@ def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegme
 
 
 def distinct_marks(inactive: Iterable[InactiveSegment]) -> tuple[str | Message, ...]:
-    """Returns the different marks, sorted: `-delete`, `.deleted`."""
     return tuple(sorted({segment.mark for segment in inactive}, key=str))

@@ -130,7 +130,6 @@ class PartitionRow:
 
     @property
     def is_internal(self) -> bool:
-        """Whether this is a partition of one of Kafka's own topics."""
         return self.directory.startswith("__")
 
 
@@ -157,12 +156,10 @@ class BrokerOverview:
         )
 
     def segment_rows(self, partition: int) -> np.ndarray:
-        """Returns the rows of one topic-partition."""
         return self.segments[self.starts[partition] : self.starts[partition + 1]]
 
     @cached_property
     def partitions(self) -> tuple[PartitionRow, ...]:
-        """One row per topic-partition, in the broker's order."""
         return tuple(
             self._partition_row(partition_number, partition)
             for partition_number, partition in enumerate(self.broker.partitions)
@@ -189,7 +186,6 @@ class BrokerOverview:
         return escape_controls(names.get(partition.path.parent, "")) if len(names) > 1 else ""
 
     def directory_sums(self, log_directory: str) -> Sums:
-        """Returns the sums of one of several log directories, given by its name."""
         numbers = [
             number
             for number, row in enumerate(self.partitions)
@@ -202,7 +198,6 @@ class BrokerOverview:
         return _sums(self.segments)
 
     def count_kind(self, kind: str) -> int:
-        """Returns the number of segments of a kind in KINDS."""
         return int(np.count_nonzero(self.segments["kind"] == KINDS.index(kind)))
 
 

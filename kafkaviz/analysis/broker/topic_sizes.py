@@ -26,7 +26,6 @@ class TopicSize:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the logs and indexes together."""
         return self.log_bytes + self.index_bytes
 
 

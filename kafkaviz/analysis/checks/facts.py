@@ -131,12 +131,10 @@ def findings_by_run(
 
 
 def describe_slots(first: int, last: int) -> Message:
-    """Returns a run of slots as text: "slot 5", or "slots 5 to 8"."""
     if first == last:
         return message("finding.slot", slot=first)
     return message("finding.slots", first=first, last=last)
 
 
 def with_more_places(finding_text: Message, count: int) -> Message:
-    """Returns the text with the number of runs that are not listed."""
     return message("finding.more_places", finding=finding_text, n=count) if count else finding_text

@@ -46,10 +46,7 @@ RESTORE = message("next_step.restore_segment")
 
 
 class LogCheck(BatchObserver[Iterator[Finding]]):
-    """The check of a segment's .log."""
-
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """Starts the check; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._rows: dict[str, list[np.void]] = {
             "crc": [],
@@ -102,7 +99,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         self._rows[name] += [batches[index].copy() for index in indices[:room].tolist()]
 
     def result(self) -> Iterator[Finding]:
-        """Yields the findings about the .log."""
         yield from (self._crc_finding(row, more) for row, more in self._rows_with_more("crc"))
         yield from (self._magic_finding(row, more) for row, more in self._rows_with_more("magic"))
         yield from (self._count_finding(row, more) for row, more in self._rows_with_more("count"))
@@ -135,7 +131,6 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _batch_finding(
         self, code: str, row: np.void, problem: Message, evidence: Evidence, more: int = 0
     ) -> Finding:
-        """Returns a finding about one batch."""
         batch_text = message(
             "finding.batch",
             byte=int(row["position"]),

@@ -22,7 +22,6 @@ MAX_NAMES = 5  # number of partitions named in a finding
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about all log directories together."""
     broker, release, image = plan.broker, plan.assumed_release.release, plan.settings.image
     if broker.lacks_metadata_log:
         yield _without_metadata_log(broker, release)
@@ -232,7 +231,6 @@ def _replicas_elsewhere(
 
 
 def _assigned_to(image: MetadataImage, directory_id: str, node_id: int) -> list[str]:
-    """Returns the partitions that the metadata log assigns to a log directory of the broker."""
     return [
         f"{topic}-{partition}"
         for topic, topic_id in sorted(image.topic_ids.items())

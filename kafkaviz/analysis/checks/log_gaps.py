@@ -17,7 +17,6 @@ from kafkaviz.messages import message
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about offsets that exist twice, or not at all."""
     for older, newer in pairwise(summaries):
         if (
             older.last_offset is not None

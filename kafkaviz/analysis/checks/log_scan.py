@@ -81,7 +81,6 @@ class ScanState:
     tail: Tail | None = None
 
     def is_unsound(self, offsets: np.ndarray) -> np.ndarray:
-        """Returns which offsets are in a range where no batch can be trusted."""
         if not self.unsound_offsets or not len(offsets):
             return np.zeros(len(offsets), bool)
         first_offsets, last_offsets = np.array(sorted(self.unsound_offsets)).T
@@ -150,7 +149,6 @@ class CheckScan:
         self._finish()
 
     def _record_unread(self, start: int, stop: int) -> None:
-        """Records a range without batches, and the length in the header at its start."""
         header = self._header(start)
         is_header = (
             header is not None
@@ -220,7 +218,6 @@ class _BatchValidator:
             yield from self._flush(2)
 
     def flush_rest(self) -> Iterator[np.ndarray]:
-        """Yields the remaining rows."""
         yield from self._flush(0)
         if self._is_unsound:
             self._state.add_unsound(self._sound_offset + 1, MAX_OFFSET)
@@ -241,7 +238,6 @@ class _BatchValidator:
         yield rows[first:last]
 
     def _misplaced_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the rows whose offsets do not fit between those of their neighbours."""
         valid_rows = np.flatnonzero(rows["crc_valid"])
         base = rows["base_offset"][valid_rows]
         last = rows["last_offset"][valid_rows]
@@ -280,7 +276,6 @@ class _BatchValidator:
         )
 
     def _note(self, rows: np.ndarray) -> None:
-        """Records the misplaced batches, and the ranges of offsets that cannot be trusted."""
         is_sound = rows["is_sound"]
         room = MAX_MISPLACED - len(self._state.misplaced_batches)
         for index in np.flatnonzero(rows["crc_valid"] & ~is_sound)[:room].tolist():

@@ -61,7 +61,6 @@ def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
-    """Returns the largest checkpointed offset of each partition."""
     traces: dict[PartitionKey, Trace] = {}
     for name in CHECKPOINTS:
         try:
@@ -77,7 +76,6 @@ def _read_traces(directory: LogDirectory) -> Mapping[PartitionKey, Trace]:
 
 
 def _is_unknown(image: MetadataImage) -> bool:
-    """Returns whether it is unknown which replicas belong here."""
     return not image.topic_ids or bool(image.problems)
 
 

@@ -44,10 +44,7 @@ CODES = {
 
 
 class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
-    """The check of a segment's .index."""
-
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """Starts the check; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.offset_slots
         self._entries = self._index.entries
@@ -90,7 +87,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        """Yields the findings about the .index."""
         segment, file = self._segment, self._segment.index
         if segment.log is None:
             return
@@ -159,7 +155,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _verdicts(self) -> np.ndarray:
-        """Returns a verdict for each entry."""
         entries, starts, homes = self._entries, self._starts, self._homes
         position = starts["position"]
         verdicts = np.full(len(entries), MISMATCH, np.int8)
@@ -287,7 +282,6 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _digits(self, offset: int, position: int) -> str:
-        """Returns the eight bytes of an entry in hexadecimal."""
         halves = (offset - self._segment.base_offset, position)
         return "".join(f"{half & 0xFFFFFFFF:08x}" for half in halves)
 

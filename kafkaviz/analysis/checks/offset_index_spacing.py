@@ -57,7 +57,6 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches."""
         ordered = self._entries["position"]
         slots = np.searchsorted(ordered, batches["position"], "right") - 1
         is_indexed = (slots >= 0) & (ordered[slots] == batches["position"])

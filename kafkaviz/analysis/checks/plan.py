@@ -79,16 +79,13 @@ class CheckPlan:
         return self.broker.is_clean or not self.has_broker
 
     def is_partition_clean(self, partition: Partition) -> bool:
-        """Returns is_clean for the log directory of one partition."""
         return self.broker.directory_of(partition).is_clean or not self.has_broker
 
     @cached_property
     def transactional_ids(self) -> Mapping[int, str]:
-        """The transactional id of each producer id, as far as this broker has them."""
         return read_transactional_ids(self.broker.partitions)
 
     def facts(self, partition: Partition) -> PartitionFacts:
-        """Returns the facts for the checks of a partition and its segments."""
         policy, was_compacted = self._policy(partition), self._was_compacted(partition)
         metadata_log = partition.topic == METADATA_TOPIC
         retention_ms = self.settings.find(partition.topic, "retention.ms").value
@@ -110,7 +107,6 @@ class CheckPlan:
         )
 
     def log_directory(self, partition: Partition) -> str | None:
-        """Returns the path of a partition's log directory, or None without a broker directory."""
         return self.broker.directory_of(partition).text if self.has_broker else None
 
     def limits(self, partition: Partition) -> RetentionLimits:
@@ -157,7 +153,6 @@ class CheckPlan:
         return find(name) if local is None or local.value == SAME_AS_LOG else local
 
     def _policy(self, partition: Partition) -> list[str]:
-        """Returns the parts of cleanup.policy; empty if it is unknown."""
         setting = self.settings.find(partition.topic, "cleanup.policy")
         return str(setting.value).split(",") if setting.is_known else []
 
@@ -284,7 +279,6 @@ def newest_ms(broker: Broker) -> int:
 
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
-    """Returns the topic-partitions in cleaner-offset-checkpoint, which were compacted once."""
     compacted_logs: set[tuple[str, int]] = set()
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT

@@ -48,7 +48,6 @@ class ProducerOrder:
         self._last_rows = np.empty(0)
 
     def take(self, rows: np.ndarray) -> None:
-        """Takes the next batches, rows of log_scan.VALIDATED_BATCH."""
         is_producers = rows["crc_valid"] & (rows["magic"] >= MAGIC_2)
         is_producers &= rows["producer_id"] >= 0
         if not is_producers.any():
@@ -96,7 +95,6 @@ def _is_followed(rows: np.ndarray) -> np.ndarray:
 
 
 def _is_last(rows: np.ndarray) -> np.ndarray:
-    """Returns which rows are the last of their producer, in rows sorted by producer."""
     is_last = np.ones(len(rows), bool)
     is_last[:-1] = rows["producer_id"][1:] != rows["producer_id"][:-1]
     return is_last

@@ -83,7 +83,6 @@ def check(
 
 
 def _index_faults(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
-    """Yields the indexes that cannot be read, and why; the .log is checked all the same."""
     for kind, slots in (("index", "offset_slots"), ("timeindex", "time_slots")):
         try:
             getattr(segment, slots)

@@ -27,7 +27,6 @@ FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index
 
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings about the costs of a topic-partition's settings."""
     full_findings: list[Finding] = []
     if not any(summary.read_fault or summary.unreadable_indexes for summary in summaries):
         yield from _effect_findings(summaries, facts)
@@ -152,7 +151,6 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
-    """Yields a finding about the maps of all partitions together."""
     segments = sum(len(partition.live) for partition in broker.partitions)
     maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
     if maps > NEAR * MAX_MAP_COUNT:

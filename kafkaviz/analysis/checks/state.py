@@ -64,7 +64,6 @@ def check_partition(
     facts: PartitionFacts,
     find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
 ) -> Iterator[Finding]:
-    """Yields findings about checkpoints beyond the log's end, and about open transactions."""
     end = log_end(summaries)
     start, recovery_point = partition.checkpoints.log_start, partition.checkpoints.recovery_point
     high_watermark = partition.checkpoints.high_watermark
@@ -136,7 +135,6 @@ def _open_transactions(
     facts: PartitionFacts,
     find_transactional_ids: Callable[[], Mapping[int, str]],
 ) -> Iterator[Finding]:
-    """Yields transactions without a marker; a warning if one is open for longer than allowed."""
     if any(summary.read_fault for summary in summaries):
         return  # the end of a transaction may be in the unreadable file
     transactions, first_summaries = OpenTransactions(), {}
@@ -354,7 +352,6 @@ def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:
 
 
 def missing_finding(key: PartitionKey, trace: Trace, reason: Message, release: Release) -> Finding:
-    """Returns a finding about a partition that should be in a directory, but is missing."""
     name = f"{key[0]}-{key[1]}"
     text = message("finding.partition_missing", name=name, offset=trace.offset)
     evidence = Evidence(_trace_text(trace, reason), message("evidence.directory", name=name))

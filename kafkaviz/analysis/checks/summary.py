@@ -41,7 +41,6 @@ class Gap:
 
     @property
     def offsets(self) -> int:
-        """Number of missing offsets."""
         return self.last - self.first + 1
 
 
@@ -128,7 +127,6 @@ class CheckSummary:
     is_unsound: bool = False  # whether some part of the .log cannot be trusted
 
     def segment_facts(self) -> SegmentFacts:
-        """Returns the facts for the inference of rolls."""
         first = self.first_batch or OpeningBatch(0, -1, -1)
         return SegmentFacts(
             base_offset=self.segment.base_offset,
@@ -143,10 +141,7 @@ class CheckSummary:
 
 
 class SummaryBuilder(BatchObserver[CheckSummary]):
-    """Builds the summary of a segment from its batches."""
-
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """Starts the summary; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self.summary = CheckSummary(segment=segment)
         self._newest_ms = -1  # newest plausible timestamp that a producer set itself
@@ -324,7 +319,6 @@ def has_suspect_unit(times_ms: np.ndarray) -> np.ndarray:
 
 
 def _newest_offset(segment: LogSegment, newest: tuple[int, int, int] | None) -> int | None:
-    """Returns the offset of the first record with the newest timestamp; None if unknown."""
     if newest is None or newest[0] < 0:
         return None
     try:

@@ -52,7 +52,6 @@ def _gap_finding(partition: Partition, gap: RemoteGap, release: Release) -> Find
 
 
 def check_partition(partition: TieredPartition, release: Release = ()) -> Iterator[Finding]:
-    """Yields the findings about the remote segments of one topic-partition."""
     missing = [
         segment
         for segment in partition.segments

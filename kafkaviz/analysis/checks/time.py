@@ -59,7 +59,6 @@ def check_partition(
 
 
 def _worst(summaries: Sequence[CheckSummary], name: str) -> tuple[CheckSummary, TimeAnomaly, int]:
-    """Returns the segment with the worst anomaly of this name, the anomaly, and the total count."""
     choose = min if name == "late" else max
     worst = choose(summaries, key=lambda summary: summary.times[name].timestamp_ms)
     count = sum(summary.times[name].count for summary in summaries)

@@ -47,10 +47,7 @@ DEEP_READ = 64
 
 
 class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
-    """The check of a segment's .timeindex."""
-
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        """Starts the check; `scan_state` belongs to the scan that is observed."""
         self._segment, self._facts, self._scan_state = segment, facts, scan_state
         self._index = segment.time_slots
         self._entries = self._index.entries
@@ -90,7 +87,6 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        """Yields the findings about the .timeindex."""
         if self._segment.log is None:
             return
         if self._segment.timeindex is None:
@@ -166,7 +162,6 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _verdicts(self) -> np.ndarray:
-        """Returns a verdict for each entry."""
         entries, homes = self._entries, self._homes
         times = entries["timestamp_ms"]
         has_batch = (
@@ -267,7 +262,6 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _digits(self, timestamp_ms: int, offset: int) -> str:
-        """Returns the twelve bytes of an entry in hexadecimal."""
         return (
             f"{timestamp_ms & 0xFFFFFFFFFFFFFFFF:016x}"
             f"{(offset - self._segment.base_offset) & 0xFFFFFFFF:08x}"

@@ -79,11 +79,9 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         self._stable_begins: list[int] = []
 
     def result(self) -> SegmentTransactions:
-        """Returns the kept transactions."""
         return SegmentTransactions(list(self._steps.values()), self._stable_begins)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches, and reads the markers among them."""
         rows = list(transaction_rows(batches))
         marker_rows = [index for index, last_ms in rows if last_ms is None]
         kinds = dict(zip(marker_rows, self._marker_kinds(batches[marker_rows]), strict=True))
@@ -124,7 +122,6 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
 
 
 def _marker_kind(read: ReadInto, marker: np.void) -> ControlType | None:
-    """Returns the kind of a marker, or None if it does not end a transaction."""
     if not marker["record_count"]:
         return None
     try:

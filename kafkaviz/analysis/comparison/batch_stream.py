@@ -92,7 +92,6 @@ class BatchStream:
 
     @property
     def has_segments(self) -> bool:
-        """Whether there is anything to read."""
         return bool(self._segments)
 
     @property
@@ -102,13 +101,11 @@ class BatchStream:
 
     @property
     def segment(self) -> LogSegment:
-        """The segment of the rows."""
         assert self._segment is not None
         return self._segment
 
     @property
     def read(self) -> ReadInto:
-        """The read function for the .log of the segment."""
         assert self._read is not None
         return self._read
 
@@ -139,11 +136,9 @@ class BatchStream:
         return taken_rows
 
     def pass_unreadable(self) -> None:
-        """Continues after the unreadable range."""
         self.unreadable = None
 
     def batch_bytes(self, row: np.void) -> bytes:
-        """Returns the bytes of one of the rows."""
         return read_bytes(self.read, int(row["position"]), int(row["size_bytes"]))
 
     def _iterate(self) -> Generator[np.ndarray | UnreadableRange]:
@@ -234,7 +229,6 @@ def _is_sound(segment: LogSegment) -> bool:
 
 
 def _checked_parts(segment: LogSegment) -> Iterator[np.ndarray | Hole]:
-    """Yields every batch that can be found, and the holes between and after them."""
     size_bytes = segment.log.size_bytes
     with entry_points(segment) as points:
         scan = CheckedScan(points, size_bytes, segment.base_offset, lambda _faults: None)

@@ -39,7 +39,6 @@ class WindowBatch:
     is_crc_valid: bool
 
     def number(self, field: str) -> int:
-        """Returns a field of the row."""
         return int(self.row[field])
 
     def read(self) -> bytes:
@@ -95,7 +94,6 @@ def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> t
 
 
 def describe_pair(pair: BatchPair) -> list[ByteDifference]:
-    """Returns the fields and places in which two batches differ; empty if a side has none."""
     a, b = pair.batches
     if a is None or b is None:
         return []
@@ -115,7 +113,6 @@ def _pair(a: WindowBatch | None, b: WindowBatch | None) -> BatchPair:
 
 
 def _around(partition: Partition | None, offset: int) -> Iterator[WindowBatch]:
-    """Yields the last batches that end before the offset, and the first ones from there on."""
     if partition is None or not partition.live:
         return
     live = partition.live

@@ -39,8 +39,6 @@ Records = Mapping[int, BatchRecord]
 
 @dataclass(frozen=True)
 class FileLocation:
-    """A range of bytes in a file of one side."""
-
     file: str
     position: int
     size_bytes: int
@@ -68,7 +66,6 @@ class ByteDifference:
 
     @property
     def location(self) -> FileLocation:
-        """The location on side a, or else on side b."""
         location = self.locations[0] or self.locations[1]
         assert location is not None
         return location
@@ -77,7 +74,6 @@ class ByteDifference:
 def describe_batches(
     sides: Sequence[BatchSide], valid_crcs: tuple[bool, bool]
 ) -> list[ByteDifference]:
-    """Returns the bytes in which two batches at the same place differ."""
     data = [np.frombuffer(side[2], np.uint8) for side in sides]
     offset = min(int(row["base_offset"]) for _, row, _ in sides)
     if len(data[0]) == len(data[1]):
@@ -138,7 +134,6 @@ def describe_records(
 
 
 def _differing_range(a: bytes, b: bytes) -> tuple[int, int]:
-    """Returns the first byte that differs, and the end of the last one."""
     length = min(len(a), len(b))
     places = np.flatnonzero(
         np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length)

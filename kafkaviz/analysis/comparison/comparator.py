@@ -87,7 +87,6 @@ def compare(
 def compare_brokers(
     a: Broker, b: Broker, on_partition: PartitionCallback | None = None
 ) -> BrokerComparison:
-    """Compares two directories that are already open."""
     brokers = a, b
     releases = assume_release(a), assume_release(b)
     settings = open_settings(a, releases[0].release), open_settings(b, releases[1].release)
@@ -185,8 +184,6 @@ def _lone_broker(source: Path, partition: Partition) -> Broker:
 
 
 class _Comparer:
-    """Compares partitions of two broker directories, or of one directory at two times."""
-
     def __init__(
         self,
         brokers: tuple[Broker, Broker],
@@ -204,7 +201,6 @@ class _Comparer:
         self._profile = search_profile(releases[0].version)
 
     def compare(self, match: PartitionMatch) -> PartitionComparison:
-        """Compares the two partitions of a match, or describes the only one."""
         if match.a is None or match.b is None:
             return self._describe_alone(match)
         partitions = match.a, match.b
@@ -258,7 +254,6 @@ class _Comparer:
         )
 
     def _interval(self, partition: Partition | None, side: int) -> SettingValue | None:
-        """Returns index.interval.bytes of a partition's topic from its own side's settings."""
         if partition is None:
             return None
         return self._settings[side].find(partition.topic, INTERVAL)
@@ -312,7 +307,6 @@ class _Comparer:
         partitions: tuple[Partition, Partition],
         alignment: RecordAlignment,
     ) -> PartitionComparison:
-        """Adds the comparison of the indexes of segments that both sides have."""
         others = {segment.base_offset: segment for segment in partitions[1].live}
         intervals = tuple(
             _told_interval(setting, settings)
@@ -420,7 +414,6 @@ def _told_interval(setting: SettingValue | None, settings: Settings) -> int | No
 
 
 def _has_gaps(comparison: PartitionComparison) -> bool:
-    """Returns whether one side lacks records between those that it has."""
     start, end = comparison.compared_from or 0, comparison.compared_to or 0
     return any(
         first < end and last >= start
@@ -448,7 +441,6 @@ def _lag(replicas: tuple[Replica, Replica], alignment: RecordAlignment) -> Lag |
 def _lost_offsets(
     partition: Partition, replica: Replica, keeps_below: int | None
 ) -> tuple[OffsetRange, ...]:
-    """Returns the offsets of the records from `keeps_below` on, as ranges."""
     if keeps_below is None or keeps_below >= replica.log_end_offset:
         return ()
     collector = OffsetCollector()
@@ -483,7 +475,6 @@ def _read_epochs(
 
 
 def _read_cleaner_offsets(broker: Broker) -> Mapping[tuple[str, int], int]:
-    """Returns the offset up to which each partition was cleaned, from all log directories."""
     offsets: dict[tuple[str, int], int] = {}
     for directory in broker.log_directories:
         path = directory.path / CLEANER_CHECKPOINT
@@ -544,7 +535,6 @@ def _notes(
 
 
 def _interval_text(setting: SettingValue) -> Text:
-    """Returns the value with its source, or the reason why it is unknown."""
     if not setting.is_known:
         return setting.source
     return message("comparison.interval_setting", value=setting.value, source=setting.source)

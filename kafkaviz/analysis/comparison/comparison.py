@@ -42,12 +42,10 @@ class Relation(StrEnum):
 
     @property
     def severity(self) -> int:
-        """A number that is larger for a worse relation."""
         return tuple(Relation).index(self)
 
     @property
     def display_rank(self) -> int:
-        """A number that is smaller for a relation shown earlier."""
         return DISPLAY_ORDER.index(self)
 
     @property
@@ -157,7 +155,6 @@ class PartitionComparison:
 
     @property
     def is_torn_alone(self) -> bool:
-        """Whether the logs differ only in bytes after the last batch of one."""
         a, b = self.replicas
         return (
             self.relation is Relation.SEGMENTS_DIFFER
@@ -170,12 +167,10 @@ class PartitionComparison:
 
     @property
     def unreadable_sides(self) -> tuple[str, ...]:
-        """The sides with damaged batches."""
         return tuple(side for side, count in zip(SIDES, self.damaged_batches, strict=True) if count)
 
     @property
     def relation(self) -> Relation:
-        """The worst relation that holds."""
         return self.relations[0]
 
 

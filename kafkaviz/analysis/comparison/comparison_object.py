@@ -20,7 +20,6 @@ from kafkaviz.log.settings import SettingValue
 
 
 def as_object(comparison: BrokerComparison) -> dict[str, Any]:
-    """Returns the comparison as plain values."""
     return {
         "a": comparison.sources[0],
         "b": comparison.sources[1],

@@ -16,7 +16,6 @@ def is_equal_file(a: FileInfo, b: FileInfo) -> bool:
 
 
 def common_prefix_bytes(a: FileInfo, b: FileInfo) -> int:
-    """Returns the length of the common prefix of two files."""
     size_bytes = min(a.size_bytes, b.size_bytes)
     with file.reader(a.path) as read_a, file.reader(b.path) as read_b:
         for position, places in differing_chunks(read_a, 0, read_b, 0, size_bytes=size_bytes):

@@ -31,8 +31,6 @@ COLUMNS = {"index": ("offset", "position"), "timeindex": ("timestamp_ms", "offse
 
 
 class IndexReason(StrEnum):
-    """The reason why two indexes of the same batches differ."""
-
     MISSING = "missing"  # one side has no file
     UNWRITTEN = "unwritten"  # the same entries, but a different number of unwritten slots
     DAMAGE = "damage"  # an entry that the batches contradict, or zeros between entries
@@ -220,7 +218,6 @@ def _slots(segment: LogSegment, kind: str) -> Index:
 
 
 def _keys(entries: np.ndarray, kind: str) -> np.ndarray:
-    """Returns each entry as one comparable value."""
     columns = COLUMNS[kind]
     pairs = np.empty(len(entries), [(name, "i8") for name in columns])
     for name in columns:
@@ -338,7 +335,6 @@ def _differ_at_end(
 
 
 def _differ_in_last_entry(comparison: IndexComparison) -> bool:
-    """Returns whether the sides differ at most in their last entries."""
     return all(
         not alone or alone == ((entries or 0) - 1,)
         for alone, entries in zip(comparison.alone, comparison.entries, strict=True)
@@ -346,7 +342,6 @@ def _differ_in_last_entry(comparison: IndexComparison) -> bool:
 
 
 def _is_prefix_of_batches(batches: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Returns whether one segment begins with all batches of the other."""
     count = min(map(len, batches))
     return all(
         bool((batches[0][name][:count] == batches[1][name][:count]).all())
@@ -377,7 +372,6 @@ def _has_long_gap(
 
 
 def _has_first_offset_keys(entries: np.ndarray, batches: np.ndarray) -> bool:
-    """Returns whether the keys of entries are the first offsets of batches with several records."""
     rows = np.searchsorted(batches["position"], entries["position"])
     known = rows < len(batches)
     firsts, lasts = (batches[name][rows[known]] for name in ("base_offset", "last_offset"))
@@ -391,7 +385,6 @@ def _is_prefix(slots: list[Index]) -> bool:
 
 
 def _overlap(a: IntervalBounds, b: IntervalBounds) -> bool:
-    """Returns whether one interval fits both bounds."""
     low = max(a.low_bytes or 0, b.low_bytes or 0)
     highs = [bounds.high_bytes for bounds in (a, b) if bounds.high_bytes is not None]
     return not highs or low <= min(highs)
@@ -404,7 +397,6 @@ def _compare_lookups(
     batches: tuple[np.ndarray, np.ndarray],
     profile: SearchProfile,
 ) -> LookupComparison:
-    """Looks up the first offset whose entry is in one index only, in both indexes."""
     target = min(
         int(slots[side].entries["offset"][alone[side][0]]) for side in (0, 1) if len(alone[side])
     )
@@ -426,7 +418,6 @@ def _count_headers(batches: np.ndarray, position: int, offset: int) -> int:
 
 
 def _mean_headers(entries: np.ndarray, batches: np.ndarray) -> float:
-    """Returns the mean number of headers that a fetch at the first offset of each batch reads."""
     if not len(batches):
         return 0.0
     slots = np.searchsorted(entries["offset"], batches["base_offset"], "right") - 1

@@ -33,8 +33,6 @@ MAX_STEPS = 10_000  # a limit on the steps, each of which drops an epoch of the 
 
 
 class TruncationRule(StrEnum):
-    """The follower's action after an answer."""
-
     KEEP = "keep"  # its epoch ends at or after its log end
     END_OF_EPOCH = "end-of-epoch"  # truncate to the smaller end of the answered epoch
     ASK_AGAIN = "ask-again"  # it lacks that epoch: truncate to the end of the previous one, repeat
@@ -69,7 +67,6 @@ class EpochHistory:
 
     @property
     def latest(self) -> int:
-        """The newest epoch, or UNDEFINED."""
         return self.entries[-1][0] if self.entries else UNDEFINED
 
     @property
@@ -101,7 +98,6 @@ class EpochHistory:
         return replace(self, entries=(*self.entries, (epoch, self.log_end_offset)))
 
     def truncate(self, end_offset: int) -> "EpochHistory":
-        """Returns the history after the log was truncated to this end offset."""
         return replace(
             self,
             entries=tuple(entry for entry in self.entries if entry[1] < end_offset),
@@ -160,12 +156,10 @@ class TruncationWalk:
 
     @property
     def drop_count(self) -> int:
-        """Number of records that the follower drops."""
         return sum(last - first + 1 for first, last in self.follower_loses)
 
 
 def checkpointed_epochs(partition: Partition) -> LeaderEpochs | None:
-    """Returns the epochs in leader-epoch-checkpoint; None if it is missing or unreadable."""
     if not any(info.name == LEADER_EPOCHS for info in partition.other_files):
         return None
     try:

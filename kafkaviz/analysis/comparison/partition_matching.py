@@ -34,7 +34,6 @@ class PartitionMatch:
 
     @property
     def directory(self) -> str:
-        """The directory's name, from side a if it has one."""
         partition = self.a or self.b
         assert partition is not None
         return partition.directory
@@ -92,7 +91,6 @@ def _belong_together(a: Partition, b: Partition) -> bool:
 def _describe_others(
     partition: Partition, others: Sequence[Partition]
 ) -> tuple[str | None, str | None]:
-    """Returns the other side's topic id for this name, and its directory in another state."""
     return (
         next((other.topic_id for other in _namesakes(partition, others)), None),
         next((other.directory for other in _renamed(partition, others)), None),

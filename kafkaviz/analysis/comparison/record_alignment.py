@@ -85,7 +85,6 @@ class RecordAlignment:
     difference_count: int = 0
 
     def add_differences(self, differences: Sequence[ByteDifference]) -> None:
-        """Counts the differences, and keeps as many as there is room for."""
         self.difference_count += len(differences)
         room = MAX_DIFFERENCES - len(self.differences)
         self.differences += differences[: max(0, room)]
@@ -167,7 +166,6 @@ def _is_equal_group(group: SegmentGroup) -> bool:
 
 
 def _read_end(segment: LogSegment, side: int, alignment: RecordAlignment) -> None:
-    """Reads the end of a log whose last segment is equal on the other side."""
     with BatchStream([segment], None, segment.base_offset) as stream:
         while stream.fill():
             if stream.unreadable:
@@ -205,7 +203,6 @@ class _OpenBatch:
         return self._data
 
     def records(self) -> dict[int, BatchRecord]:
-        """Returns the readable records, by offset."""
         if self._records is None:
             self._records = {}
             try:
@@ -220,22 +217,18 @@ class _OpenBatch:
         _ = self.data
 
     def take_to(self, offset: int) -> np.ndarray:
-        """Removes and returns the offsets up to this one."""
         count = int(np.searchsorted(self.offsets, offset, "right"))
         taken_offsets, self.offsets = self.offsets[:count], self.offsets[count:]
         return taken_offsets
 
 
 class _Alignment:
-    """Two streams, taken from the front together."""
-
     def __init__(self, streams: Sequence[BatchStream], alignment: RecordAlignment) -> None:
         self._streams, self._result = streams, alignment
         # the last range of each side that cannot be read
         self._hidden: list[UnreadableRange | None] = [None, None]
 
     def run(self) -> None:
-        """Takes all batches of both streams."""
         a, b = self._streams
         while True:
             has_a, has_b = a.fill(), b.fill()
@@ -295,7 +288,6 @@ class _Alignment:
         return describe_batches((sound, damaged), (True, False))
 
     def _take_equal_run(self) -> bool:
-        """Takes the batches with equal headers, and compares their bytes."""
         a, b = self._streams
         count = min(len(a.rows), len(b.rows))
         is_equal = np.ones(count, bool)
@@ -379,7 +371,6 @@ class _Alignment:
         )
 
     def _take_by_offset(self) -> None:
-        """Takes batches that only one side has, or matches the records of overlapping batches."""
         a, b = self._streams
         if a.rows[0]["last_offset"] < b.rows[0]["base_offset"]:
             self._take_alone(0, int(b.rows[0]["base_offset"]))
@@ -389,7 +380,6 @@ class _Alignment:
             self._match_records()
 
     def _take_alone(self, side: int, end: int | None) -> None:
-        """Takes the batches of one side that end before an offset, or all present ones."""
         stream = self._streams[side]
         lasts = stream.rows["last_offset"]
         count = len(lasts) if end is None else int(np.argmin(np.append(lasts < end, 0)))
@@ -452,7 +442,6 @@ class _Alignment:
         return bool(len(stream.rows)) and int(stream.rows["base_offset"][0]) <= last
 
     def _match(self, a: _OpenBatch, b: _OpenBatch) -> None:
-        """Matches the records of two batches, up to the end of the one that ends first."""
         end = min(a.last, b.last)
         offsets_a, offsets_b = a.take_to(end), b.take_to(end)
         common = np.intersect1d(offsets_a, offsets_b, assume_unique=True)
@@ -494,7 +483,6 @@ class _Alignment:
                 batch.is_crc_valid = False
 
     def _describe(self, batches: Sequence[_OpenBatch | None]) -> None:
-        """Adds the differing bytes of two batches that were opened together."""
         a, b = batches
         assert a is not None and b is not None
         sides = tuple((batch.segment, batch.row, batch.data) for batch in (a, b))

@@ -40,7 +40,6 @@ class OffsetCollector:
         self._records = self._more_ranges = 0
 
     def add(self, first: int, last: int) -> None:
-        """Adds every offset from first to last."""
         self._records += last - first + 1
         if self._ranges and self._ranges[-1].last + 1 == first:
             self._ranges[-1] = OffsetRange(self._ranges[-1].first, last)
@@ -50,7 +49,6 @@ class OffsetCollector:
             self._more_ranges += 1
 
     def add_offsets(self, offsets: np.ndarray) -> None:
-        """Adds ascending offsets."""
         if len(offsets):
             ends = np.flatnonzero(np.diff(offsets) != 1)
             firsts = offsets[np.append(0, ends + 1)]
@@ -67,5 +65,4 @@ class OffsetCollector:
                 self.add(first, last)
 
     def result(self) -> RecordSet:
-        """Returns all ranges, in order."""
         return RecordSet(self._records, tuple(sorted(self._ranges)), self._more_ranges)

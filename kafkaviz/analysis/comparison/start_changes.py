@@ -33,8 +33,6 @@ INDEX_KINDS = ("index", "timeindex", "txnindex")
 
 
 class ChangeKind(StrEnum):
-    """The change of a file or a directory."""
-
     CUT = "cut"  # only its first bytes are left
     APPENDED = "appended"  # bytes were added at the end
     REBUILD = "rebuilt"  # an index has other entries
@@ -106,7 +104,6 @@ class StartComparison:
 
     @property
     def unexpected_steps(self) -> tuple[ForetoldStep, ...]:
-        """The predicted steps that did not happen as predicted."""
         return tuple(step for step in self.steps if step.outcome is StepOutcome.OTHERWISE)
 
 
@@ -186,7 +183,6 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
 def _is_unchanged(
     files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]], same_bytes: Mapping[str, int]
 ) -> bool:
-    """Returns whether every file has the same bytes as before, and none is new or missing."""
     return files[0].keys() == files[1].keys() and all(
         files[0][name].size_bytes == size_bytes == files[1][name].size_bytes
         for name, size_bytes in same_bytes.items()
@@ -205,7 +201,6 @@ def _newest(files: Mapping[str, FileInfo]) -> tuple[str, int]:
 
 
 def _is_other_marker(before: Broker, after: Broker) -> bool:
-    """Returns whether the marker of a clean stop is gone, or was written by a later stop."""
     if not before.is_clean:
         return False
     return not after.is_clean or before.clean_body != after.clean_body
@@ -288,7 +283,6 @@ def _outcome(
 
 
 def _is_segment_gone(step: StartupStep, partition: Partition) -> bool:
-    """Returns whether the segment was deleted or merged with another one since."""
     bases = {segment.base_offset for segment in partition.live}
     return step.segment is not None and bool(bases) and step.segment not in bases
 

@@ -38,7 +38,6 @@ OPTIONAL_NAMES = ("random_read_us", "minor_fault_us")
 
 
 def calibration_path() -> Path:
-    """Returns the file of the last calibration, in the user's cache folder."""
     return archive.cache_folder() / NAME
 
 
@@ -61,7 +60,6 @@ def load_calibration() -> dict | None:
 
 
 def _is_calibration(calibration: object) -> bool:
-    """Returns whether an object has the measures that costs are computed from."""
     if not isinstance(calibration, dict) or not isinstance(calibration.get("measured_at"), str):
         return False
     optional = [name for name in OPTIONAL_NAMES if calibration.get(name) is not None]
@@ -210,14 +208,12 @@ def _random_reads(descriptor: int, size_bytes: int) -> tuple[dict | None, list[M
 
 
 def _busy(measures: list[dict]) -> list[Message]:
-    """Returns a note if the machine was busy with other work during the measurement."""
     highest = max(measure["p90"] / measure["median"] for measure in measures)
     note = message("calibration.busy", times=highest)
     return [note] if highest > BUSY_P90_FACTOR else []
 
 
 def _summarize_timings(timings_us: list[float]) -> dict:
-    """Returns the least value, the median and the 90th percentile, in µs."""
     low, median, p90 = np.percentile(timings_us, (0, 50, 90)).tolist()
     return {
         "min": round(low, 3),

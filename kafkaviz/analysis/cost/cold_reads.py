@@ -48,7 +48,6 @@ class ColdReads:
     counts: tuple[np.ndarray, ...]
 
     def __add__(self, other: "ColdReads") -> "ColdReads":
-        """Adds the counts of another segment with the same intervals."""
         return ColdReads(
             self.intervals,
             tuple(
@@ -57,7 +56,6 @@ class ColdReads:
         )
 
     def at_interval(self, interval_bytes: int) -> "ColdReads":
-        """Returns the counts of one interval."""
         row = int(np.flatnonzero(self.intervals == interval_bytes)[0])
         return ColdReads(self.intervals[row : row + 1], self.counts[row : row + 1])
 
@@ -111,7 +109,6 @@ class ColdSweeper(BatchObserver[ColdReads]):
         self._log_bytes += int(sizes.sum())
 
     def result(self) -> ColdReads:
-        """Returns the counts of the whole segment."""
         return ColdReads(self._intervals, tuple(self._counts))
 
 
@@ -122,7 +119,6 @@ def cold_reads(
     by_base_offset: bool = False,
     read_ahead_bytes: int = READ_AHEAD_BYTES,
 ) -> ColdReads:
-    """Returns the counts for all batches of a segment at once, rows of format.batch.BATCH."""
     sweeper = ColdSweeper(
         intervals, by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
     )
@@ -225,13 +221,11 @@ def _reads(
 
 @njit(cache=True)
 def begin_scan(scan: np.record, start: int) -> None:
-    """Resets the state for a scan that has touched no page yet."""
     scan.start, scan.last_page, scan.loaded_end, scan.window, scan.count = start, -2, -1, 1, 0
 
 
 @njit(cache=True)
 def touch_header(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
-    """Updates the state of a scan after one more header."""
     first, last = position // PAGE_BYTES, (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):
         if page >= scan.loaded_end:

@@ -39,7 +39,6 @@ class Range(NamedTuple):
     high: float
 
     def times(self, count: float) -> "Range":
-        """Multiplies all three values by a count."""
         return Range(*(value * count for value in self))
 
     def scale(self, shares: "Range") -> "Range":
@@ -120,17 +119,14 @@ class LookupCosts:
 
     @property
     def each_us(self) -> Range:
-        """Time per header of this log."""
         return (
             self.header_us if self.reads_once else self.header_us.times(1 - self.one_read_share / 2)
         )
 
     def with_one_read_share(self, one_read_share: float) -> "LookupCosts":
-        """Returns the costs for a log in which this share of the batches is of magic 0 or 1."""
         return replace(self, one_read_share=one_read_share)
 
     def warm_us(self, headers: float) -> Range:
-        """Returns the time of a lookup that reads this many headers, all in the page cache."""
         return self.first_us.plus(self.each_us.times(headers))
 
     def cold_us(
@@ -242,7 +238,6 @@ class Footprint:
 
     @property
     def files(self) -> int:
-        """Number of files: a .log, an .index and a .timeindex per segment."""
         return FILES_A_SEGMENT * self.segments
 
     @property

@@ -41,7 +41,6 @@ class LookupCounts:
         return self.last - self.first + 1
 
     def counts_of(self, quantity: str) -> np.ndarray:
-        """Returns the counts of "probes", "pages" or "headers"."""
         return {PROBES: self.probes, PAGES: self.pages, HEADERS: self.headers}[quantity]
 
 
@@ -159,7 +158,6 @@ def representatives(borders: np.ndarray, first: int, last: int) -> tuple[np.ndar
 
 
 def _values_at_slots(column: np.ndarray, found_slots: np.ndarray, default: int) -> np.ndarray:
-    """Returns the value in each slot, or `default` for slot -1."""
     if not len(column):
         return np.full(len(found_slots), default, np.int64)
     return np.where(found_slots >= 0, column[np.maximum(found_slots, 0)].astype(np.int64), default)

@@ -88,12 +88,10 @@ class RemoteCost:
         return sum(times_ms) if times_ms and len(times_ms) == len(self.reads) else None
 
     def read_ms(self, read: RemoteRead) -> float:
-        """Returns the measured time of a read, or its modelled time."""
         is_measured = read.measured_ms is not None
         return read.measured_ms if is_measured else read.requests * self.request_ms
 
     def reads_of(self, file: str) -> list[RemoteRead]:
-        """Returns the reads of the file with this name."""
         return [read for read in self.reads if read.file == file]
 
 
@@ -170,7 +168,6 @@ def _round_ms(duration_ms: float | None) -> float | None:
 
 
 def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> FileView:
-    """Returns the file that a step reads."""
     if not isinstance(step, IndexSearch):
         return segment.log
     index = segment.index if step.kind == OFFSET else segment.timeindex

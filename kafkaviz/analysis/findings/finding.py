@@ -44,7 +44,6 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """The found and the expected value in one line."""
         parts = (
             self._format_part("found", self.found, self.found_hex),
             self._format_part("expected", self.expected, self.expected_hex),
@@ -80,7 +79,6 @@ class Finding:
 
     @property
     def family(self) -> str:
-        """The family of its code, one of FAMILIES."""
         return CODES[self.code].family
 
     @property
@@ -91,8 +89,6 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """The common properties of all findings with one code."""
-
     name: str
     family: str
     severity: str
@@ -999,7 +995,6 @@ def sort_key(finding: Finding) -> tuple:
 def place_key(
     severity: str, directory: str | None, file: str | None, position: int | None, code: str
 ) -> tuple:
-    """Returns the sort_key of a finding with these values."""
     return (
         SEVERITIES.index(severity),
         natural_sort_key(directory or ""),
@@ -1010,11 +1005,9 @@ def place_key(
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Returns the findings in the order of sort_key."""
     return tuple(sorted(findings, key=sort_key))
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
-    """Returns the number of findings by severity."""
     severities = [finding.severity for finding in findings]
     return {severity: severities.count(severity) for severity in SEVERITIES}

@@ -23,7 +23,6 @@ T = TypeVar("T")
 
 
 def to_object(finding: Finding) -> dict[str, Any]:
-    """Returns the finding as plain values for JSON, in English."""
     evidence = finding.evidence
     return {name: getattr(finding, name) for name in LOCATION} | {
         "message": str(finding.message),
@@ -66,7 +65,6 @@ def from_row(row: Mapping[str, Any]) -> Finding:
 
 
 def findings_to_plain(findings: tuple[Finding, ...]) -> Plain:
-    """Returns the findings of a segment as lists of plain values."""
     return to_plain(findings)
 
 
@@ -80,7 +78,6 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
 
 
 def step_to_object(step: StartupStep) -> dict[str, Any]:
-    """Returns the step as plain values for JSON, in English."""
     return {
         "partition": step.partition,
         "segment": step.segment,
@@ -117,7 +114,6 @@ def step_from_row(row: Mapping[str, Any]) -> StartupStep:
 
 
 def steps_to_json(steps: tuple[StartupStep, ...]) -> str:
-    """Returns the steps of a start for one partition directory as text."""
     return to_json(steps)
 
 

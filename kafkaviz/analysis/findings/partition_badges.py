@@ -52,7 +52,6 @@ def badges_from_rows(
 
 
 def badges_from_findings(findings: Iterable[Finding]) -> dict[str, tuple[Badge, ...]]:
-    """Returns the badges of findings, by topic-partition directory."""
     return badges_from_rows(
         (finding.partition, finding.file, finding.code, finding.severity) for finding in findings
     )

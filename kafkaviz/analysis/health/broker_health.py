@@ -100,7 +100,6 @@ class Health:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of findings by severity: "error", "warning" and "info"."""
         return counts(self.findings)
 
     @property
@@ -203,7 +202,6 @@ def plan_findings(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> list[Finding]:
-    """Reads one partition and returns the findings about it."""
     return partition_findings(
         partition, facts, [segment.check(log_segment, facts) for log_segment in partition.segments]
     )
@@ -292,7 +290,6 @@ def _local_summaries(partition: Partition, summaries: Sequence[CheckSummary]) ->
 
 
 def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
-    """Yields the findings about the broker directory itself, if it is checked."""
     if check_plan.is_whole and check_plan.has_broker:
         release = check_plan.assumed_release.release
         try:
@@ -318,7 +315,6 @@ def _broker_findings(check_plan: CheckPlan) -> Iterator[Finding]:
 
 
 def _predict_restart(check_plan: CheckPlan) -> Restart | None:
-    """Returns the predicted start, or None if a file that it reads cannot be read."""
     try:
         return check_plan.restart(
             [

@@ -51,7 +51,6 @@ def _unknown_release(health: Health) -> dict:
 
 
 def _directory_object(single: Broker) -> dict:
-    """Returns a log directory in numbers; the broker has only this one."""
     directory = single.main_directory
     return {
         "path": directory.text,

@@ -63,7 +63,6 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
         return batches[ends | np.append(True, ends[:-1])]
 
     def result(self) -> IntervalEvidence:
-        """Returns the evidence of all chunks."""
         self._add_evidence(self._pending)
         return self._evidence
 
@@ -79,7 +78,6 @@ class ChunkedEvidence(BatchObserver[IntervalEvidence]):
 
 
 def _last_indexed_row(entries: np.ndarray, batches: np.ndarray) -> int | None:
-    """Returns the row of the last batch that an entry points to, or None."""
     positions = np.ascontiguousarray(batches["position"])
     rows = np.searchsorted(positions, entries["position"])
     pointed_rows = rows[positions[rows] == entries["position"]]

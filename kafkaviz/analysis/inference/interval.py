@@ -41,7 +41,6 @@ class IntervalEvidence:
     per_append: bool = False
 
     def merge(self, other: "IntervalEvidence") -> "IntervalEvidence":
-        """Returns the evidence of both stretches together."""
         least = [
             evidence_bytes
             for evidence_bytes in (self.least_indexed_bytes, other.least_indexed_bytes)
@@ -75,7 +74,6 @@ class IntervalEvidence:
 
 
 def interval_bounds(batches: np.ndarray, entries: np.ndarray) -> IntervalBounds:
-    """Returns the intervals that fit a whole segment, from its BATCH and OFFSET_ENTRY rows."""
     return interval_evidence(batches, entries).bounds()
 
 

@@ -183,7 +183,6 @@ def _pairs_entries(segment: SegmentFacts) -> bool:
 
 
 def _numbered_rolls(segments: Sequence[SegmentFacts]) -> enumerate:
-    """Returns the number of each roll, with the segments before and after it."""
     return enumerate(pairwise(segments))
 
 

@@ -57,12 +57,10 @@ class InferredRelease:
 
     @property
     def reason(self) -> Message | None:
-        """The traces in one sentence; None if there are none."""
         return message("release.traces", traces=self.traces) if self.traces else None
 
     @property
     def is_newer(self) -> bool:
-        """Whether the directory was written by a later release than the newest known one."""
         return self.first is not None and not versions.is_known(self.first)
 
     @property
@@ -90,7 +88,6 @@ class AssumedRelease:
 
     @property
     def version(self) -> str:
-        """The release as text, such as "4.3.1"."""
         return ".".join(map(str, self.release))
 
     @property
@@ -119,7 +116,6 @@ class AssumedRelease:
 
 
 def infer_release(broker: Broker) -> InferredRelease:
-    """Returns the releases that may have written the directory, with the strongest traces."""
     traces = list(_find_traces(broker))
     first = max(
         (trace for trace in traces if trace.first),
@@ -352,7 +348,6 @@ def _formatting_level(broker: Broker) -> tuple[str, int] | None:
 
 
 def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
-    """Returns the newest readable snapshot of the metadata log and its level, or None."""
     levels = (
         (file, features.get(METADATA_VERSION)) for file, features in _snapshot_features(broker)
     )

@@ -110,7 +110,6 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
 
 
 def remote_files(path: Path) -> dict[int, RemoteFile]:
-    """Returns the segments of the log that are only in tiered storage, by base offset."""
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return tiered_view.remote_files(_partition(path).path)
@@ -118,7 +117,6 @@ def remote_files(path: Path) -> dict[int, RemoteFile]:
 
 
 def tiered_store(path: Path) -> Store | None:
-    """Returns the store of the log's tiered storage, if it has an address."""
     return tiered_view.remote_store(archive.locate(path))
 
 
@@ -168,7 +166,6 @@ def _plain_state(partition: Partition, base_offset: int) -> str | None:
 
 
 def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
-    """Returns the partition of a directory, or the only one in an archive."""
     root = archive.unpack_if_archive(path)
     paths_inside = _list_directory(root)
     has_log = any(path_inside.suffix == ".log" for path_inside in paths_inside)

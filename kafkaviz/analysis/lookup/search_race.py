@@ -66,12 +66,10 @@ class RacedSearch:
 
     @property
     def pages(self) -> tuple[int, ...]:
-        """The pages that the search reads, in ascending order."""
         return tuple(sorted({page for probe in self.probes for page in probe.pages}))
 
     @property
     def cold_pages(self) -> tuple[int, ...]:
-        """The pages that the search waits for, in the order of its probes."""
         return tuple(page for probe in self.probes for page in probe.cold_pages)
 
     def times(self, read_us: float) -> list[ProbeTime]:
@@ -88,7 +86,6 @@ class RacedSearch:
         return times
 
     def finish_us(self, read_us: float) -> float:
-        """Returns the time that the search takes; 0 if it makes no probe."""
         return max((time.end_us for time in self.times(read_us)), default=0.0)
 
 
@@ -113,7 +110,6 @@ class SearchRace:
 
     @property
     def page_slots(self) -> float:
-        """Number of entries per page."""
         return self.page_bytes / ENTRY_BYTES[self.kind]
 
     @property
@@ -123,7 +119,6 @@ class SearchRace:
 
     @property
     def is_hot(self) -> bool:
-        """Whether neither search waits."""
         return not self.plain.cold_pages and not self.warm.cold_pages
 
     @property

@@ -30,8 +30,6 @@ MAX_DECODED_BATCHES = 24
 
 
 class RecordTime(NamedTuple):
-    """The offset and timestamp of a record."""
-
     offset: int
     timestamp_ms: int
 
@@ -205,7 +203,6 @@ def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]
 
 
 def _distances(newest_ms: np.ndarray, start_ms: np.ndarray, target_ms: int) -> np.ndarray:
-    """Returns how far the target is outside of each range of times; 0 if it is inside."""
     return np.where(
         newest_ms < target_ms, target_ms - newest_ms, np.maximum(0, start_ms - target_ms)
     )

@@ -148,7 +148,6 @@ def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 
 
 def pieces(keys: np.ndarray, epsilon: int) -> int:
-    """Returns the number of lines that the keys need."""
     return int(_pieces(np.ascontiguousarray(keys, np.int64), epsilon)[2])
 
 

@@ -426,7 +426,6 @@ class IndexSizeRange:
 
     @property
     def is_as_published(self) -> bool:
-        """Whether the plain search touches the published pages."""
         return self.published_pages == self.plain
 
 

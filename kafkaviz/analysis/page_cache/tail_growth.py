@@ -41,8 +41,6 @@ class TailLookup:
 
 @dataclass(frozen=True)
 class TailLookups:
-    """Both searches at one size of the index, in full pages."""
-
     pages: int
     plain: TailLookup
     warm: TailLookup
@@ -53,7 +51,6 @@ class TailLookups:
 
 
 def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLookups, ...]:
-    """Returns the lookups at 1, 2, 3 … full pages of an offset index."""
     growth = IndexGrowth(most_pages * ENTRIES_A_PAGE)
     plain_faults, warm_faults = (
         page_replay.replay(growth, memory, warm_bytes=warm_bytes).first_faults

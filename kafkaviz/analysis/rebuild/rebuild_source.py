@@ -39,7 +39,6 @@ class RebuildSource:
     settings: tuple[SettingValue, ...]
 
     def stored_log(self) -> StoredLog:
-        """Returns the partition directory as plain values."""
         return stored_log(
             RestartLog(
                 partition=self.partition,

@@ -32,7 +32,6 @@ class WhatIf:
 
     @property
     def index_bytes(self) -> int:
-        """Size of both indexes together."""
         return (
             self.offset_entries * offset_index.ENTRY.itemsize
             + self.time_entries * time_index.ENTRY.itemsize
@@ -45,7 +44,6 @@ class WhatIf:
 
     @property
     def files(self) -> int:
-        """Number of files: a .log, an .index and a .timeindex per segment."""
         return FILES_A_SEGMENT * self.segments
 
 

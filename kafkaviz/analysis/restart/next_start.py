@@ -59,8 +59,6 @@ ConfigLookup = Callable[[Partition], IndexConfig]
 
 
 def config_lookup(settings: Settings) -> ConfigLookup:
-    """Returns a function that gives the index settings of each partition's log."""
-
     def find_partition_config(partition: Partition) -> IndexConfig:
         interval = settings.find(partition.topic, "index.interval.bytes")
         index_bytes = settings.find(partition.topic, "segment.index.bytes")
@@ -159,7 +157,6 @@ class RestartLog:
 
     @property
     def path(self) -> str:
-        """The path that join_steps takes."""
         name = self.partition.directory
         return name if self.log_directory is None else f"{self.log_directory}/{name}"
 
@@ -258,7 +255,6 @@ def own_files(broker: Broker) -> OwnFiles:
 
 
 def _is_full_folder(path: Path) -> bool:
-    """Returns whether a path is a folder that is not empty."""
     if not path.is_dir():
         return False
     with file.scan(path) as entries:
@@ -284,7 +280,6 @@ def has_replicas(broker: Broker) -> bool:
 
 
 def restart_log(broker: Broker, partition: Partition, config: IndexConfig) -> RestartLog:
-    """Returns one partition directory as a start loads it."""
     checkpoints = _checkpoints(broker, partition)
     is_in_broker = broker.shutdown_state != "unknown"
     return RestartLog(
@@ -343,7 +338,6 @@ def restart_steps(
 
 
 def stored_log(log: RestartLog) -> StoredLog:
-    """Returns a partition directory as plain values; its files are opened when they are read."""
     files = tuple(map(file.view, log_files(log.partition)))
     return StoredLog(
         directory=log.partition.directory,
@@ -358,7 +352,6 @@ def stored_log(log: RestartLog) -> StoredLog:
 
 
 def log_files(partition: Partition) -> list[FileInfo]:
-    """Returns every file of a partition directory."""
     return [
         *(info for segment in partition.segments for info in segment.files),
         *partition.other_files,
@@ -533,12 +526,10 @@ def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
 
 
 def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:
-    """Returns whether the node is the only controller of its cluster."""
     return list(image.voters) == [broker.node_number]
 
 
 def _unknown_partition_reason(partition: Partition, image: MetadataImage) -> Message:
-    """Returns why the cluster does not have this partition."""
     if partition.topic_id in image.topic_ids.values():
         return message("stray.unknown_partition", partition=partition.partition)
     known_id = image.topic_ids.get(partition.topic)

@@ -97,5 +97,4 @@ def forecast(restart: Restart, logs: int) -> RestartForecast:
 
 
 def is_as_before(steps: Iterable[StartupStep]) -> bool:
-    """Returns whether these steps leave everything that they recover unchanged."""
     return all(step.action == "keep" for step in steps if step.cause in RECOVERY_CAUSES)

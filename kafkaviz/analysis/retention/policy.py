@@ -67,12 +67,10 @@ class RetentionLimits:
 
     @property
     def has_size_limit(self) -> bool:
-        """Whether retention.bytes is known and limits the log."""
         return self.is_known and bool(self.deletes) and cast(int, self.retention_bytes) >= 0
 
     @property
     def has_time_limit(self) -> bool:
-        """Whether retention.ms is known and limits the log."""
         return self.is_known and bool(self.deletes) and cast(int, self.retention_ms) >= 0
 
     @property
@@ -124,7 +122,6 @@ class SegmentRetention:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next pass deletes the segment."""
         return self.state in DUE_STATES
 
 
@@ -302,7 +299,6 @@ def _is_expired(segment: SegmentAge, limits: RetentionLimits, now_ms: int) -> bo
 
 
 def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
-    """Returns the last moment at which retention.ms keeps the segment, or None."""
     if not limits.has_time_limit or segment.timestamp_ms is None:
         return None
     return min(segment.timestamp_ms + cast(int, limits.retention_ms), LONG_MAX)

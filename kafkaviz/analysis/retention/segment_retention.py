@@ -69,7 +69,6 @@ def segment_retention(
 
 
 def age_from_last_entry(segment: LogSegment) -> SegmentAge:
-    """Returns the age of a segment by its last time entry, or else by the time of its .log."""
     log, times = segment.log, segment.timeindex
     try:
         data = (
@@ -87,7 +86,6 @@ def age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _log_end_offset(anatomy: Anatomy) -> int:
-    """Returns the last offset plus one."""
     return (
         int(anatomy.counts.last["last_offset"]) + 1
         if anatomy.counts.last is not None

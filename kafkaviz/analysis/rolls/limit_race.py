@@ -44,7 +44,6 @@ class LimitRace:
 
     @property
     def roll(self) -> int | None:
-        """The number of the append that starts the next segment."""
         return None if self.cause is None else self.reached[self.cause]
 
     def shares(self, cause: RollCause) -> np.ndarray:

@@ -39,8 +39,6 @@ SPEEDS = np.geomspace(10, 1e8, 281)  # bytes per second at which curves are draw
 
 
 class IndexRoom(StrEnum):
-    """The room that segment.index.bytes leaves for entries."""
-
     NONE = "cannot be made"  # too small for one entry
     # Room for one time entry. Kafka keeps it for the roll, so every append rolls the segment.
     ALWAYS_FULL = "always full"
@@ -84,7 +82,6 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
 
 
 def offset_slots(segment_index_bytes: int) -> int:
-    """Returns the number of entries at which an offset index is full."""
     return IndexConfig(segment_index_bytes=segment_index_bytes).offset_slots
 
 
@@ -113,7 +110,6 @@ def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarra
 
 
 def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
-    """Returns the size of the .log at which the offset index is full."""
     return offset_slots(segment_index_bytes) * gap
 
 

@@ -72,7 +72,6 @@ class SegmentHistory:
 
     @cached_property
     def fills(self) -> np.ndarray:
-        """The states of the segment while it filled, as FILL."""
         return self.read_fills()
 
 
@@ -95,7 +94,6 @@ class RollHistory:
 
     @property
     def span_ms(self) -> int:
-        """Time from the first batch to the last."""
         return self.segments[-1].ended_ms - self.segments[0].opened_ms if self.segments else 0
 
     @property
@@ -120,7 +118,6 @@ class RollHistory:
 
 
 def appended_rows(rows: np.ndarray) -> np.ndarray:
-    """Returns the columns of INCOMING rows that a history needs, as APPEND."""
     thinned = np.empty(len(rows), APPEND)
     for name in field_names(APPEND):
         thinned[name] = rows[name]
@@ -281,7 +278,6 @@ def history_of_partition(
 def _rolls(
     facts: Sequence[SegmentFacts], reasons: Sequence[RollCause | None], config: LogConfig
 ) -> list[tuple[RollCause | None, RollReason | None]]:
-    """Returns each roll's cause, with its numbers and the limit."""
     return [
         (reason, _reason(reason, fact, next_facts, config) if reason else None)
         for (fact, next_facts), reason in zip(pairwise(facts), reasons, strict=False)
@@ -315,7 +311,6 @@ def _history_on_disk(
 def _reason(
     cause: RollCause, fact: SegmentFacts, next_facts: SegmentFacts, config: LogConfig
 ) -> RollReason:
-    """Returns an inferred cause with its numbers and the limit that the settings give."""
     value, limit = {
         RollCause.SIZE: (fact.log_bytes, config.segment_bytes),
         RollCause.TIME: (

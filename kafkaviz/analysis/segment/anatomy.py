@@ -107,7 +107,6 @@ class Anatomy:
 
     @cached_property
     def density(self) -> Density:
-        """The density of the entries that are not wrong."""
         links = self.links
         return density(
             self.index.entries, len(self.batches), len(links.indexed_rows), links.wrong_entries

@@ -63,7 +63,6 @@ class BatchCounts:
 
     @property
     def old_magics(self) -> list[int]:
-        """The magics below 2."""
         return [magic for magic in self.magics if magic < MAGIC_2]
 
     @property
@@ -103,7 +102,6 @@ class BatchCounter(BatchObserver[BatchCounts]):
         self._columns = np.zeros((3, COLUMNS))
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches."""
         if not len(batches):
             return
         if self._first is None:
@@ -154,7 +152,6 @@ class BatchCounter(BatchObserver[BatchCounts]):
             sums[first : first + len(column_sums)] += column_sums
 
     def result(self) -> BatchCounts:
-        """Returns the counts of all batches."""
         has_batch = self._first is not None
         sizes, size_counts = self._merged_sizes()
         counts, size_sums, time_sums = self._columns
@@ -179,13 +176,11 @@ class BatchCounter(BatchObserver[BatchCounts]):
 
 
 def _values(column: np.ndarray) -> list[int]:
-    """Returns the different values; most columns have only one."""
     least = int(column.min())
     return [least] if least == column.max() else np.unique(column).tolist()
 
 
 def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
-    """Returns the counts of batches in memory."""
     counter = BatchCounter(log_bytes)
     counter.observe(batches)
     return counter.result()

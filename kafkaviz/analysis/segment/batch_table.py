@@ -27,8 +27,6 @@ WINDOW_CHUNK_BYTES = 1 << 17
 
 
 class BatchTableBuilder(BatchObserver[BatchTable]):
-    """Builds the table of a .log while its full scan runs."""
-
     def __init__(self, segment: LogSegment, kept_rows: int = KEPT_ROWS) -> None:
         """Starts with no batch observed.
 
@@ -42,7 +40,6 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
         self._blocks: list[np.ndarray] = []
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches."""
         if not len(batches):
             return
         first, self._count = self._count, self._count + len(batches)
@@ -59,7 +56,6 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
         self._end_position = int(batches["position"][-1] + batches["size_bytes"][-1])
 
     def result(self) -> BatchTable:
-        """Returns the table of all observed batches."""
         if self._count <= self._kept_rows:
             return table_of_rows(np.concatenate(self._parts) if self._parts else np.empty(0, BATCH))
         blocks = np.concatenate(self._blocks)
@@ -90,7 +86,6 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> BatchTable:
 
 
 def _extend(block: np.ndarray, more: np.ndarray) -> None:
-    """Adds batches to a block that is not full yet."""
     for name in ("last_offset", "base_offset", "newest_ms"):
         block[name] = np.maximum(block[name], more[name])
     for name in ("oldest_ms", "start_ms"):

@@ -49,7 +49,6 @@ class EntryGaps:
     largest_batch_bytes: int = 0
 
     def __add__(self, other: "EntryGaps") -> "EntryGaps":
-        """Adds the gaps of another segment."""
         return EntryGaps(
             interval_bytes=self.interval_bytes,
             entries=self.entries + other.entries,
@@ -67,7 +66,6 @@ class EntryGaps:
 
     @property
     def is_dense(self) -> bool:
-        """Whether an entry was written before the interval was over."""
         return self.early > 0
 
 
@@ -90,7 +88,6 @@ class ExistingIndexCost:
     gaps: EntryGaps
 
     def __add__(self, other: "ExistingIndexCost") -> "ExistingIndexCost":
-        """Adds the cost of another segment."""
         return ExistingIndexCost(
             self.parts + other.parts,
             self.every_offset + other.every_offset,
@@ -224,7 +221,6 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._last_batches: np.ndarray | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches, rows of format.batch.BATCH."""
         if self._last_batches is not None:
             self._count(self._last_batches, is_end=False)
         self._last_batches = batches
@@ -342,7 +338,6 @@ class _HeaderCounter:
         )
 
     def replace_in(self, swept: SweepParts) -> SweepParts:
-        """Returns the replay's sums with these lookups in place of its own."""
         counts = np.trim_zeros(self._counts, "b")
         return replace(
             swept,

@@ -74,7 +74,6 @@ class Links:
 
     @property
     def wrong_times(self) -> np.ndarray:
-        """The slots of .timeindex that disagree with the .log."""
         return np.flatnonzero(~self.time_true)
 
     def own_slots(self, first: int, stop: int) -> np.ndarray:
@@ -137,7 +136,6 @@ class LinkBuilder(BatchObserver[Links]):
         self._newest_row = NONE
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches."""
         if not len(batches):
             return
         positions, last_offsets, times_ms = (
@@ -179,7 +177,6 @@ class LinkBuilder(BatchObserver[Links]):
         return newest_ms, np.maximum.accumulate(np.where(is_newer, rows, self._newest_row))
 
     def result(self) -> Links:
-        """Returns the links of all entries."""
         return self.links_of(
             np.ones(len(self._entries), bool),
             np.ones(len(self._times), bool),
@@ -221,8 +218,6 @@ class LinkBuilder(BatchObserver[Links]):
 
 
 class _SortedKeys:
-    """The keys of an index in ascending order, taken piece by piece."""
-
     def __init__(self, keys: np.ndarray) -> None:
         self._slots = np.argsort(keys, kind="stable")
         self._keys = keys[self._slots]
@@ -236,7 +231,6 @@ class _SortedKeys:
 
 
 def link(batches: np.ndarray, entries: np.ndarray, times: np.ndarray, base_offset: int) -> Links:
-    """Returns the links of batches in memory."""
     builder = LinkBuilder(entries, times, base_offset)
     builder.observe(batches)
     return builder.result()
@@ -320,7 +314,6 @@ def _entry_twins(
 
 
 def _inverse(targets: np.ndarray, length: int) -> np.ndarray:
-    """Returns which slot has each target, or NONE."""
     inverse = np.full(length, NONE)
     slots = np.flatnonzero(targets != NONE)
     inverse[targets[slots]] = slots

@@ -19,8 +19,6 @@ OFFSET_DIGITS = 19  # digits of the largest offset; Python refuses to convert th
 
 
 class NoRowReason(StrEnum):
-    """The reason why an offset has no row."""
-
     DEFAULT = ""
     NO_NUMBER = "no number"
     ELSEWHERE = "not in this segment"
@@ -41,7 +39,6 @@ class Selection(NamedTuple):
 
 
 def select_offset(anatomy: Anatomy, text: str) -> Selection:
-    """Returns the batch that holds an offset, or the default selection for ""."""
     if not text:
         return default_selection(anatomy)
     first, last = offsets(anatomy)
@@ -94,7 +91,6 @@ def _row_near_end(anatomy: Anatomy) -> int:
 
 
 def row_at_byte(anatomy: Anatomy, position: int) -> int:
-    """Returns the row at a byte of the .log; for a byte after the last batch, the last row."""
     row = anatomy.batches.row_containing_byte(position)
     return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
 

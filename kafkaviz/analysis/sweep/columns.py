@@ -30,7 +30,6 @@ class Columns:
 
     @classmethod
     def from_batches(cls, batches: np.ndarray) -> "Columns":
-        """Returns the columns of a whole segment with at least one batch."""
         builder = ColumnsBuilder()
         builder.observe(batches)
         return builder.result()
@@ -41,8 +40,6 @@ class Columns:
 
 
 class ColumnsBuilder(BatchObserver[Columns]):
-    """Collects the columns of one segment chunk by chunk."""
-
     def __init__(self) -> None:
         self._sizes, self._newest, self._targets = (
             GrowingColumn(SIZES),
@@ -52,7 +49,6 @@ class ColumnsBuilder(BatchObserver[Columns]):
         self._newest_ms = UNKNOWN
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches, rows of format.batch.BATCH."""
         newest = np.maximum.accumulate(np.append(self._newest_ms, batches["max_timestamp_ms"]))[1:]
         self._newest_ms = int(newest[-1])
         first = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
@@ -64,7 +60,6 @@ class ColumnsBuilder(BatchObserver[Columns]):
             column.add(column_part)
 
     def result(self) -> Columns:
-        """Returns the columns, which this builder then no longer holds."""
         targets = self._targets.end()
         targets.sort()
         return Columns(

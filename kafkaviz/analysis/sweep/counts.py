@@ -74,12 +74,10 @@ def quantile(counts: np.ndarray, share: float) -> int:
 
 
 def starts_of_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Returns the start of each histogram, and the end of the last one."""
     return np.append(0, np.cumsum(lengths))
 
 
 def add_histograms(counts: np.ndarray, other_counts: np.ndarray) -> np.ndarray:
-    """Returns the sum of two histograms."""
     total = np.zeros(max(len(counts), len(other_counts)), np.int64)
     total[: len(counts)] += counts
     total[: len(other_counts)] += other_counts
@@ -123,7 +121,6 @@ def add_counts(
 
 @njit(cache=True)
 def _lengths(flat: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Returns the length of each histogram without trailing zeros."""
     lengths = np.zeros(len(starts) - 1, np.int64)
     for interval_number in range(len(lengths)):
         for bin_number in range(starts[interval_number], starts[interval_number + 1]):

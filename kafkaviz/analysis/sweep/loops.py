@@ -137,7 +137,6 @@ def _scan_block(
     state: np.record,
     counts: np.ndarray,
 ) -> None:
-    """Follows one interval through a block."""
     start_row, start_position, skipped = state.start_row, state.start_position, state.skipped_bytes
     append_row, append_position, is_indexed = (
         state.append_row,

@@ -88,14 +88,12 @@ class SweepParts:
 
     @cached_property
     def index_bytes(self) -> np.ndarray:
-        """Size of both indexes together, for each interval."""
         return (
             self.entries * offset_index.ENTRY.itemsize
             + self.time_entries * time_index.ENTRY.itemsize
         )
 
     def sweep(self) -> np.ndarray:
-        """Returns a SWEEP table with one row per interval."""
         table = np.zeros(len(self.intervals), SWEEP)
         table["interval_bytes"], table["entries"], table["index_bytes"] = (
             self.intervals,
@@ -123,7 +121,6 @@ class SweepParts:
         return int(places[0])
 
     def headers_at(self, place: int) -> np.ndarray:
-        """Returns the number of targets by headers read, at one interval."""
         return self.headers[self.starts[place] : self.starts[place + 1]]
 
     def at_interval(self, interval_bytes: int) -> "SweepParts":
@@ -146,7 +143,6 @@ class SweepParts:
 
 
 def no_parts(intervals: Iterable[int] = INTERVALS) -> SweepParts:
-    """Returns the sums over no segments, to start adding with."""
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     zeros = np.zeros(len(swept_intervals), np.int64)
     return SweepParts(

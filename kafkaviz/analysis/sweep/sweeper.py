@@ -51,7 +51,6 @@ def parts(
     by_base_offset: bool = False,
     append_bytes: int | None = None,
 ) -> SweepParts:
-    """Returns the sums of sweep(), to be added to those of other segments."""
     swept_intervals = np.unique(np.fromiter(intervals, np.int64))
     sums = no_parts(swept_intervals)
     for segment in [batches] if isinstance(batches, np.ndarray) else batches:
@@ -101,7 +100,6 @@ class Sweeper(BatchObserver[SweepParts]):
         self._sums = replace(no_parts(self._intervals), segments=1)
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches of the segment."""
         if not len(batches):
             return
         appends = (
@@ -142,7 +140,6 @@ class Sweeper(BatchObserver[SweepParts]):
         )
 
     def _append_ends(self, batches: np.ndarray, appends: np.ndarray) -> np.ndarray:
-        """Returns the end row of each append."""
         if (batches[0] < 1).any():
             raise ValueError(f"no batch is {batches[0].min()} bytes")
         if appends[-1] != UNKNOWN:

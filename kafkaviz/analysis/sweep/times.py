@@ -131,7 +131,6 @@ def _answer_up_to(
     counts: np.ndarray,
     lookups: tuple[int, int, int, int, int],
 ) -> tuple[np.ndarray, tuple[int, int, int, int, int]]:
-    """Counts the lookups of the targets up to a time, which start at a given row and position."""
     answered, longest, skipped, row, position = lookups
     while answered < len(targets) and targets[answered] <= up_to_ms:
         while newest[row] < targets[answered]:

@@ -54,22 +54,14 @@ def recommend_broker(
 
 
 class TunableLog(Protocol):
-    """A log under a name."""
+    @property
+    def name(self) -> str: ...
 
     @property
-    def name(self) -> str:
-        """The name of the topic, or of the given source."""
-        ...
+    def today(self) -> CurrentConfig: ...
 
     @property
-    def today(self) -> CurrentConfig:
-        """The present settings."""
-        ...
-
-    @property
-    def measurement(self) -> LogMeasurement:
-        """The exact measurements."""
-        ...
+    def measurement(self) -> LogMeasurement: ...
 
 
 def recommend_all(

@@ -98,12 +98,6 @@ def _measure_case(
     estimated_interval: int,
     all_intervals: Collection[int],
 ) -> TuningCase:
-    """Measures a topic, or some segments of one.
-
-    Args:
-        estimated_interval: the interval for comparing the existing indexes; it is one of
-            all_intervals.
-    """
     topic, behaviour = logs[0][0].topic, release_behaviour(versions.parse(version))
     topic_settings = {
         key: setting
@@ -185,7 +179,6 @@ def _measure_case(
 def _read_chunks(
     segment: LogSegment, report_share: Callable[[float], None]
 ) -> Iterator[np.ndarray]:
-    """Yields the batches of the .log in chunks, and reports progress."""
     for batches in segment.full_scan():
         yield batches
         report_share(

@@ -33,7 +33,6 @@ class SegmentLimits:
 
     @property
     def binding(self) -> RollCause:
-        """The limit that ends segments first."""
         return min(self.ends_bytes, key=self.ends_bytes.__getitem__)
 
 

@@ -51,12 +51,10 @@ class IntervalEstimator:
         ]
 
     def observers(self, segment: LogSegment) -> tuple["_SegmentEvidence", ...]:
-        """Returns the observer of this segment's batches; none if it is not among the largest."""
         evidence = self._evidence_by_path.get(segment.log.path)
         return (evidence,) if evidence else ()
 
     def bounds(self) -> IntervalBounds:
-        """Returns the bounds that all observed segments give."""
         return reduce(
             IntervalEvidence.merge,
             (evidence.result() for evidence in self._evidence_by_path.values()),
@@ -158,7 +156,6 @@ class _SegmentEvidence(BatchObserver[IntervalEvidence]):
         self._is_empty, self._last_position = not len(entries), ()
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches."""
         self._gaps.observe(batches)
         self._last_position = (
             (int(batches["position"][-1]),) if len(batches) else self._last_position

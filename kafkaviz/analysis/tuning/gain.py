@@ -58,7 +58,6 @@ def estimate_gain(
     other: IntervalCost,
     budgets: Budgets,
 ) -> Gain:
-    """Returns the gain of the other interval."""
     blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
     means = (current.row["headers_mean"] - other.row["headers_mean"],) * 2

@@ -106,17 +106,14 @@ class IndexSizeOutcome:
 
     @property
     def cause(self) -> RollCause:
-        """The cause that ends most segments."""
         return RollCause(max(self.rolls, key=self.rolls.__getitem__))
 
     @property
     def is_index_full(self) -> bool:
-        """Whether most segments end because an index is full."""
         return self.cause in INDEX_CAUSES
 
     @property
     def rolls_a_gib(self) -> float:
-        """Rolls per GiB of log."""
         return GIB / self.log_bytes
 
     @property
@@ -126,7 +123,6 @@ class IndexSizeOutcome:
 
     @property
     def entries(self) -> int:
-        """Entries in the offset index of a closed segment, on average."""
         return round(self.offset_entries)
 
     def search(self, *, warm: bool = True) -> IndexSearchCost:

@@ -111,7 +111,6 @@ class IntervalCost:
 
     @property
     def time_entries(self) -> int:
-        """Number of time entries, from the size of both indexes in `row`."""
         offset_bytes = int(self.row["entries"]) * offset_index.ENTRY.itemsize
         return (int(self.row["index_bytes"]) - offset_bytes) // time_index.ENTRY.itemsize
 
@@ -143,7 +142,6 @@ def compute_current_cost(
 def compute_costs(
     measurement: LogMeasurement, costs: LookupCosts, budgets: Budgets = Budgets()
 ) -> tuple[IntervalCost, ...]:
-    """Returns the cost of every swept interval by the replay, for curves."""
     return tuple(
         compute_cost(measurement, costs, int(interval), budgets)
         for interval in measurement.parts.intervals
@@ -209,7 +207,6 @@ def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
 
 
 def by_target(cost: IntervalCost) -> dict[str, np.void]:
-    """Returns the SWEEP row of each kind of target."""
     return {"base_offset": cost.row, "every_offset": cost.every_row, "timestamp": cost.time_row}
 
 

@@ -94,7 +94,6 @@ def json_value(value: Any) -> Any:
 
 
 def what_if_object(replay: WhatIf) -> dict:
-    """Returns the outcome of a replay with other settings."""
     return {
         "segments": replay.segments,
         "rolls": dict(replay.rolls),
@@ -199,7 +198,6 @@ def _index_size_object(outcome: IndexSizeOutcome, costs: LookupCosts) -> dict:
 
 
 def _header_object(row: np.void) -> dict:
-    """Returns the headers read and the bytes skipped by lookups of one kind of target."""
     return {
         name: row[name].item()
         for name in field_names(row.dtype)

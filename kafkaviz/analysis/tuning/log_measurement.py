@@ -51,7 +51,6 @@ class LogMeasurement:
 
     @property
     def segments(self) -> int:
-        """Number of segments, including empty ones."""
         return self.parts.segments + self.empty_segments
 
     @property
@@ -59,7 +58,6 @@ class LogMeasurement:
         return self.parts.log_bytes
 
     def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
-        """Returns the replay's cost of a swept interval."""
         return existing_index.cost_from_replay(
             self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes
         )

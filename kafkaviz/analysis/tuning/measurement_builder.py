@@ -95,7 +95,6 @@ class MeasurementBuilder:
         )
 
     def result(self) -> LogMeasurement:
-        """Returns the measurement of all segments so far."""
         empty_parts = sweep.no_parts(self._intervals)
         measurement = (
             merge_measurements(self._measurements)
@@ -193,7 +192,6 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
 
 
 def _kept_sizes(measurements: Sequence[LogMeasurement]) -> tuple[np.ndarray, ...]:
-    """Returns the batch sizes of segments, up to KEPT_BATCHES."""
     sizes, count = [], 0
     for segment in (segment for measurement in measurements for segment in measurement.sizes):
         if count and count + len(segment) > KEPT_BATCHES:

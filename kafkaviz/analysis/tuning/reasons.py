@@ -70,7 +70,6 @@ def standing_reasons(
     budgets: Budgets,
     costs: LookupCosts,
 ) -> tuple[Reason, ...]:
-    """Returns the facts about the log that hold for any verdict."""
     reasons = []
     least_batch_bytes, all_indexed = (
         measurement.parts.least_batch_bytes,

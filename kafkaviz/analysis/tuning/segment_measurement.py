@@ -76,7 +76,6 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         self._observers = [observer for observer in observers if observer is not None]
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches, rows of format.batch.BATCH or append_batches.INCOMING."""
         for observer in self._observers if len(batches) else ():
             observer.observe(batches)
 
@@ -147,7 +146,6 @@ class _StatisticsBuilder(BatchObserver[_Statistics]):
         self._least_ms, self._most_ms = np.iinfo(np.int64).max, 0
 
     def observe(self, batches: np.ndarray) -> None:
-        """Adds the next batches."""
         data, times_ms = batches[~is_control(batches)], batches["max_timestamp_ms"]
         self._batches, self._data_batches = (
             self._batches + len(batches),
@@ -162,7 +160,6 @@ class _StatisticsBuilder(BatchObserver[_Statistics]):
         self._most_ms = max(self._most_ms, int(times_ms.max()))
 
     def result(self) -> _Statistics:
-        """Returns the counts as shares."""
         waited_ms = self._most_ms - self._least_ms
         return _Statistics(
             self._batches,

@@ -91,7 +91,6 @@ def open_broker_source(
     overrides: Mapping[str, str] | None = None,
     on_sizes: MeasureSizes = lambda _sizes: None,
 ) -> TuningSource:
-    """Measures an open broker, or one topic in all its log directories."""
     return _open_broker(
         broker,
         topic,
@@ -240,7 +239,6 @@ def _open_broker(
 def _inactive_segments(
     partitions: Sequence[Partition], topic: str | None
 ) -> tuple[InactiveSegment, ...]:
-    """Returns the segments that are not in use, of one topic or of all."""
     return tuple(
         inactive_segments(partition for partition in partitions if topic in (None, partition.topic))
     )

@@ -114,7 +114,6 @@ class TuningSource:
 
     @property
     def behaviour(self) -> ReleaseBehaviour:
-        """The writer's behaviour in this release."""
         return release_behaviour(versions.parse(self.version))
 
     @property
@@ -170,7 +169,6 @@ class TuningSource:
 
     @property
     def entry_counts(self) -> EntryCounts:
-        """The entries of all cases."""
         disk_entries = [case.disk_entries for case in self.cases if case.disk_entries is not None]
         return EntryCounts(
             _sum_pairs(case.replayed_entries for case in self.cases),
@@ -196,5 +194,4 @@ def _sum_pairs(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def field_name(name: str) -> str:
-    """Returns the name of a setting's field in LogConfig."""
     return name.replace(".", "_")

@@ -56,7 +56,6 @@ def format_us_range(value: Range) -> Message:
 
 
 def format_share(part: float) -> str:
-    """Formats a share of the log, which may be negative."""
     return ("−" if part < 0 else "") + units.share(abs(part), 1.0)
 
 
@@ -79,12 +78,10 @@ def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
 
 
 def describe_reason(reason: Reason) -> Message:
-    """Returns one reason as a part of a sentence."""
     return _DESCRIPTIONS[reason.code](reason.values)
 
 
 def describe_gain(gain: Gain) -> Message:
-    """Returns the gain of a change, each number with its range."""
     low, high = sorted((abs(gain.index_share.low), abs(gain.index_share.high)))
     shrinks = gain.index_share.typical >= 0
     text = message(
@@ -359,7 +356,6 @@ _LIMIT_KEYS = {
 
 
 def describe_limits(limits: SegmentLimits) -> Message:
-    """Returns which limit ends a segment first, and the index size that it needs."""
     full_bytes = limits.ends_bytes[limits.binding]
     key = _LIMIT_KEYS[limits.binding] if full_bytes else "limit_every_append"
     return message(f"tuning_answer.{key}", full=full_bytes, safe=limits.safe_index_bytes)
@@ -368,11 +364,6 @@ def describe_limits(limits: SegmentLimits) -> Message:
 def describe_footprint(
     footprint: Mapping[str, int], index_files: tuple[int, int] | None
 ) -> Message:
-    """Returns the number of files and maps, and the bytes that are preallocated.
-
-    Args:
-        footprint: the result of consequences.footprint_at.
-    """
     files = message(
         "tuning_answer.files_with_stale" if footprint["stale_maps"] else "tuning_answer.files",
         files=footprint["files"],
@@ -392,7 +383,6 @@ def describe_footprint(
 
 
 def describe_price(cost: IntervalCost) -> Message:
-    """Returns the worth of index bytes that the interval implies."""
     return message(
         "tuning_answer.price",
         name=SETTING,
@@ -415,7 +405,6 @@ def alter_line(name: str, value: object, topic: str | None) -> str:
 
 
 def describe_reach(name: str) -> Message:
-    """Returns which segments or appends a changed setting applies to."""
     if name in NEW_SEGMENTS:
         return message("tuning_answer.reaches_new_segments", name=name)
     key = "reaches_next_append" if name in AT_ONCE else "reaches_at_once"

@@ -21,7 +21,6 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 
 def open_workload(target: str, version: str | None, overrides: dict[str, str]) -> TuningSource:
-    """Returns the simulated log of a workload, measured segment by segment."""
     workload = simulation.open_workload(target, version, overrides)
     plan = simulation.plan_workload(workload, overrides, None, version)
     text = version or workload.kafka_version

@@ -42,7 +42,6 @@ class _Abort:
 
 
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields the findings from comparing each .txnindex with the markers of its .log."""
     if not summaries:
         return
     transactions, begins = OpenTransactions(), _TransactionBegins(summaries)
@@ -208,7 +207,6 @@ def _compare_entries(
     *,
     is_torn: bool,
 ) -> Iterator[Finding]:
-    """Yields findings about entries that differ from the log, and aborts without an entry."""
     by_marker = {abort.marker.offset: abort for abort in expected}
     wrong_slots = [
         slot
@@ -250,7 +248,6 @@ def _compare_entries(
 def _agrees(
     entry: np.void, abort: _Abort | None, facts: PartitionFacts, begins: _TransactionBegins
 ) -> bool:
-    """Returns whether an entry matches an abort of the log."""
     if abort is None or abort.marker.producer_id != entry["producer_id"] or _is_refused(entry):
         return False
     return facts.compacted or (

@@ -132,7 +132,6 @@ def check_bootstrap(
 def _check_batches(
     path: Path, partition: str | None, release: Release, consequence: Message, next_step: Message
 ) -> Iterator[Finding]:
-    """Yields a finding about the first damaged batch of a snapshot, or bytes after the last one."""
     name = f"{partition}/{path.name}" if partition else path.name
 
     def make_finding(text: Message, evidence: Evidence, position: int, length: int) -> Finding:

@@ -18,7 +18,6 @@ from kafkaviz.messages import Message, message
 def check_partition(
     partition: Partition, summaries: Sequence[CheckSummary], facts: PartitionFacts
 ) -> Iterator[Finding]:
-    """Yields the findings about leader-epoch-checkpoint, also compared with the batches."""
     if not any(file_info.name == LEADER_EPOCHS for file_info in partition.other_files):
         return
     try:

@@ -38,7 +38,6 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _consequence(data: bytes) -> Message | None:
-    """Returns the effect of these bytes on a start; None if they take the directory offline."""
     start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
     if start_fault is None:
         return message("consequence.values_read")

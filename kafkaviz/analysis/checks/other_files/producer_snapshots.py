@@ -111,7 +111,6 @@ def _is_batch_start(summaries: Sequence[CheckSummary], offset: int) -> bool:
 
 
 def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding about a snapshot that Kafka cannot read."""
     try:
         data = file.read(snapshot.path, limit_bytes=SNAPSHOT_BYTES)
         producer_snapshot.parse(data)

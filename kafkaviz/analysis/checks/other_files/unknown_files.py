@@ -26,7 +26,6 @@ LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap
 
 
 def leftovers(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields a finding about the files of a segment that is not in use."""
     file_names = [file_info.name for file_info in segment.files]
     length = sum(file_info.size_bytes for file_info in segment.files)
     text = message("finding.files_of_bytes", names=tuple(file_names), n=length)
@@ -65,7 +64,6 @@ def orphans(segment: Segment, facts: PartitionFacts) -> Iterator[Finding]:
 
 
 def check_folders(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
-    """Yields findings about folders in a partition directory, where a broker creates only files."""
     live_bases = {segment.base_offset for segment in partition.live}
     for name in file.list_folders(partition.path):
         shown_name = replace_surrogates(name)
@@ -161,7 +159,6 @@ def _name_consequence(name: str, bases: Collection[int]) -> Message | None:
 
 
 def directory_finding(name: str, release: Release) -> Finding:
-    """Returns a finding about a directory that no start accepts."""
     return finding(
         "directory-name-bad",
         message("finding.no_partition_name", name=name),
@@ -174,7 +171,6 @@ def directory_finding(name: str, release: Release) -> Finding:
 def stranger_finding(
     partition: str | None, name: str, size_bytes: int | None, release: Release
 ) -> Finding:
-    """Returns a finding about a file that is not Kafka's."""
     shown_name = replace_surrogates(name)
     path = f"{partition}/{shown_name}" if partition else shown_name
     byte_range: dict[str, Any] = (
