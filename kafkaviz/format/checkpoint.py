@@ -255,7 +255,6 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
 
 
 def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
-    """Returns the bytes of a checkpoint with the offset of each (topic, partition)."""
     lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
     return "".join(f"{line}\n" for line in (VERSION, len(lines), *lines)).encode()
 
@@ -279,11 +278,6 @@ def build_partition_metadata(topic_id: str) -> bytes:
 
 
 def _json_object(data: bytes) -> dict:
-    """Parses a JSON object.
-
-    Raises:
-        CorruptBytes: the bytes hold anything else.
-    """
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as fault:
@@ -347,11 +341,6 @@ def _entries(
 
 
 def _heading(line: tuple[int, str]) -> int:
-    """Returns the number in a line of the heading.
-
-    Raises:
-        CorruptBytes: the line is not just a number.
-    """
     position, content = line
     with suppress(ValueError):
         return parse_int(content)
@@ -387,7 +376,6 @@ def _malformed(position: int, content: str) -> CorruptBytes:
 
 
 def _parse_named_line(line: tuple[int, str], name: str) -> str:
-    """Returns the value of a "name: value" line."""
     position, content = line
     parts = _COLON.split(content)
     if len(parts) != 2 or parts[0] != name:
@@ -398,7 +386,6 @@ def _parse_named_line(line: tuple[int, str], name: str) -> str:
 
 
 def _uuid(name: str, position: int) -> bytes:
-    """Decodes an id of 22 characters into its 16 bytes."""
     with suppress(ValueError):
         uuid_bytes = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
         if len(uuid_bytes) == 16:

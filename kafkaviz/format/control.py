@@ -58,7 +58,7 @@ class ControlRecord:
     """A control record.
 
     Attributes:
-        values: the fields of the value; empty for an unknown type, whose value is not read.
+        values: the fields of the value; empty for an unknown type.
     """
 
     number: int

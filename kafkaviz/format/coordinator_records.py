@@ -79,7 +79,6 @@ def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRec
 
     Args:
         rows: tuples of (number, name, key, value, newest version, flexible from).
-        parts: types that the schemas refer to by name.
     """
     part_items = tuple(parts.items())
     return {
@@ -395,7 +394,6 @@ def dump_text(key: bytes | None, value: bytes | None, offset: int, decoder: str)
 def _decode_value(
     type_: CoordinatorRecordType, key: Values, key_text: str, value: bytes, offset: int
 ) -> CoordinatorRecord:
-    """Decodes the value of a record that is not a tombstone."""
     if len(value) < VERSION_BYTES:
         return _skip(offset, "Could not read version from value's buffer.", type_, key)
     version = _i16(value)

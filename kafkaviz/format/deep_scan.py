@@ -242,7 +242,6 @@ class DeepScan:
         self._position, self._length = position, len(tail) + read_bytes
 
     def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
-        """Checks and decodes the complete batches of the chunk."""
         chunk = self._buffer[: self._length + SLACK_BYTES]
         # one type of array: the same compiled version serves chunks and decompressed data
         chunk.flags.writeable = False
@@ -320,7 +319,6 @@ def _buffer(size_bytes: int) -> np.ndarray:
 
 
 def _table(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
-    """Returns rows of CHECKED_BATCH without any check."""
     return _checked_rows(rows(positions, headers))
 
 
@@ -348,7 +346,6 @@ def _too_large_fault(batch: np.void, limit_bytes: int) -> BatchFault:
 def _describe_fault(
     chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int
 ) -> BatchFault:
-    """Describes the fault of a batch in Kafka's words, by reading the batch alone."""
     position = int(batch["position"])
     fault = batch_records.find_fault(_bytes(chunk, chunk_position, batch).data, limit_bytes)
     error = cast("CorruptBytes", fault)  # not None: the compiled pass refused this batch
@@ -361,7 +358,6 @@ def _bytes(chunk: np.ndarray, chunk_position: int, batch: np.void) -> np.ndarray
 
 
 def _sort_by_position(pieces: list[np.ndarray]) -> np.ndarray:
-    """Merges pieces of records, each of which is in the order of the log, into that order."""
     non_empty = [piece for piece in pieces if len(piece)]
     if len(non_empty) < 2:
         return non_empty[0] if non_empty else np.empty(0, RECORD)
@@ -599,7 +595,6 @@ def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> 
 
 @njit(cache=True, boundscheck=True)
 def _sum_batches(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
-    """Checks the checksum of each batch of magic 2 in the chunk."""
     for place in range(len(batches)):
         batch = batches[place]
         start = batch.position - chunk_position
@@ -645,7 +640,6 @@ def _read_messages(
 
 
 def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int:
-    """Returns the oddities of a wrapper's readable messages."""
     oddities = 0 if legacy_messages.are_crcs_valid(messages).all() else MESSAGE_CRC
     offsets = messages.rows["offset"]
     is_misplaced = messages.fault is None and offsets[-1] != batch["last_offset"]
@@ -659,7 +653,6 @@ def _wrapper_oddities(batch: np.void, messages: legacy_messages.Messages) -> int
 
 
 def _message_rows(batch: np.void, messages: np.ndarray) -> np.ndarray:
-    """Returns rows of RECORD for the messages of a batch."""
     table = np.zeros(len(messages), RECORD)
     table["batch_position"] = batch["position"]
     for name in (

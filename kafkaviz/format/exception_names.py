@@ -31,7 +31,6 @@ def java_words(what: str) -> str:
 
 
 def is_codec_fault(what: str) -> bool:
-    """Returns whether the text is about a codec rather than about records."""
     return what.startswith(_CODEC_WORDS)
 
 

@@ -148,7 +148,6 @@ def build(
 
 
 def _prefix_size(part: bytes | None) -> bytes:
-    """Returns a key or value with its size in front."""
     return _INT.pack(-1) if part is None else _INT.pack(len(part)) + part
 
 
@@ -409,7 +408,6 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
 
 @njit(cache=True, boundscheck=True)
 def _int32(data: np.ndarray, position: int) -> int:
-    """Reads a signed big-endian integer of four bytes."""
     high = np.int64(np.int8(data[position]))
     return (
         (high << 24)  # ty: ignore[invalid-explicit-return] numba gives Python an int

@@ -126,11 +126,7 @@ class Reader:
             raise NotRead(self.at, message("corrupt.too_many_values", limit=MAX_VALUES))
 
     def read_number(self, kind: str) -> Any:
-        """Reads a number of fixed size.
-
-        Args:
-            kind: a key of UNPACK.
-        """
+        """Reads a number of fixed size; `kind` is a key of UNPACK."""
         layout = UNPACK[kind]
         start, self.at = self.at, self.at + layout.size
         if self.at > len(self.data):
@@ -150,11 +146,7 @@ class Reader:
         return _signed32(number)
 
     def read_length(self, plain: str) -> int:
-        """Reads the size of a string, bytes or array; negative means null.
-
-        Args:
-            plain: the kind of number that the plain form uses.
-        """
+        """Reads the size of a string, bytes or array; negative means null."""
         return _signed32(self.read_unsigned() - 1) if self.flexible else self.read_number(plain)
 
     def read_bytes(self, size_bytes: int) -> bytes:
@@ -175,8 +167,6 @@ class Reader:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number, boolean or uuid."""
-
     kind: str
 
     @property
@@ -209,7 +199,6 @@ class SizedValue:
 
     @property
     def default(self) -> Any:
-        """The value of a field that the bytes do not have."""
         return "" if self.kind == "str" else b""
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> str | bytes | None:
@@ -223,7 +212,6 @@ class SizedValue:
         return java_text.decode_utf8(reader.read_bytes(size))
 
     def text(self, value: Any, version: int) -> str:
-        """Returns the value as Jackson prints it."""
         if value is None:
             return "null"
         return (
@@ -233,14 +221,11 @@ class SizedValue:
 
 @dataclass(frozen=True)
 class Array:
-    """Items of one type, with their count in front."""
-
     item: "Type"
     nullable: bool = False
 
     @property
     def default(self) -> list:
-        """The value of a field that the bytes do not have."""
         return []
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> list | None:
@@ -265,7 +250,6 @@ class Array:
         return [self.item.read(reader, element) for _ in range(count)]
 
     def text(self, value: list | None, version: int) -> str:
-        """Returns the items as Jackson prints them."""
         return (
             "null"
             if value is None
@@ -285,7 +269,6 @@ class Field:
     default: Any = None  # only for a tagged field
 
     def applies_to(self, version: int) -> bool:
-        """Returns whether messages of that version have the field."""
         return self.first_version <= version and (
             self.last_version is None or version <= self.last_version
         )

@@ -34,8 +34,6 @@ METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
 class FramedType(Protocol):
-    """A type of framed records: its newest known version, and its fields."""
-
     @property
     def newest_version(self) -> int: ...
 
@@ -54,7 +52,6 @@ class MetadataRecordType:
     Attributes:
         name: the type as kafka-dump-log prints it.
         newest_version: the newest version that is known here.
-        body: the fields of all versions.
     """
 
     number: int
@@ -340,7 +337,6 @@ def directory_assignment(value: bytes) -> DirectoryAssignment | None:
 
 
 def _skip_to_directories(value: bytes, position: int) -> int:
-    """Returns the position of the directories in a PARTITION_RECORD."""
     for _ in ("replicas", "isr", "removingReplicas", "addingReplicas"):
         count, position = read_unsigned(value, position)
         position += 4 * max(0, count - 1)

@@ -71,7 +71,6 @@ def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
 
 
 def _field(tokens: list[str], parts: dict[str, str]) -> Field:
-    """Parses one field: tag, name, type, versions and default."""
     tag = int(tokens.pop(0)[1:]) if tokens[0][0] == "#" else None
     name, type_, first, last, default = tokens.pop(0), _type(tokens, parts), OLDEST, None, None
     while tokens[0] not in (",", "}"):
@@ -87,7 +86,6 @@ def _field(tokens: list[str], parts: dict[str, str]) -> Field:
 
 
 def _type(tokens: list[str], parts: dict[str, str]) -> Type:
-    """Parses a type and the question mark after it, if there is one."""
     word = tokens.pop(0)
     if word in parts:
         tokens[:0] = _tokens(parts[word])

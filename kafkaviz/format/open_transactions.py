@@ -138,10 +138,7 @@ class OpenTransactions:
         return frozenset(np.flatnonzero(is_plain).tolist())
 
     def begin(self, producer_id: int, begin: TransactionBegin) -> TransactionBegin:
-        """Takes a transactional batch and returns the producer's open transaction.
-
-        The batch may be the first or a later one of the transaction.
-        """
+        """Takes a transactional batch and returns the producer's open transaction."""
         known_begin = self._begins.get(producer_id, begin)
         if begin.last_ms > known_begin.last_ms:
             known_begin = replace(known_begin, last_ms=begin.last_ms)

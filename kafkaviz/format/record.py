@@ -331,7 +331,6 @@ def _build_record(record: Record) -> bytes:
 
 
 def _prefix_size(part: bytes | None) -> bytes:
-    """Returns a key or value with its size in front."""
     return varint.write_varint(-1) if part is None else varint.write_varint(len(part)) + part
 
 
@@ -396,7 +395,6 @@ LEFTOVER_TEXT = _TEXTS[LEFTOVER]
 
 
 def _text(fault: int, *, is_compressed: bool, found_number: int, available: int) -> Message:
-    """Returns Kafka's text for a fault."""
     if fault == _LENGTH_TOO_LONG:
         return verbatim(varint.too_long_text(found_number, varint.VARINT_BYTES))
     if fault == _PAST_END:

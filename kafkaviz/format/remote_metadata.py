@@ -33,8 +33,6 @@ NO_VALUE = (
 
 @dataclass(frozen=True)
 class RemoteRecordType:
-    """A type of record: its name, its fields, and a function that prints it."""
-
     number: int
     name: str
     body: Structure
@@ -44,8 +42,6 @@ class RemoteRecordType:
 
 @dataclass(frozen=True)
 class RemoteRecord:
-    """A decoded record, and its text in kafka-dump-log."""
-
     type: RemoteRecordType
     version: int
     values: Values
@@ -142,7 +138,6 @@ def _epochs(values: Values) -> str:
 
 
 def _refusal(java_message: str) -> KafkaParseError:
-    """Returns the error that a class of Kafka throws for values that it refuses."""
     return message.kafka_error(0, java_message, ILLEGAL_ARGUMENT)
 
 

@@ -50,8 +50,6 @@ class TopicIdPartition:
 
 @dataclass(frozen=True)
 class RemoteSegmentName:
-    """The parts of a remote file's name."""
-
     start_offset: int
     segment_id: str
     kind: str

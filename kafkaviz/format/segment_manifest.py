@@ -165,7 +165,6 @@ def decode_sizes(data: bytes) -> np.ndarray:
 
 
 def _refuse_negative(sizes: np.ndarray) -> np.ndarray:
-    """Returns the sizes after checking that none is negative."""
     if (sizes < 0).any():
         raise ValueError(f"a chunk of {sizes.min()} bytes")
     return sizes
@@ -256,11 +255,6 @@ def _metadata(fields: Mapping[str, Any] | None) -> ManifestMetadata | None:
 
 
 def _long(number: Any) -> int:
-    """Returns a number as a Java long.
-
-    Raises:
-        ValueError: it is not a number, or out of range.
-    """
     whole_number = int(number)
     if not ~MAX_OFFSET <= whole_number <= MAX_OFFSET:
         raise ValueError("a number that no long holds")

@@ -185,7 +185,6 @@ def _length(header: np.void) -> int:
 
 
 def _record_base(header: np.void) -> spans_record.RecordBase:
-    """Returns the values to which the deltas of a batch's records are added."""
     attributes = int(header["attributes"])
     append_time_ms = int(header["max_timestamp_ms"]) if attributes & LOG_APPEND_TIME else None
     return spans_record.RecordBase(
@@ -197,7 +196,6 @@ def _record_base(header: np.void) -> spans_record.RecordBase:
 
 
 def _check_crc(crc: Span, data: memoryview, size_bytes: int) -> Span:
-    """Returns the checksum's span with a note whether the checksum is right."""
     if len(data) < size_bytes:
         return crc
     computed_crc = crc32c(data[CRC_START:])
@@ -461,13 +459,7 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
 
 
 def _real_offset(messages: np.ndarray, position: int) -> Message:
-    """Returns the real offset of a message inside a wrapper, as a note.
-
-    The note says so if Kafka does not read that far.
-
-    Args:
-        position: the position of the message.
-    """
+    """Returns a note with the real offset of a message in a wrapper, if Kafka reads that far."""
     offsets = messages["offset"][messages["position"] == position]
     if not len(offsets):
         return message("span.message_not_reached")

@@ -45,7 +45,7 @@ def records(
 ) -> list[Span]:
     """Returns the spans of the records that have a byte in [start, stop), by default all.
 
-    The spans tile the data from the first such record to the last. By default they tile all of it.
+    The spans tile the data from the first such record to the last.
 
     Args:
         position: the position of `data` in the file.
@@ -86,8 +86,6 @@ def records(
 
 @dataclass(kw_only=True)
 class _RecordReader:
-    """Reads one record span by span."""
-
     data: memoryview
     cursor: int
     end: int  # of the record, in data
@@ -239,7 +237,6 @@ class _RecordReader:
 
 
 def _control_type(key: bytes) -> Text:
-    """Returns the name of the type in a control record's key, or "unknown"."""
     number = int.from_bytes(key[2 : control.KEY_BYTES], "big", signed=True)
     return (
         control.ControlType(number).name

@@ -46,7 +46,6 @@ class RowFormat:
 
 
 def offset_entries(base_offset: int) -> RowFormat:
-    """Returns the format of the .index of a segment."""
     return RowFormat(
         offset_index.ENTRY,
         {
@@ -69,7 +68,6 @@ def offset_entries(base_offset: int) -> RowFormat:
 
 
 def time_entries(base_offset: int) -> RowFormat:
-    """Returns the format of the .timeindex of a segment."""
     return RowFormat(
         time_index.ENTRY,
         {
@@ -221,7 +219,6 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
 
 
 def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
-    """Says what the checksum covers, and whether it is right."""
     computed_crc = crc32c(data[producer_snapshot.CRC_START :])
     return (
         message("span.checksum_matches", covers=crc.note)

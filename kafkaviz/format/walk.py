@@ -201,7 +201,6 @@ def take_headers(
 
 @njit(cache=True, boundscheck=True)
 def _int32(buffer: np.ndarray, position: int) -> int:
-    """Reads a signed big-endian integer of four bytes."""
     value = (
         (np.int64(buffer[position]) << 24)
         | (np.int64(buffer[position + 1]) << 16)

@@ -143,7 +143,6 @@ class ReleaseBehaviour:
 
 
 def release_behaviour(release: Release) -> ReleaseBehaviour:
-    """Returns the behaviour of a release such as (4, 3) or (3, 9, 0)."""
     return ReleaseBehaviour(
         release=release,
         first_offset_keys=not versions.LAST_OFFSET_KEYS.applies_to(release),

@@ -166,8 +166,7 @@ def _broker_name(topic_name: str) -> str | None:
 def _java_date(ms: int) -> str:
     """Formats a time as java.util.Date does, in UTC.
 
-    Java's years have no limit: a clock in microseconds is in the year 58692. Python's do, so a
-    multiple of 400 years is subtracted, after which dates and weekdays repeat (146 097 days, 20 871
+    Python's years end at 9999. After 400 years dates and weekdays repeat (146 097 days, 20 871
     weeks).
     """
     cycles, within_ms = divmod(ms, CALENDAR_MS)
@@ -184,7 +183,6 @@ def _uuid(random: np.random.Generator) -> str:
 
 
 def _control(kind: ControlType, value: bytes) -> Record:
-    """Returns a control record with version 0 in key and value."""
     return Record(
         offset_delta=0,
         timestamp_delta_ms=0,
@@ -194,7 +192,6 @@ def _control(kind: ControlType, value: bytes) -> Record:
 
 
 def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:
-    """Builds a batch of magic 2 without a producer."""
     records = list(records)
     body, header = record.build(records), np.zeros(1, HEADER)
     header["base_offset"], header["batch_length_bytes"] = (

@@ -116,7 +116,6 @@ def _holds_log(folder: Path) -> bool:
 
 
 def _is_partition(folder: Path) -> bool:
-    """Returns whether the folder contains a segment's .log."""
     try:
         return any(map(_is_log, os.listdir(folder)))
     except OSError:
@@ -181,11 +180,7 @@ def new_files(
 
 
 def make_folder(out: Path) -> None:
-    """Creates the folder if it does not exist.
-
-    Raises:
-        CannotOpen: the folder cannot be created.
-    """
+    """Creates the folder if it does not exist; raises CannotOpen if it cannot."""
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
 
@@ -239,17 +234,12 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
 
 
 class DiskLogs:
-    """A LogBytes that writes files into a new folder.
+    """A LogBytes that writes files into a folder, which is created with the first file.
 
     The current file stays open until `close`.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Stores the arguments.
-
-        Args:
-            folder: the folder; created with the first file if it does not exist.
-        """
         self._folder, self._open, self._base = folder, None, -1
         self._sizes: dict[int, int] = {}
 
@@ -300,7 +290,6 @@ class DiskLogs:
         return {self._path(base_offset).name for base_offset in self._sizes}
 
     def close(self) -> None:
-        """Closes the current file."""
         if self._open is not None:
             os.close(self._open)
         self._open, self._base = None, -1

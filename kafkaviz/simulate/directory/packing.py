@@ -42,11 +42,9 @@ class _FileStream(io.RawIOBase):
         self._read, self._position, self._size_bytes = read, 0, size_bytes
 
     def readable(self) -> bool:
-        """Returns True."""
         return True
 
     def readinto(self, buffer) -> int:
-        """Fills the buffer with the next bytes and returns their number."""
         length = min(len(buffer), self._size_bytes - self._position)
         count = (
             self._read(self._position, np.frombuffer(buffer, np.uint8)[:length]) if length else 0

@@ -147,7 +147,6 @@ class _Numbers:
         self._next = 0
 
     def assign(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the append numbers of the next rows."""
         if self._ends is not None:
             return np.searchsorted(self._ends, rows["last_offset"], "left")
         self._next += len(rows)
@@ -196,7 +195,6 @@ def _bytes_in(name: str, read: ReadInto, rows: np.ndarray) -> bytes:
 
 
 def _bytes(read: ReadInto, rows: np.ndarray) -> bytes:
-    """Returns the bytes of adjacent batches."""
     start = int(rows["position"][0])
     data = np.empty(int(rows["size_bytes"].sum()), np.uint8)
     filled_bytes = 0

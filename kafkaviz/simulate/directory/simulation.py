@@ -486,7 +486,6 @@ class Run:
 
 
 def _partition(directory: str) -> names.PartitionName:
-    """Parses the name of a topic-partition's directory."""
     return cast(names.PartitionName, names.parse_directory(directory))
 
 

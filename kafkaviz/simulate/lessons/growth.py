@@ -147,8 +147,6 @@ class Append:
 
 @dataclass(frozen=True)
 class CleanRestart:
-    """A clean stop and a start."""
-
     now_ms: int
 
 
@@ -232,8 +230,6 @@ def _bytes(row: np.ndarray) -> bytes:
 
 
 class _GrowthRecorder:
-    """A log and its recorded steps."""
-
     def __init__(self, log: UnifiedLog) -> None:
         self._log, self._steps, self._contents = log, [], [SegmentContents(log.active.base_offset)]
         self._add(StepKind.OPEN, self._state(log.active), self._state(log.active))
@@ -285,7 +281,6 @@ class _GrowthRecorder:
         self._contents.append(SegmentContents(self._log.active.base_offset))
 
     def _new_state(self) -> State:
-        """Returns the state of the new active segment before its first append."""
         active = self._log.active
         return State(
             base_offset=active.base_offset,
@@ -322,7 +317,6 @@ class _GrowthRecorder:
             contents.times.append((timestamp_ms, base + key))
 
     def restart(self, now_ms: int) -> None:
-        """Records a clean stop and a start."""
         log, state_before = self._log, self._state(self._log.active)
         log.close(now_ms)
         self._note_entries(log.active)

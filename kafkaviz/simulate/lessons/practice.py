@@ -64,8 +64,7 @@ class PracticeLog:
     Attributes:
         batches: an array of ROW.
         apart_ms: milliseconds between two records of a batch.
-        offset: an interesting offset to search for.
-        timestamp_ms: an interesting timestamp to search for.
+        offset, timestamp_ms: interesting targets of a search.
     """
 
     log: LogView

@@ -79,7 +79,6 @@ def _seal(rows: np.ndarray, data: np.ndarray) -> None:
 
 @njit(cache=True)
 def _put_header(data: np.ndarray, position: int, row: np.record) -> None:
-    """Writes all header fields except the checksum."""
     put_int(data, position, row.base_offset, 8)
     put_int(data, position + _LENGTH, row.size_bytes - LENGTH_END, 4)
     put_int(data, position + _EPOCH, row.leader_epoch, 4)
@@ -122,7 +121,6 @@ def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: in
 
 @njit(cache=True)
 def varint_bytes(number: int) -> int:
-    """Returns the size of a number as a varint or varlong."""
     if -64 <= number < 64:
         return 1
     zigzag, count = np.uint64((number << 1) ^ (number >> 63)), 0
@@ -183,7 +181,6 @@ def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, st
 
 @njit(cache=True)
 def digits(number: int) -> int:
-    """Returns the number of decimal digits of a non-negative number."""
     count, limit = 1, 10
     while number >= limit and count < 19:
         limit, count = limit * 10, count + 1

@@ -198,6 +198,5 @@ def threshold(share: float) -> int:
 
 
 def seed_stream(seed: int) -> np.uint64:
-    """Returns the stream of a seed, which may be any integer."""
     with np.errstate(over="ignore"):
         return mix.py_func(np.uint64(seed % 2**64) + _GOLDEN)

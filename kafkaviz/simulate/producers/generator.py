@@ -186,7 +186,6 @@ def generate(
 
 @njit(cache=True)
 def _is_over(plan: np.record, state: np.record, wait_ns: int) -> bool:
-    """Returns whether the phase ends before the next batch."""
     if (
         state.phase_records >= plan.most_records
         or state.phase_batches >= plan.most_batches
@@ -317,7 +316,6 @@ def _generate_batch(
 def _timestamp_ms(
     plan: np.record, tables: np.ndarray, state: np.record, busy_ns: int, record_stream: np.uint64
 ) -> int:
-    """Returns the producer's timestamp of a record."""
     if plan.no_timestamps:
         return -1
     since_ns = _real_ns(plan, busy_ns)
@@ -342,7 +340,6 @@ def _timestamp_ms(
 
 @njit(cache=True)
 def _value_bytes(plan: np.record, tables: np.ndarray, record_stream: np.uint64) -> int:
-    """Returns the size of a value; NULL for a null."""
     if plan.null_threshold and happens(stream(record_stream, _DRAW_NULL), plan.null_threshold):
         return NULL
     return _number_of(tables[VALUES], record_stream, _DRAW_VALUE)
@@ -367,7 +364,6 @@ def _fill_row(
     max_ms: int,
     deep: int,
 ) -> None:
-    """Fills the row of a data batch, except for its producer."""
     _fill_position(plan, state, row, size_bytes, count)
     row.attributes, row.marker = plan.attributes, NO_MARKER
     row.base_timestamp_ms = first_ms
@@ -425,7 +421,6 @@ def _number(
 
 @njit(cache=True)
 def _count(plan: np.record, state: np.record, row: np.record, size_bytes: int) -> None:
-    """Adds a batch to the counters."""
     state.last_amount = (
         row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
     )

@@ -190,7 +190,6 @@ def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray
 
 
 def _enter(state: np.ndarray) -> None:
-    """Sets the state to the start of a phase."""
     state["phase_start_ns"] = state["clock_ns"]
     for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
         state[name] = 0
@@ -304,7 +303,6 @@ def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray
 def _plan(
     phase: Phase, workload: Workload, config: LogConfig, behaviour: ReleaseBehaviour
 ) -> tuple[np.ndarray, _Parts]:
-    """Returns the phase as the compiled loop reads it."""
     plan = np.zeros(1, PLAN)
     headers, values = _headers(phase.headers)
     by_name = (
@@ -345,7 +343,6 @@ def _limits(phase: Phase) -> dict[str, int]:
 
 
 def _times(phase: Phase) -> dict[str, int]:
-    """Returns the fields of PLAN for bursts and timestamps."""
     return {
         "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,
         "off_ns": phase.bursts.off_ms * MS_NS if phase.bursts else 0,
@@ -360,7 +357,6 @@ def _times(phase: Phase) -> dict[str, int]:
 
 
 def _keys(phase: Phase) -> dict[str, int]:
-    """Returns the fields of PLAN for keys; a size of -1 means no keys."""
     if not phase.keys:
         return {"key_bytes": batch_encoder.NULL}
     digits = len(str(phase.keys.count - 1))
@@ -373,7 +369,6 @@ def _keys(phase: Phase) -> dict[str, int]:
 
 
 def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> dict[str, int]:
-    """Returns the fields of PLAN for a batch's attributes, producers and transactions."""
     append_time = LOG_APPEND_TIME if config.message_timestamp_type == "LogAppendTime" else 0
     transactional = TRANSACTIONAL if phase.transactions else 0
     return {
@@ -405,7 +400,6 @@ def _tables(phase: Phase) -> np.ndarray:
 
 
 def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
-    """Returns the table of a number after narrowing its limits."""
     return table(replace(spread, least=max(spread.least, least), most=min(spread.most, most)))
 
 

@@ -59,7 +59,6 @@ class TomlField:
 
     @property
     def name(self) -> str:
-        """The name of the dataclass's attribute."""
         return self.attribute or self.key
 
 
@@ -160,8 +159,6 @@ def text(longest: int = 2000) -> ValueCodec:
 
 
 def choice(options: Sequence[str]) -> ValueCodec:
-    """Returns the kind for one of several words."""
-
     def read_choice(value: Any, where: Message) -> str:
         if value not in options:
             raise toml_error(
@@ -182,8 +179,6 @@ def flag() -> ValueCodec:
 
 
 def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
-    """Returns the kind for an integer within limits."""
-
     def read_whole(value: object, where: Message) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise toml_error(where, message("toml.is_no_whole_number", value=value_text(value)))
@@ -193,8 +188,6 @@ def whole_number(least: int, most: int = 2**31 - 1) -> ValueCodec:
 
 
 def number(least: float, most: float) -> ValueCodec:
-    """Returns the kind for a finite number within limits."""
-
     def read_number(value: object, where: Message) -> float:
         if (
             isinstance(value, bool)
@@ -278,8 +271,6 @@ def moment_text(ms: int) -> str:
 def table_of(
     table_class: type["DataclassInstance"], known_fields: Sequence[TomlField]
 ) -> ValueCodec:
-    """Returns the kind for a nested table with these fields."""
-
     def write(value: "DataclassInstance") -> str:
         return f"{{ {', '.join(lines(value, known_fields))} }}"
 
@@ -292,8 +283,6 @@ def table_of(
 
 
 def list_of(kind: ValueCodec, most: int) -> ValueCodec:
-    """Returns the kind for a list of at most `most` values."""
-
     def read_several(value: object, where: Message) -> tuple[Any, ...]:
         if not isinstance(value, list) or len(value) > most:
             raise toml_error(where, message("toml.is_no_list", value=value_text(value), most=most))

@@ -90,7 +90,6 @@ class Workload:
 
     @property
     def directory(self) -> str:
-        """The name of the topic-partition's directory."""
         return f"{self.topic}-{self.partition}"
 
     @property
@@ -254,7 +253,6 @@ def _fill_batches(phase: Phase, *, fills_batches: bool) -> Phase:
 
 
 def _phase_lines(phase: Phase) -> list[str]:
-    """Returns the lines under [[phase]]."""
     if phase.silence_ms is not None:
         return toml_fields.lines(phase, PHASE)
     rate = next(key for key, unit in RATE_KEYS.items() if unit == phase.rate_of)
@@ -312,7 +310,6 @@ def _topic_name(name: str) -> str:
 
 
 def _check(workload: Workload, name: str) -> Workload:
-    """Returns the workload after checking that brokers and producers allow its phases."""
     if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
         raise toml_error(
             message("toml.key_of_file", where=verbatim(name), key="topic"),

@@ -81,7 +81,6 @@ def spread(least: int, most: int) -> ValueCodec:
 
 
 def spread_text(value: Spread) -> str:
-    """Returns the TOML text of a distribution."""
     if value.shape == CONSTANT:
         return str(value.mean)
     parts = [

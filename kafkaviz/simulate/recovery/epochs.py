@@ -18,12 +18,7 @@ class LeaderEpochs:
     """The leader epochs of one log; epochs and start offsets both increase."""
 
     def __init__(self, entries: Iterable[Epoch] = ()) -> None:
-        """Takes the epochs of a file.
-
-        Args:
-            entries: the epochs in the order of the file; each removes earlier ones that contradict
-                it.
-        """
+        """Takes the epochs of a file, in its order."""
         self.entries: list[Epoch] = []
         for epoch, start in entries:
             self.assign(epoch, start)
@@ -34,7 +29,7 @@ class LeaderEpochs:
         return self.entries[-1][0] if self.entries else -1
 
     def assign(self, epoch: int, start: int) -> None:
-        """Adds an epoch that begins at an offset."""
+        """Adds an epoch that begins at an offset, and removes earlier ones that contradict it."""
         if self.entries and epoch == self.entries[-1][0] and start >= self.entries[-1][1]:
             return
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):

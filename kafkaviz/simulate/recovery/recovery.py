@@ -176,8 +176,6 @@ def recover(
 
 
 class _Run:
-    """One pass over a .log."""
-
     def __init__(
         self,
         read: ReadInto,

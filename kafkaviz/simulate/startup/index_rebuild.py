@@ -44,7 +44,6 @@ class RebuiltSegment:
     has_txnindex: bool
 
     def files(self) -> dict[str, bytes]:
-        """Returns the index files by name."""
         stem = file_stem(self.base_offset)
         index_files = {
             f"{stem}.index": self.recovered_segment.closed_index(),

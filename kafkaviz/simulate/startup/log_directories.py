@@ -193,7 +193,6 @@ def _disagreement(
 
 
 def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep:
-    """Returns the failure of a directory whose meta.properties is refused."""
     path = directory.path
     why = message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault)
     words = f"Encountered I/O error in metadata log directory {path}. Cannot continue."

@@ -80,7 +80,6 @@ class LogLoader:
 
         Args:
             why: a cause that replaces "unflushed" in every step of the recovery.
-            on_recovered: called for each recovered segment.
         """
         self._log, self._clean, self._behaviour, self._on_recovered = (
             log,

@@ -100,7 +100,6 @@ def properties_fault(data: bytes) -> Message | None:
 
 
 def _fault_in(properties: Mapping[str, str]) -> Message | None:
-    """Returns why MetaProperties refuses parsed properties, or None."""
     written_version = properties.get("version", "0")
     version = int_or_none(written_version.strip())
     if version not in (0, 1):

@@ -238,7 +238,6 @@ def begin(
     time_slots: int,
     log_end_offset: int,
 ) -> None:
-    """Sets the state of a new segment."""
     state.base_offset, state.created_ms, state.jitter_ms = base_offset, created_ms, jitter_ms
     state.log_bytes = state.bytes_since_last_index_entry = 0
     state.max_timestamp_ms, state.max_timestamp_offset = -1, base_offset
@@ -310,7 +309,6 @@ def find_refusal(
 
 @njit(cache=True)
 def assign_positions(rows: np.ndarray, start: int, end: int, state: np.record) -> None:
-    """Sets the positions of batches, one after another at the end of the .log."""
     for row_number in range(start, end):
         rows[row_number].position = state.log_bytes
         state.log_bytes += rows[row_number].size_bytes

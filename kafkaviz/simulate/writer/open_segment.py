@@ -47,8 +47,7 @@ class OpenSegment:
         """Opens a segment.
 
         Args:
-            index: the bytes of the .index on disk; None if it does not exist yet.
-            timeindex: the bytes of the .timeindex on disk; None if it does not exist yet.
+            index, timeindex: the bytes of these files on disk; None if the file does not exist yet.
         """
         self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
         self.index, self.timeindex = (
@@ -276,7 +275,6 @@ class OpenSegment:
             file.append(entries)
 
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
-        """Returns the cause of a roll, with the numbers that caused it."""
         state, limit, cause = self.counters[0], limits[0], cast(RollCause, CAUSES[number])
         append = append_rows(rows, row)
         match cause:

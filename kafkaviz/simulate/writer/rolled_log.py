@@ -84,7 +84,6 @@ class RolledLog:
 
     @property
     def rows(self) -> int:
-        """The number of rows in the log."""
         return int(self._totals["rows"][0])
 
     @property
@@ -118,7 +117,6 @@ class RolledLog:
             raise AppendRefused
 
     def segments(self) -> list[RolledSegment]:
-        """Returns the segments, the active one last."""
         count, total = self.segment_count, self._totals[0]
         rolls, states = self._rolls[: count - 1], self._states[:count]
         ends = (
@@ -147,7 +145,6 @@ class RolledLog:
         return segments
 
     def _reason(self, number: int) -> RollReason:
-        """Returns the cause of a roll, with the numbers that caused it."""
         state, roll, limit = self._states[number], self._rolls[number], self._limits[0]
         cause = CAUSES[roll["cause"]]
         match cause:

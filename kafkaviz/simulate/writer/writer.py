@@ -130,7 +130,6 @@ class UnifiedLog:
 
     @property
     def active(self) -> OpenSegment:
-        """The segment that is written to."""
         return self.segments[-1]
 
     # ---- appends and rolls
@@ -215,7 +214,6 @@ class UnifiedLog:
             self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
-        """Starts a new segment and makes it the active one."""
         segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
         self.segments.append(segment)
@@ -362,12 +360,7 @@ class UnifiedLog:
         self.epochs.entries = [epoch for epoch in self.epochs.entries if epoch[1] < offset]
 
     def delete_records(self, offset: int, now_ms: int) -> int:
-        """Raises the log start offset and deletes the segments below it.
-
-        Returns:
-            The number of deleted segments. A segment is deleted if the next one starts at or below
-            the log start offset.
-        """
+        """Raises the log start offset, deletes the segments below it, and returns their number."""
         if offset > self.log_start_offset:
             self.log_start_offset = offset
             self._snapshot_offset = max(self.snapshots, default=offset)
