@@ -1,1 +1,1 @@
-"""The folder of Parquet tables, and what it says of itself."""
+"""The catalog: a folder of Parquet tables with a description of itself."""

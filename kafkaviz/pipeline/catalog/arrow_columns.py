@@ -1,11 +1,11 @@
-"""Arrow columns of Python's values and of numpy's, put together from their bytes.
+"""Builds Arrow columns from Python and numpy values, directly from bytes.
 
-pyarrow.array makes them of anything, and with its first one imports pandas, to know pandas' own
-values: 0.4 s of processor in each process, a tenth of a small ingest. So they are written here as
-Arrow's format has them: a bit a row that is not null, and the values one behind the other; of texts
-in front of these where each begins.
+pyarrow.array accepts any values, but its first call imports pandas to recognise pandas' own values.
+This costs 0.4 s of CPU time per process, a tenth of a small ingest. So the buffers are written here
+in Arrow's format: a validity bit per row, then the values. A text column also has the start of each
+text.
 
-    ["a", None, "bcd"]    bits 0b101, begins 0 1 1 4, "abcd"
+    ["a", None, "bcd"]    bits 0b101, starts 0 1 1 4, "abcd"
 """
 
 from array import array
@@ -17,26 +17,28 @@ import pyarrow as pa
 
 from kafkaviz.pipeline.catalog.schema import BOOL, DOUBLE, INT, LONG, STRING
 
-# as module array and numpy name them
+# the type names of module array and of numpy
 NUMBERS = {INT: ("i", np.int32), LONG: ("q", np.int64), DOUBLE: ("d", np.float64)}
-LARGEST_OFFSET = 2**31 - 1  # in the texts of a column
+LARGEST_OFFSET = 2**31 - 1  # the largest start of a text in a column
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """A table of rows; what a row does not have is null.
+    """Returns a table of rows; a missing key becomes null.
 
     Raises:
-        TypeError: a value is of another type than its column, or OverflowError.
+        TypeError: a value does not have the type of its column.
+        OverflowError: a number is too large for its column.
     """
     columns = [column([row.get(field.name) for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """A column of Python's values, None for null.
+    """Returns a column of Python values; None becomes null.
 
     Raises:
-        TypeError: a value is of another type, or OverflowError.
+        TypeError: a value has another type.
+        OverflowError: a number is too large for the type.
     """
     if kind == STRING:
         return repeated_texts(values, [1] * len(values))
@@ -44,7 +46,7 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if kind == BOOL:
         return numpy_column(np.array(list(map(bool, values)), bool), kind, is_absent)
     code, _ = NUMBERS[kind]
-    # strict, unlike numpy: no float is an int here
+    # stricter than numpy: a float is not accepted as an int
     numbers = array(code, (0 if value is None else value for value in values))
     return _build(kind, len(values), [pa.py_buffer(numbers)], is_absent)
 
@@ -52,13 +54,13 @@ def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 def numpy_column(
     values: np.ndarray, kind: pa.DataType, is_absent: np.ndarray | None = None
 ) -> pa.Array:
-    """A column of an array of bools or numbers.
+    """Returns a column from an array of bools or numbers.
 
     Args:
-        is_absent: where it is null.
+        is_absent: a mask of the rows that are null.
 
     Raises:
-        OverflowError: a number is none of that type.
+        OverflowError: a number cannot be represented in that type.
     """
     if kind == BOOL:
         return _build(kind, len(values), [_bits(values)], is_absent)
@@ -70,13 +72,13 @@ def numpy_column(
 
 
 def repeated_texts(texts: Sequence[str | None], counts: Sequence[int]) -> pa.Array:
-    """A column of texts, None for null.
+    """Returns a column of repeated texts; None becomes null.
 
     Args:
-        counts: how often each comes, one behind the other.
+        counts: how many times each text is repeated.
 
     Raises:
-        OverflowError: they take more than 2 GiB.
+        OverflowError: the texts take more than 2 GiB.
     """
     encoded = [b"" if text is None else text.encode() for text in texts]
     sizes = np.repeat(np.fromiter(map(len, encoded), np.int64, len(encoded)), counts)
@@ -93,11 +95,10 @@ def repeated_texts(texts: Sequence[str | None], counts: Sequence[int]) -> pa.Arr
 def _build(
     kind: pa.DataType, length: int, buffers: Sequence[pa.Buffer], is_absent: np.ndarray | None
 ) -> pa.Array:
-    """The array of these buffers."""
     validity = None if is_absent is None or not is_absent.any() else _bits(~is_absent)
     return pa.Array.from_buffers(kind, length, [validity, *buffers])
 
 
 def _bits(values: np.ndarray) -> pa.Buffer:
-    """A bit a bool, the lowest first."""
+    """Packs bools into bits, lowest bit first."""
     return pa.py_buffer(np.packbits(values, bitorder="little"))

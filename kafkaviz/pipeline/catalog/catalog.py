@@ -1,15 +1,15 @@
-"""A catalog: a folder of Parquet tables, and its _catalog.json.
+"""A catalog: a folder of Parquet tables with a description, _catalog.json.
 
-That says which files are in it and what they were read from.
+The description lists the files of the catalog and the directories that they were read from.
 
     OUT/_catalog.json
     OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/
     restart_steps/  retention/  checked/  stamps/
         each with *.parquet
 
-All of these are links to .current/…, and .current is one to the folder of the last run, which one
-rename replaces (commit.py): who lists a table's folder reads what _catalog.json names, each row
-once, and both change at the same instant. Nothing here needs Spark.
+All of these are links into .current, which is a link to the folder of the last run. A run replaces
+.current by one rename (commit.py). So the tables and _catalog.json always change together, and
+listing a table's folder gives each row once. Spark is not needed here.
 """
 
 import json
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.findings import StoredHealth
 
 NAME = CATALOG_FILE
-ROWS_AT_ONCE = 1024  # of a table that is gone through
+ROWS_AT_ONCE = 1024  # rows of a table that are read at once
 FULL_INGEST = message("errors.full_ingest")
 
 
 class Catalog:
-    """The tables of a catalog, as its last run left them."""
+    """The tables of a catalog, from its last run."""
 
     def __init__(self, path: Path, info: CatalogInfo) -> None:
         self.path, self.info = path, info
@@ -48,25 +48,25 @@ class Catalog:
     def table(
         self, name: str, columns: Sequence[str] | None = None, filters: Any = None
     ) -> pa.Table:
-        """A table, or the columns and the rows of it that are asked for.
+        """Returns a table, or some of its columns and rows.
 
-        A run that replaces the catalog meanwhile is no error: the new one is read then.
+        If a run replaces the catalog in the meantime, the new one is read.
 
         Args:
-            filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")].
+            filters: filters for pyarrow.parquet.read_table, such as [("topic", "==", "orders")].
 
         Raises:
-            CannotOpen: files of it are missing or damaged.
+            CannotOpen: files of the table are missing or damaged.
         """
         return self._read(name, columns, filters)[1]
 
     def batches(
         self, name: str, columns: Sequence[str] | None = None, rows_at_once: int = ROWS_AT_ONCE
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of a table in their order, some at a time.
+        """Yields the rows of a table in order, in parts.
 
         Raises:
-            CannotOpen: files of it are missing or damaged, or the catalog was replaced meanwhile.
+            CannotOpen: files of the table are missing or damaged, or the catalog was replaced.
         """
         import pyarrow.parquet as pq
 
@@ -76,10 +76,10 @@ class Catalog:
                     yield from rows.iter_batches(rows_at_once, columns=columns, use_threads=False)
 
     def stamps(self) -> Iterator[StampRow]:
-        """What was read, as it was then: table stamps, row by row.
+        """Yields the rows of table stamps: the files in the state in which they were read.
 
         Raises:
-            CannotOpen: as of `batches`; a row that holds something else.
+            CannotOpen: a row is invalid, or the table cannot be read; see `batches`.
         """
         columns = ["broker", "base_offset", "suffix", "json"]
         with self._translate_faults("stamps"):
@@ -87,12 +87,10 @@ class Catalog:
                 yield from (from_row(row, self.info) for row in batch.to_pylist())
 
     def segments(self, columns: Sequence[str]) -> tuple[list[StoredSegment], pa.Table]:
-        """All segments as they were read, and columns of table segments of the same run.
-
-        The n-th of them is the n-th row.
+        """Returns all stored segments and columns of table segments, in the same order.
 
         Raises:
-            CannotOpen: something that must be read cannot be.
+            CannotOpen: a file cannot be read, or the two do not match.
         """
         info, rows = self._read("segments", columns)
         stored_segments = list(segments_of(Catalog(self.path, info).stamps()))
@@ -107,25 +105,25 @@ class Catalog:
         return stored_segments, rows
 
     def is_fresh(self, brokers: "Iterable[Broker]", level: CheckLevel | None = None) -> bool:
-        """Whether the catalog is of these directories as they are now, and its files exist.
+        """Returns whether the catalog has exactly these directories in their current state.
 
-        No more directories and no fewer.
+        Its files must exist too.
 
         Args:
-            level: of the checks that it must hold too.
+            level: the level of checks that the catalog must include, if any.
         """
         from kafkaviz.pipeline.ingest.inventory import inventory
 
         return inventory(brokers).is_in(self, level) and not missing_files(self.path, self.info)
 
     def health(self, broker: str) -> "StoredHealth":
-        """What was found about a broker, by its name in the tables.
+        """Returns the findings about a broker, as analysis.health.broker_health.check returns them.
 
-        What analysis.health.broker_health.check says of it.
+        Args:
+            broker: its name in the tables.
 
         Raises:
-            CannotOpen: of kind "missing", the catalog was made without findings, or not of this
-                broker.
+            CannotOpen: the catalog has no findings, or not of this broker; the kind is "missing".
         """
         from kafkaviz.pipeline.ingest.findings import stored_health
 
@@ -153,7 +151,7 @@ class Catalog:
             ) from None
 
     def severities(self) -> dict[str, int]:
-        """How many findings there are of each severity."""
+        """Returns the number of findings of each severity."""
         counts = Counter(
             severity
             for batch in self.batches("findings", ["severity"])
@@ -164,7 +162,7 @@ class Catalog:
     def _read(
         self, name: str, columns: Sequence[str] | None = None, filters: Any = None
     ) -> tuple[CatalogInfo, pa.Table]:
-        """The rows, and the description that named their files."""
+        """Returns the rows, and the description that lists their files."""
         if name not in TABLES:
             raise KafkavizError(message("errors.no_such_table", name=name, names=tuple(TABLES)))
         info = self.info
@@ -196,20 +194,20 @@ class Catalog:
 
 
 def read(path: Path | str) -> Catalog:
-    """The catalog in this folder.
+    """Opens the catalog in this folder.
 
     Raises:
-        CannotOpen: of kind "missing", there is none.
+        CannotOpen: there is none; the kind is "missing".
     """
     path = Path(path)
     return Catalog(path, read_info(path))
 
 
 def read_info(path: Path) -> CatalogInfo:
-    """What _catalog.json says.
+    """Reads _catalog.json.
 
     Raises:
-        CannotOpen: there is none, or none that this version understands.
+        CannotOpen: it is missing, or this version cannot read it.
     """
     try:
         document = json.loads((path / NAME).read_bytes())
@@ -243,12 +241,10 @@ def read_info(path: Path) -> CatalogInfo:
 
 
 def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
-    """The Parquet files that the description names and that are missing or damaged.
+    """Returns the table and name of each Parquet file that is missing or damaged.
 
-    Each one's table and name.
-
-    Of most only the footer is read; the tables of segments and of stamps, which every run needs,
-    are read completely.
+    The tables segments and stamps, which every run needs, are read completely. For other tables,
+    only the footers are read.
     """
     stored_files = [
         (table, file, rows) for table, files in info.tables.items() for file, rows in files.items()
@@ -264,7 +260,7 @@ def missing_files(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
         count = sum(1 for _ in segments_of(Catalog(path, info).stamps()))
     except CannotOpen:
         return missing | {("stamps", NAME)}
-    # rows of other segments
+    # otherwise the tables have rows of different segments
     return missing if info.rows["segments"] == count else missing | {("segments", NAME)}
 
 
@@ -288,7 +284,7 @@ def _rows(
 
 
 def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
-    """Whether the file can be read and has so many rows."""
+    """Returns whether the file can be read and has `rows` rows."""
     import pyarrow.parquet as pq
 
     try:

@@ -1,8 +1,8 @@
-"""What _catalog.json says of a catalog, and how it is stored.
+"""The content of _catalog.json, and its JSON format.
 
-It says which directories were read and which files the tables have. What each segment was when it
-was read, and where its rows are, stands in table stamps (stamps.py): as text here it had 75 MB of a
-hundred thousand segments.
+It describes the directories that were read and the files of the tables. The state of each segment
+and the places of its rows are in table stamps instead (stamps.py): as JSON they would take 75 MB
+for a hundred thousand segments.
 """
 
 import re
@@ -22,18 +22,18 @@ from kafkaviz.messages import Message
 from kafkaviz.pipeline.catalog.schema import TABLES
 
 FORMAT = 12
-READ_FORMATS = (11, FORMAT)  # 11 has no log directories, and no column log_directory
-Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
+READ_FORMATS = (11, FORMAT)  # 11 has neither log directories nor the column log_directory
+Stamp = tuple[int, int]  # size in bytes, and mtime in ns
 
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """How a broker directory was checked, and the start that is predicted.
+    """How a broker directory was checked, and whether its next start is predicted to succeed.
 
-    None where that could not be known.
+    `clean` and `starts` are None if unknown.
     """
 
-    assumed_release: AssumedRelease  # whose behaviour it is
+    assumed_release: AssumedRelease  # the release whose start is predicted
     clean: bool | None = None
     starts: bool | None = None
     level: CheckLevel = CheckLevel.RECORDS
@@ -41,8 +41,6 @@ class SourceCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredLogDirectory:
-    """One of a broker's log directories."""
-
     path: Path
     directory_id: str | None
     has_metadata_log: bool
@@ -50,30 +48,29 @@ class StoredLogDirectory:
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogSource:
-    """A broker as it was when it was read."""
+    """A broker in the state in which it was read."""
 
-    broker: str  # the name in the tables
-    path: Path  # of the log directory with the metadata log, else of the first one
-    given: Path  # the same, or the folder or archive that it is in
+    broker: str  # its name in the tables
+    path: Path  # the log directory with the metadata log, or else the first one
+    given: Path  # the same, or the folder or archive that contains it
     node_id: str | None
     cluster_id: str | None
-    # of its partitions; of two of one name with the folder, disk-b/orders-0
+    # Its partition directories. If two have the same name, with the folder: disk-b/orders-0.
     directories: tuple[str, ...]
-    # its own, beside the partitions; by path from the directory `path`
+    # the files outside of partitions; by path from the directory `path`
     files: Mapping[str, Stamp]
-    log_directories: tuple[StoredLogDirectory, ...] = ()  # none up to format 11
-    # None where the findings were left out
+    log_directories: tuple[StoredLogDirectory, ...] = ()  # empty up to format 11
+    # None if the findings were left out
     checked: SourceCheck | None = field(default=None, compare=False)
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The paths of its log directories."""
         return tuple(directory.path for directory in self.log_directories) or (self.path,)
 
 
 @dataclass(frozen=True)
 class RowRange:
-    """Rows of a segment in a Parquet file of a table: `rows` of them from first_row on."""
+    """Rows of a segment in a Parquet file: `rows` rows from `first_row` on."""
 
     file: str
     first_row: int
@@ -82,25 +79,25 @@ class RowRange:
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogInfo:
-    """All that _catalog.json says."""
+    """The content of _catalog.json."""
 
-    kafkaviz: str  # the version that wrote it
+    kafkaviz: str  # the version that wrote the catalog
     sources: tuple[CatalogSource, ...]
-    tables: Mapping[str, Mapping[str, int]]  # each table's files and the rows in each
-    # whatever could not be read: of the directories, and of all segments
+    tables: Mapping[str, Mapping[str, int]]  # the files of each table, and the rows in each
+    # everything that could not be read, of directories and segments
     problems: tuple[Problem, ...] = ()
-    # how many segments are not in use, by the suffix of their files
+    # the number of segments that are not in use, by file suffix
     suffixes: Mapping[str, int] = field(default_factory=dict)
-    format: int = FORMAT  # of READ_FORMATS
+    format: int = FORMAT  # one of READ_FORMATS
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """The number of rows of each table."""
         return {table: sum(files.values()) for table, files in self.tables.items()}
 
 
 def to_json(info: CatalogInfo) -> dict:
-    """The description as it is stored."""
+    """Returns the description as JSON values."""
     return {
         "format": FORMAT,
         "kafkaviz": info.kafkaviz,
@@ -115,11 +112,11 @@ def to_json(info: CatalogInfo) -> dict:
 
 
 def from_json(document: dict[str, Any]) -> CatalogInfo:
-    """The description that was stored so.
+    """Parses a description that to_json returned.
 
     Raises:
-        ValueError: the document is no description; so with LookupError, TypeError and
-            AttributeError.
+        ValueError: the document is invalid; LookupError, TypeError and AttributeError mean the
+            same.
     """
     tables = {table: _parse_files(table, document["tables"][table]["files"]) for table in TABLES}
     sources = tuple(_parse_source(source) for source in document["sources"])
@@ -137,7 +134,7 @@ def from_json(document: dict[str, Any]) -> CatalogInfo:
 
 
 def version() -> str:
-    """The version of kafkaviz that runs; a catalog of another one is read anew."""
+    """Returns the version of kafkaviz; a catalog of another version is read again."""
     try:
         return metadata.version("kafkaviz")
     except metadata.PackageNotFoundError:
@@ -145,14 +142,14 @@ def version() -> str:
 
 
 def ensure_type(kind: Any, value: Any) -> Any:
-    """The value, if JSON gave one of this type."""
+    """Returns the value if it has this type, else raises a TypeError."""
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind}")
     return value
 
 
 def _parse_files(table: str, row_counts: Mapping) -> dict[str, int]:
-    """A table's files, which all lie in its folder, and the rows in each."""
+    """Parses the files of a table, all in its folder, and their numbers of rows."""
     if not all(re.fullmatch(rf"{table}-[\w-]+\.parquet", file) for file in row_counts):
         raise ValueError("a file has no name of this table")
     return {file: ensure_type(int, rows) for file, rows in row_counts.items()}
@@ -218,7 +215,7 @@ def _parse_source_check(document: Mapping) -> SourceCheck:
 
 
 def problems_json(problems: Iterable[Problem]) -> list[dict]:
-    """Problems as they are stored."""
+    """Returns problems as JSON values."""
     return [
         {
             "path": address.display(problem.path),
@@ -230,7 +227,7 @@ def problems_json(problems: Iterable[Problem]) -> list[dict]:
 
 
 def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
-    """Those that were stored so; their kind is not."""
+    """Parses problems that problems_json returned; their kind is lost."""
     return tuple(
         Problem(address.local_path(problem["path"]), Message.from_json(problem["message"]))
         for problem in documents
@@ -238,7 +235,7 @@ def parse_problems(documents: Iterable[Mapping]) -> tuple[Problem, ...]:
 
 
 def parse_stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
-    """Size and mtime of files, by path."""
+    """Parses size and mtime of files, by path."""
     return {
         path: (ensure_type(int, size), ensure_type(int, mtime_ns))
         for path, (size, mtime_ns) in files.items()

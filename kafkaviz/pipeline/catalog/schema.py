@@ -1,7 +1,7 @@
-"""The catalog's tables: every column of each, declared once, as Arrow writes them.
+"""The catalog's tables: each column, declared once as an Arrow type.
 
-A null says that the file does not say: a format without that field, a file that is missing or could
-not be read. A timestamp of -1 that Kafka wrote is -1.
+Null means that the value is unknown: the format lacks that field, or a file is missing or could not
+be read. A timestamp of -1 is a -1 that Kafka wrote.
 """
 
 import pyarrow as pa
@@ -13,9 +13,9 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index.
+    """Returns log_bytes, log_allocated_bytes, log_mtime_ns and the same for each index.
 
-    Null where there is no such file.
+    They are null if the file does not exist.
     """
     return [
         (f"{kind}_{fact}", LONG)
@@ -24,7 +24,7 @@ def _file_columns() -> list[tuple[str, pa.DataType]]:
     ]
 
 
-# the path of the log directory that it is in; null of a whole broker with several
+# the path of its log directory; null for a whole broker with several
 LOG_DIRECTORY = ("log_directory", STRING)
 PARTITIONS = pa.schema(
     [
@@ -32,7 +32,7 @@ PARTITIONS = pa.schema(
         ("directory", STRING),
         ("state", STRING),  # current, delete, future, stray
         ("topic_id", STRING),
-        ("segments", INT),  # with a .log and no suffix
+        ("segments", INT),  # segments with a .log and no suffix
         ("log_start_offset", LONG),
         ("high_watermark", LONG),
         ("recovery_point", LONG),
@@ -40,20 +40,20 @@ PARTITIONS = pa.schema(
         LOG_DIRECTORY,
     ]
 )
-CONTENT = [  # what reading the files of a segment says
+CONTENT = [  # found by reading the files of a segment
     ("batches", LONG),
-    ("records", LONG),  # null where a compressed batch of magic 0 or 1 cannot be read for its count
+    ("records", LONG),  # null if a compressed batch of magic 0 or 1 is unreadable
     ("first_offset", LONG),
     ("last_offset", LONG),
-    # as far as headers show: the first record's or the largest of a batch, not every record's
+    # by the headers only: the first record's or the largest timestamp of each batch
     ("min_timestamp_ms", LONG),
     ("max_timestamp_ms", LONG),
     ("offset_entries", LONG),
     ("time_entries", LONG),
     ("unwritten_offset_slots", LONG),
     ("unwritten_time_slots", LONG),
-    ("valid_bytes", LONG),  # of the .log, up to the end of its last complete batch
-    ("torn_bytes", LONG),  # what follows
+    ("valid_bytes", LONG),  # bytes of the .log up to the end of its last complete batch
+    ("torn_bytes", LONG),  # the bytes after that
 ]
 SEGMENTS = pa.schema(
     [
@@ -63,7 +63,7 @@ SEGMENTS = pa.schema(
         *_file_columns(),
         *CONTENT,
         ("roll_reason", STRING),
-        # segment.bytes of its topic, as far as settings, rolls or the release say
+        # segment.bytes of its topic, from settings, rolls or the release
         ("segment_bytes", LONG),
         ("segment_bytes_source", STRING),
         ("interval_low_bytes", LONG),
@@ -93,7 +93,7 @@ BATCHES = pa.schema(
         ("producer_epoch", INT),
         ("base_sequence", INT),
         ("crc", LONG),
-        ("entry_slot", INT),  # of the offset index; null if no entry points at this batch
+        ("entry_slot", INT),  # a slot of the offset index; null if no entry points to this batch
     ]
 )
 OFFSET_ENTRIES = pa.schema(
@@ -117,7 +117,7 @@ TIME_ENTRIES = pa.schema(
     ]
 )
 FINDINGS = pa.schema(
-    [  # topic and partition are null where it is about the broker directory itself
+    [  # topic and partition are null if it is about the broker directory itself
         *PARTITION,
         ("code", STRING),
         ("severity", STRING),  # error, warning, info
@@ -134,23 +134,23 @@ FINDINGS = pa.schema(
         ("evidence_expected", STRING),
         ("found_hex", STRING),
         ("expected_hex", STRING),
-        ("json", STRING),  # the finding itself, for kafkaviz: findings.finding_codec
+        ("json", STRING),  # the finding, for kafkaviz: findings.finding_codec
         LOG_DIRECTORY,
     ]
 )
-# what each index.interval.bytes would cost a segment: analysis.sweep; a segment without a batch has
-# no row
+# The cost of each index.interval.bytes for a segment: analysis.sweep. A segment without a batch has
+# no row.
 SWEEP = pa.schema(
     [
         *PARTITION,
         ("segment_base_offset", LONG),
         ("interval_bytes", LONG),
-        ("entries", LONG),  # of the offset index
-        ("index_bytes", LONG),  # of both indexes
+        ("entries", LONG),  # entries of the offset index
+        ("index_bytes", LONG),  # the size of both indexes
         (
             "headers_mean",
             DOUBLE,
-        ),  # of batch headers that a fetch at the base offset of a batch reads
+        ),  # headers read by a fetch at the base offset of a batch
         ("headers_p50", LONG),
         ("headers_p90", LONG),
         ("headers_p99", LONG),
@@ -159,10 +159,10 @@ SWEEP = pa.schema(
     ]
 )
 RESTART_STEPS = pa.schema(
-    [  # what the next start of the broker does, in its order
+    [  # the steps of the broker's next start, in order
         *PARTITION,
         ("directory", STRING),
-        ("segment_base_offset", LONG),  # null where the step concerns no one segment
+        ("segment_base_offset", LONG),  # null if the step is not about a single segment
         ("action", STRING),  # truncate, rebuild, delete, create, keep, fail
         ("cause", STRING),
         ("why", STRING),
@@ -171,27 +171,27 @@ RESTART_STEPS = pa.schema(
         ("bytes", LONG),
         ("error", STRING),
         ("way_out", STRING),
-        ("json", STRING),  # the step itself, for kafkaviz
+        ("json", STRING),  # the step, for kafkaviz
         LOG_DIRECTORY,
     ]
 )
 RETENTION = pa.schema(
-    [  # what keeps each segment, and until when; a row a segment
+    [  # what keeps each segment, and until when; one row per segment
         *PARTITION,
         ("directory", STRING),
         ("segment_base_offset", LONG),
         ("bytes", LONG),
-        ("timestamp_ms", LONG),  # that counts; null where it cannot be read
+        ("timestamp_ms", LONG),  # the timestamp that counts; null if it cannot be read
         ("counted_by", STRING),  # record, entry, unwritten, mtime, unknown
-        ("offset", LONG),  # of that record
+        ("offset", LONG),  # the offset of that record
         # log-start, size, time: the next pass deletes it; until, behind, bytes, ...: what keeps it
         ("state", STRING),
-        ("until_ms", LONG),  # when it is old enough by itself
-        ("gone_ms", LONG),  # when those before it are, too
+        ("until_ms", LONG),  # when the segment itself is old enough
+        ("gone_ms", LONG),  # when the segments before it are old enough too
         ("blocked_by", LONG),  # the base offset of the segment it waits for
-        ("more_bytes", LONG),  # until retention.bytes takes it
-        ("now_ms", LONG),  # of that pass
-        ("deletes", BOOL),  # false: compacted alone
+        ("more_bytes", LONG),  # bytes to append until retention.bytes deletes it
+        ("now_ms", LONG),  # the time of that pass
+        ("deletes", BOOL),  # false: only compacted
         ("policy_source", STRING),
         ("retention_ms", LONG),
         ("retention_ms_source", STRING),
@@ -203,22 +203,22 @@ RETENTION = pa.schema(
     ]
 )
 CHECKED = pa.schema(
-    [  # what the next run need not find again; read by kafkaviz alone
+    [  # what the next run need not find again; only kafkaviz reads it
         *PARTITION,
         ("directory", STRING),
         ("base_offset", LONG),  # null: what a start does to the directory
         ("suffix", STRING),
-        ("digest", STRING),  # of all it was found by
+        ("digest", STRING),  # a digest of all inputs of the check
         ("json", STRING),
     ]
 )
 STAMPS = pa.schema(
-    [  # what was read, a row a segment and one for what else lies in its directory; for kafkaviz
+    [  # stamps of the files, in a row per segment and one for other files; for kafkaviz
         *PARTITION,
         ("directory", STRING),
         ("base_offset", LONG),  # null: the other files of the directory
         ("suffix", STRING),
-        # size and mtime of each file, the rows that the tables have of it: catalog.stamps
+        # size and mtime of each file, and its rows in the tables: catalog.stamps
         ("json", STRING),
     ]
 )
@@ -235,8 +235,8 @@ TABLES: dict[str, pa.Schema] = {
     "checked": CHECKED,
     "stamps": STAMPS,
 }
-OWN_TABLES = ("checked", "stamps")  # kafkaviz's own, that no question is about
-ROW_TABLES = ("batches", "offset_entries", "time_entries")  # what lies in the files
-TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks, where the files are read
-# empty where a run was told to leave the findings out
+OWN_TABLES = ("checked", "stamps")  # kafkaviz's own; queries are not about them
+ROW_TABLES = ("batches", "offset_entries", "time_entries")  # the contents of the files
+TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks that read the files
+# empty if a run left the findings out
 CHECK_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")

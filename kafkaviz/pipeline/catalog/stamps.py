@@ -1,8 +1,8 @@
-"""Table stamps: what was read, as it was then, and where its rows are.
+"""Table stamps: the state of each file when it was read, and where its rows are.
 
-A row a segment, in the order in which segments lie in their directories, and before those of a
-directory one for its other files: the next run goes through both side by side, and neither is ever
-in memory as a whole.
+It has one row per segment, in the order of the segments in their directories. Before these is one
+row for the other files of the directory. The next run compares the rows with the directories one by
+one, so neither is in memory as a whole.
 
     directory  base_offset  suffix  json
     orders-0   null         ""      {"files": {"orders-0/leader-epoch-checkpoint": [13, 17…]}, ...}
@@ -34,7 +34,7 @@ SPANS, READABLE = ',"spans":', '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):
-    """What a roll before a segment is judged by."""
+    """The batch by which the roll before a segment is explained."""
 
     size_bytes: int
     max_timestamp_ms: int
@@ -43,7 +43,7 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSegment:
-    """A segment as it was when it was read, and where its rows are."""
+    """A segment in the state in which it was read, and where its rows are."""
 
     broker: str
     directory: str
@@ -52,19 +52,19 @@ class StoredSegment:
     files: Mapping[str, Stamp]  # by path from the broker directory
     spans: Spans = field(default_factory=dict)
     first_batch: FirstBatch | None = None
-    codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
-    problems: tuple[Problem, ...] = ()  # its files that could not be read
-    unreadable: bool = False  # one of them for want of permission, which no stamp shows
+    codecs: tuple[str, ...] = ()  # of its batches, with the names of table batches
+    problems: tuple[Problem, ...] = ()  # files that could not be read
+    unreadable: bool = False  # access to a file was denied, which no stamp shows
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What distinguishes it from every other segment of the catalog."""
+        """A key that is unique among all segments of the catalog."""
         return self.broker, self.directory, self.base_offset, self.suffix
 
 
 @dataclass(frozen=True)
 class StoredDirectory:
-    """A partition directory as it was: its files but those of segments."""
+    """The files of a partition directory that do not belong to a segment."""
 
     broker: str
     directory: str
@@ -75,15 +75,15 @@ StampRow = StoredDirectory | StoredSegment
 
 
 def storable_name(directory: str) -> str:
-    """The name of a directory as these tables have it.
+    """Returns the name of a directory for these tables.
 
-    Bytes of it that are no UTF-8 are written out: U+FFFD would make two names one.
+    Bytes that are not UTF-8 are escaped, because U+FFFD could make two names equal.
     """
     return directory.encode("utf-8", "backslashreplace").decode()
 
 
 def owner_columns(broker: str, directory: str) -> dict[str, Any]:
-    """The leading columns of a row of kafkaviz's own tables, and the directory."""
+    """Returns the leading columns of a row of kafkaviz's own tables, with the directory."""
     name = names.parse_directory(directory.rpartition("/")[2])
     partition = (
         {"topic": replace_surrogates(name.topic), "partition": name.partition} if name else {}
@@ -92,7 +92,7 @@ def owner_columns(broker: str, directory: str) -> dict[str, Any]:
 
 
 def to_row(stored: StampRow) -> dict[str, Any]:
-    """A row of table stamps."""
+    """Returns a row of table stamps."""
     owner = owner_columns(stored.broker, stored.directory)
     if isinstance(stored, StoredDirectory):
         return owner | {"base_offset": None, "suffix": "", "json": directory_text(stored)}
@@ -110,13 +110,13 @@ def to_row(stored: StampRow) -> dict[str, Any]:
 
 
 def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
-    """What to_row was given.
+    """Parses a row that to_row returned.
 
     Args:
-        info: the description of the same run, which names the files of all tables.
+        info: the description of the same run, which lists the files of all tables.
 
     Raises:
-        ValueError: the row holds no such thing.
+        ValueError: the row is invalid.
     """
     try:
         document = json.loads(row["json"])
@@ -141,22 +141,22 @@ def from_row(row: Mapping[str, Any], info: CatalogInfo) -> StampRow:
 
 
 def directory_text(stored: StoredDirectory) -> str:
-    """The column json of a directory's row."""
+    """Returns the column json of a directory's row."""
     return _to_text({"directory": stored.directory, "files": stored.files})
 
 
 def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Spans | None:
-    """Where the rows of a segment are, by the column json of its row.
+    """Returns where the rows of a segment are, by the column json of its row.
 
     Args:
-        stored: how a catalog would name it now.
-        info: as of from_row.
+        stored: the segment in its current state.
+        info: the description of the same run; see from_row.
 
     Returns:
-        None where one of its files is another one now, or could not be read then.
+        None if one of its files has changed, or could not be read then.
 
     Raises:
-        ValueError: the text holds no such thing.
+        ValueError: the text is invalid.
     """
     files = _to_text({"directory": stored.directory, "files": stored.files})[:-1] + SPANS
     if not text.startswith(files) or not text.endswith(READABLE):
@@ -169,7 +169,7 @@ def unchanged_spans(text: str, stored: StoredSegment, info: CatalogInfo) -> Span
 
 
 class MovedSegment(NamedTuple):
-    """A row of a segment that stays as it is, but for where its rows lie."""
+    """A row of a segment of which only the places of its rows have changed."""
 
     text: str
     first_batch: FirstBatch | None
@@ -177,14 +177,14 @@ class MovedSegment(NamedTuple):
 
 
 def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -> MovedSegment:
-    """The same segment when its rows have been moved.
+    """Returns a segment's row after its rows have been moved.
 
     Args:
         text: the column json of its row.
-        move: where rows lie from now on.
-        info: as of from_row.
+        move: returns the new places of rows.
+        info: the description of the same run; see from_row.
     """
-    start = text.index(SPANS) + len(SPANS)  # in the name of a file its quotes have backslashes
+    start = text.index(SPANS) + len(SPANS)  # in a file's name, quotes are escaped with backslashes
     spans, end = DECODER.raw_decode(text, start)
     moved = _spans_json(move(_parse_spans(spans, info)))
     rest = json.loads("{" + text[end + 1 :])
@@ -196,7 +196,7 @@ def move_segment(text: str, move: Callable[[Spans], Spans], info: CatalogInfo) -
 
 
 def segments_of(stamps: Iterator[StampRow]) -> Iterator[StoredSegment]:
-    """The segments among them: the n-th one's own row is the n-th of table segments."""
+    """Yields the segments among the stamps; the n-th one is the n-th row of table segments."""
     return (stored for stored in stamps if isinstance(stored, StoredSegment))
 
 

@@ -1,1 +1,1 @@
-"""SQL over a catalog, in a process of its own."""
+"""SQL queries on a catalog, run in a separate process."""

@@ -1,16 +1,16 @@
-"""Two catalogs compared, batch by batch, by the checksums that they hold: no .log is read.
+"""Compares two catalogs batch by batch, by their stored checksums; no .log is read.
 
-a_batches  bids-0  180–185  epoch 3  crc 63d6e475
-b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
+    a_batches  bids-0  180–185  epoch 3  crc 63d6e475
+    b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
 
-The same SQL on Spark and on DuckDB: a batch is known by its offsets, leader epoch, size, count of
-records and stored checksum. What an ingest has read of each log is enough for where two of them
-part; what it has not is left to kafkaviz.analysis.comparison: whether other batches hold the same
-records, and leader epochs without a record. Whether a stored checksum is right is in the findings
-of an ingest that checked it; of any other it is believed.
+The same SQL runs on Spark and on DuckDB. A batch is identified by its offsets, leader epoch, size,
+record count and stored checksum. This is enough to find where two logs diverge. Only
+kafkaviz.analysis.comparison can tell whether different batches hold the same records, and knows
+leader epochs without a record. Stored checksums are believed unless the ingest checked them; then
+wrong ones are in its findings.
 
-Most batches are the same, so they are not sorted or shuffled: each side's are reduced to a
-fingerprint of every 2^16 offsets, and only where two of these differ is a batch looked at alone.
+Most batches are equal, so they are not sorted or shuffled. Each side is reduced to a fingerprint
+per 2^16 offsets, and single batches are compared only where the fingerprints differ.
 """
 
 from collections import Counter
@@ -47,16 +47,16 @@ DAMAGE_CODES = (
     "record-malformed",
     "decompress-failed",
 )
-# damage too where no kill explains it, as in the comparison of directories
+# also damage if the broker was stopped cleanly, as in the comparison of directories
 TAIL_CODES = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 
 
 class CatalogRelation(StrEnum):
-    """How two logs relate as far as catalogs tell, the least first; each pair has the worst."""
+    """How two logs relate as far as catalogs show, least severe first; a pair has the worst one."""
 
     SAME_BATCHES = "same-batches"  # identical, index-files-differ or segments-differ
     START_DIFFERS = "start-differs"
-    BEHIND = "behind"  # or doomed-tail: epochs without a record are in no batch
+    BEHIND = "behind"  # or doomed-tail, because a catalog has no epochs without records
     OTHER_BATCHES = "other-batches"  # altered, or the same records in other batches
     DIVERGED = "diverged"
     CLEANED_DIFFERENTLY = "cleaned-differently"
@@ -66,11 +66,11 @@ class CatalogRelation(StrEnum):
 
     @property
     def severity(self) -> int:
-        """A larger number for a worse one."""
+        """A number that is larger for a worse relation."""
         return tuple(CatalogRelation).index(self)
 
 
-# the matched logs, a row each: what is null in topic_a or topic_b is on one side alone
+# the matched logs, one per row; topic_a or topic_b is null if only one side has it
 COMPARED_LOGS = pa.schema(
     [
         ("number", pa.int32()),
@@ -88,7 +88,7 @@ COMPARED_LOGS = pa.schema(
         ("other_directory", pa.string()),
     ]
 )
-# both sides' batches, each with the number of its log
+# the batches of both sides, each with the number of its log
 BATCHES_SQL = """
 SELECT /*+ BROADCAST(compared_logs) */ number, 0 AS side, base_offset >> 16 AS block,
   base_offset, last_offset, leader_epoch, crc, size_bytes, record_count
@@ -221,12 +221,11 @@ class CatalogPair:
 
     @property
     def catalogs(self) -> tuple[Catalog, Catalog]:
-        """Both."""
         return self.a, self.b
 
     @property
     def unverified_sides(self) -> tuple[str, ...]:
-        """Those whose checksums no ingest has checked: they are believed."""
+        """The sides whose checksums no ingest has checked; they are believed."""
         return tuple(
             side
             for side, side_catalog in zip(SIDES, self.catalogs, strict=True)
@@ -235,7 +234,7 @@ class CatalogPair:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read for one of them, and is compared as if it were not there."""
+        """The files that could not be read for one side; they are treated as missing."""
         return tuple(
             problem
             for side_catalog in self.catalogs
@@ -245,10 +244,10 @@ class CatalogPair:
 
 
 def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
-    """The catalogs in two folders.
+    """Opens the catalogs in two folders.
 
     Raises:
-        CannotOpen: one of the two is no catalog of one broker directory.
+        CannotOpen: one of them is not a catalog of a single broker directory.
     """
     pair = CatalogPair(catalog.read(a), catalog.read(b))
     for side_catalog in pair.catalogs:
@@ -258,10 +257,13 @@ def open_pair(a: Path | str, b: Path | str) -> CatalogPair:
 
 
 def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
-    """A row a log that is current on either side, in this process, by DuckDB.
+    """Compares the logs that are current on either side, in this process with DuckDB.
+
+    Returns:
+        One row per log.
 
     Raises:
-        CannotOpen: files of one of the two are missing or damaged.
+        CannotOpen: files of a catalog are missing or damaged.
     """
     import duckdb
 
@@ -286,13 +288,13 @@ def compare_catalogs(pair: CatalogPair) -> list[dict[str, Any]]:
 
 
 def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
-    """The same rows, on Spark.
+    """Returns the same rows, computed on Spark.
 
     Raises:
-        CannotOpen: as of `compare_catalogs`.
+        CannotOpen: files of a catalog are missing or damaged.
     """
     logs = spark.createDataFrame(compared_logs(pair))
-    logs.coalesce(1).createOrReplaceTempView("compared_logs")  # no shuffle of what is small
+    logs.coalesce(1).createOrReplaceTempView("compared_logs")  # small data needs no shuffle
     for side, side_catalog in zip(SIDES, pair.catalogs, strict=True):
         if files := _batch_files(side_catalog):
             batches = spark.read.parquet(*files)
@@ -302,15 +304,15 @@ def compare_on_spark(spark: "SparkSession", pair: CatalogPair) -> "DataFrame":
             batches = spark.createDataFrame(BATCHES.empty_table())
         batches.createOrReplaceTempView(f"{side}_batches")
     spark.sql(BATCHES_SQL).createOrReplaceTempView("both_batches")
-    blocks = spark.sql(BLOCKS_SQL).toArrow()  # small, and read more than once
+    blocks = spark.sql(BLOCKS_SQL).toArrow()  # it is small and read more than once
     spark.createDataFrame(blocks).coalesce(1).createOrReplaceTempView("blocks")
     return spark.sql(COMPARISON_SQL)
 
 
 def compared_logs(pair: CatalogPair) -> pa.Table:
-    """Which current log of one side is which of the other, and what was found damaged in each.
+    """Matches the current logs of both sides, and counts the damage found in each.
 
-    A row a log, of COMPARED_LOGS; matched as the directories are.
+    There is one row of COMPARED_LOGS per log. Logs are matched like directories are.
     """
     logs = [_read_logs(side_catalog) for side_catalog in pair.catalogs]
     damage = [_count_damage(side_catalog) for side_catalog in pair.catalogs]
@@ -343,7 +345,7 @@ def compared_logs(pair: CatalogPair) -> pa.Table:
 
 
 def _read_logs(side_catalog: Catalog) -> dict[str, dict[str, Any]]:
-    """The rows of table partitions by their directories."""
+    """Returns the rows of table partitions by directory."""
     names = ["topic", "partition", "directory", "state", "topic_id"]
     names += ["log_start_offset", "log_end_offset"]
     rows = side_catalog.table("partitions", names).to_pylist()
@@ -368,7 +370,7 @@ def _unverified(side_catalog: Catalog) -> bool:
 
 
 def _count_damage(side_catalog: Catalog) -> Counter[str]:
-    """How many findings of each directory say that a batch is wrong or cannot be read."""
+    """Counts the findings of each directory about wrong or unreadable batches."""
     checked = side_catalog.info.sources[0].checked
     codes = DAMAGE_CODES + (TAIL_CODES if checked and checked.clean else ())
     findings = side_catalog.table("findings", ["directory"], [("code", "in", codes)])
@@ -381,16 +383,17 @@ def _batch_files(side_catalog: Catalog) -> list[str]:
 
 
 def _condition(side_catalog: Catalog, file: str, row: str) -> str:
-    """What leaves out the batches of directories that are not current, as SQL.
+    """Returns SQL that leaves out the batches of directories that are not current.
 
-    Table batches does not name the directory: those of a deleted topic stand under its name beside
-    those of the topic that was made anew.
+    Table batches does not contain the directory. If a topic was deleted and created again, the
+    batches of both have the same topic name.
 
     Args:
-        file, row: how the engine calls the name of a Parquet file and the number of a row in it.
+        file: the engine's column for the name of a Parquet file.
+        row: the engine's column for the number of a row in it.
 
     Returns:
-        "" where there is nothing to leave out.
+        "" if there is nothing to leave out.
     """
     ranges = " OR ".join(
         f"({file} = '{rows.file}' AND {row} BETWEEN {rows.first_row}"
@@ -401,7 +404,7 @@ def _condition(side_catalog: Catalog, file: str, row: str) -> str:
 
 
 def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
-    """The rows in table batches of directories that share the topic-partition of a current one."""
+    """Yields the rows of directories that share the topic-partition of a current one."""
     logs = side_catalog.table("partitions", ["topic", "partition", "state"]).to_pylist()
     names = [
         {(row["topic"], row["partition"]) for row in logs if (row["state"] == "current") is current}
@@ -421,7 +424,7 @@ def _other_rows(side_catalog: Catalog) -> Iterator[RowRange]:
 
 
 def _join_ranges(ranges: Iterable[RowRange]) -> list[RowRange]:
-    """The same rows in as few ranges as there may be."""
+    """Merges adjacent ranges."""
     joined: list[RowRange] = []
     for rows in sorted(ranges, key=lambda rows: (rows.file, rows.first_row)):
         last = joined[-1] if joined else None

@@ -1,6 +1,6 @@
-"""A question to a catalog, answered by DuckDB in a process of its own.
+"""A query on a catalog, run by DuckDB in a separate process.
 
-Watched, waited for and cancelled from any thread.
+Any thread can watch, await or cancel it.
 """
 
 import threading
@@ -24,37 +24,35 @@ from kafkaviz.pipeline.sql.worker_pool import (
     WorkerPool,
 )
 
-MAX_ROWS = 10_000  # of an answer
-SECONDS = "KAFKAVIZ_QUERY_SECONDS"  # that a query may take
+MAX_ROWS = 10_000  # the most rows in an answer
+SECONDS = "KAFKAVIZ_QUERY_SECONDS"  # names the time limit of a query
 MAX_S = 60
 POOL = WorkerPool()
 
 
 class WorkerLost(KafkavizError):
-    """The process that worked on a query ended; the next one starts it again."""
+    """The process that ran a query has ended; the next query starts a new one."""
 
 
 class QueryTooLarge(KafkavizError):
-    """A query that needs more memory than it may take."""
+    """A query needs more memory than it may take."""
 
     def __init__(self, mib: int) -> None:
         super().__init__(message("errors.query_too_large", mib=mib))
         self.mib = mib
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.mib,)
 
 
 class QueryTooLong(KafkavizError):
-    """A query that was ended because it took too long."""
+    """A query was ended because it took too long."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(message("errors.query_too_long", seconds=seconds))
         self.seconds = seconds
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.seconds,)
 
 
@@ -63,9 +61,9 @@ class QueryResult:
     """The rows of an answer.
 
     Attributes:
-        rows: the first MAX_ROWS at most.
-        all_rows: how many there would be, None where counting took too long.
-        cut_at: a text ends in … behind so many characters, 0 where none was cut.
+        rows: the first rows, up to the limit of the query.
+        all_rows: the total number of rows, or None if counting took too long.
+        cut_at: the number of characters after which texts end in "…", or 0 if none was cut.
     """
 
     rows: pa.Table
@@ -75,15 +73,15 @@ class QueryResult:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are more."""
+        """Whether there are more rows than these."""
         return self.all_rows is None or self.all_rows > self.rows.num_rows
 
 
 class Query(Job[QueryResult, None]):
-    """A query; it starts at once, "waiting" while others come first.
+    """A query that starts at once; its state is "waiting" while others run first.
 
-    error: sql.QueryError where the query is to blame, QueryTooLong, QueryTooLarge, WorkerLost, or
-    another.
+    Its error may be a sql.QueryError if the query is wrong, QueryTooLong, QueryTooLarge,
+    WorkerLost, or another one.
     """
 
     def __init__(self, catalog_path: Path, text: str, most_rows: int = MAX_ROWS) -> None:
@@ -98,18 +96,17 @@ class Query(Job[QueryResult, None]):
         super().__init__(lambda _report: self._run_on_worker(), None, state="waiting")
 
     def cancellation(self) -> JobCancelled:
-        """The error that it ends with where somebody cancels it."""
         return JobCancelled(message("errors.query_cancelled"))
 
     def on_stop(self) -> None:
-        """Ends the process that works on it, or its wait for one."""
+        """Ends the process that runs it, or its wait for one."""
         POOL.wake()
         if worker := self._worker:
             worker.end()
         self.settle()
 
     def explain(self, error: Exception) -> Exception:
-        """It comes from a process that was lost."""
+        """Returns a WorkerLost, because other exceptions come from a lost process."""
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
@@ -127,12 +124,12 @@ class Query(Job[QueryResult, None]):
             timer.cancel()
             with self._lock:
                 self._worker, is_over = None, self.is_over
-            if is_over:  # whoever ended the query ends this one too: nobody else may get it
+            if is_over:  # stop() may not have ended the worker, and no other query may get it
                 worker.end()
             POOL.give_back(worker)
 
     def _ask(self, worker: Worker, info: CatalogInfo) -> QueryResult:
-        """Again where an ingest has just replaced the files that were read."""
+        """Runs the query, and repeats it if an ingest has just replaced the files."""
         while True:
             tables = {name: list(files) for name, files in info.tables.items()}
             request = {
@@ -164,7 +161,7 @@ class Query(Job[QueryResult, None]):
                     stop,
                 )
             if "too_large" in head:
-                worker.end()  # it would keep what it has taken
+                worker.end()  # the process would keep its memory
                 raise QueryTooLarge(environment.positive_number(MEMORY, MEMORY_MIB))
             if "failed" in head:
                 raise WorkerLost(message("errors.query_ended_early", reason=head["failed"]))

@@ -1,12 +1,10 @@
-"""A query that somebody typed.
+"""Checks a query that a user typed, before any of it is run.
 
-Parsed before anything of it is run, and refused unless it only reads the catalog.
-
-DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM
-'/etc/passwd'), load extensions, show its settings. Judged is therefore not the text but the tree
-that its own parser makes of it: its statements must be one SELECT, its tables those of the catalog,
-its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing
-else either.
+DuckDB can do far more than answer questions: write tables and files, read any file (SELECT * FROM
+'/etc/passwd'), load extensions and show its settings. So the check is not of the text but of the
+tree that DuckDB's own parser makes of it. The query must be a single SELECT over tables of the
+catalog, without functions that reach outside of it. The process that runs it (sql_worker.py) is
+confined too.
 """
 
 import json
@@ -20,34 +18,34 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-LONGEST = 8000  # characters of a query: it must fit into an address
-# of a tree that only asks
+LONGEST = 8000  # characters of a query, so that it fits into a URL
+# the nodes of a tree that only asks
 QUERY_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-# functions in the place of a table
+# functions that may be used as a table
 ROW_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"}
 )
-# functions that show the process and its settings, or outlive the query: the rest compute with
-# what they get
+# Functions that reveal the process and its settings, or have effects beyond the query. All others
+# only compute with their arguments.
 FORBIDDEN_FUNCTIONS = re.compile(
     "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
     "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
 EMPTY = (message("query.none"), message("query.start_with"))
-# how the names of DuckDB's own views begin that need no schema
+# the prefixes of DuckDB's own views that need no schema
 OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 REACH_ADVICE = message("query.could_tell_more")
 OFFSET_ADVICE = message("query.offset_is_a_word")
-# for these a query is not
+# errors that the query did not cause
 SYSTEM_ERRORS = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)
 _LOCATION = re.compile(r"\[(\d+),(\d+)\]")
 _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
 
 
 class QueryError(KafkavizError):
-    """A query that is not run, or could not be.
+    """A query that was refused or that failed.
 
-    What is wrong with it, what to do, and which of its characters.
+    It has the problem, an advice, and the characters that are wrong.
     """
 
     def __init__(
@@ -57,11 +55,11 @@ class QueryError(KafkavizError):
         start: int | None = None,
         stop: int | None = None,
     ) -> None:
-        """A refusal with its place in the query.
+        """Creates the error with its place in the query.
 
         Args:
-            start: the first wrong character; None where no place is known.
-            stop: the character behind the last.
+            start: the first wrong character, or None if unknown.
+            stop: the character after the last wrong one.
         """
         super().__init__(
             message("query.with_advice", problem=what, advice=advice)
@@ -71,30 +69,29 @@ class QueryError(KafkavizError):
         self.what, self.advice, self.start, self.stop = what, advice, start, stop
 
     def __reduce__(self) -> tuple:
-        """Pickled as its arguments."""
         return type(self), (self.what, self.advice, self.start, self.stop)
 
 
 @dataclass(frozen=True)
 class ErrorLocation:
-    """A line of the query, from 1, its text, and which of its characters."""
+    """A line of the query, counted from 1, its text, and the wrong characters in it."""
 
     line: int
     text: str
     first: int
-    last: int  # behind the last one
+    last: int  # after the last one
 
     @property
     def column(self) -> int:
-        """The place of its first character in the line, from 1."""
+        """The column of the first wrong character, from 1."""
         return self.first + 1
 
 
 def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
-    """Where a query is wrong.
+    """Returns where a query is wrong.
 
     Returns:
-        None where that cannot be known, or where it is all of the query.
+        None if that is unknown, or if it is the whole query.
     """
     if error.start is None or (
         error.start == 0
@@ -114,18 +111,18 @@ def locate_error(sql: str, error: QueryError) -> ErrorLocation | None:
 
 
 def quote_name(name: str) -> str:
-    """A name as SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
-    """Refuses all but one question to the catalog.
+    """Refuses everything but a single question about the catalog.
 
     Args:
         parse: DuckDB's json_serialize_sql of a text.
 
     Raises:
-        QueryError: the query is no single question, or asks for anything but the catalog.
+        QueryError: the query is not a single question, or asks for something outside of the
+            catalog.
     """
     if not text.strip():
         raise QueryError(*EMPTY)
@@ -137,7 +134,7 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
     tree = parse(text)
     if tree["error"]:
         if tree["error_type"] == "parser":
-            # at an end that comes too early the parser names the last word that is there
+            # for a query that ends too early, the parser names the last word that exists
             retry = parse(f"{text}\nx")
             raise _parse_error(
                 tree,
@@ -160,13 +157,13 @@ def check_query(text: str, parse: Callable[[str], Mapping[str, Any]]) -> None:
 
 
 def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryError | None:
-    """What DuckDB had against a query, in its words but short.
+    """Returns an exception of DuckDB as a short error about the query.
 
     Args:
-        prefix_bytes: bytes of SQL that stood before the text when it was run.
+        prefix_bytes: the number of bytes of SQL that preceded the text when it was run.
 
     Returns:
-        None where the query is not to blame.
+        None if the query is not the cause.
     """
     try:
         details = json.loads(str(fault)[str(fault).index("{") :])
@@ -179,7 +176,6 @@ def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryErro
 
 
 def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> QueryError:
-    """A fault of the parser's."""
     match = re.search(r'near "(.*)"', details["error_message"], re.DOTALL)
     what = (
         message("query.ends_too_early")
@@ -192,9 +188,10 @@ def _parse_error(details: Mapping[str, Any], text: str, *, ends_early: bool) -> 
 
 
 def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Message | None]:
-    """The most common mistakes in our words, all others in DuckDB's first sentence.
+    """Returns the problem and the advice for an error.
 
-    The rest of what DuckDB says is the advice.
+    The most common mistakes have our own texts. For others, the first sentence of DuckDB's text is
+    the problem, and the rest is the advice.
     """
     near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
     subtype, name = details.get("error_subtype"), details.get("name", "")
@@ -218,9 +215,9 @@ def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Me
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
-    """Every part of the tree that has a type.
+    """Yields every node of the tree.
 
-    Deep trees too, for which a call a level would not do.
+    It uses a stack, because recursion would fail on deep trees.
     """
     stack = [tree]
     while stack:
@@ -233,13 +230,13 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None:
-    """Refuses a part of a query that does not belong to a question.
+    """Refuses a node that does not belong to a question.
 
     Args:
-        cte_names: the tables that WITH names.
+        cte_names: the tables that WITH defines.
 
     Raises:
-        QueryError: the part does not belong there.
+        QueryError: the node does not belong there.
     """
     kind = node.get("type")
     span = _span(node, text)
@@ -264,10 +261,10 @@ def _check_node(node: Mapping[str, Any], cte_names: set[str], text: str) -> None
 
 
 def _check_name(name: str) -> None:
-    """Refuses a name of WITH that DuckDB could take for something else.
+    """Refuses a name in WITH that DuckDB could take for something else.
 
     Raises:
-        QueryError: where WITH does not reach, the name would be a file, or a view of DuckDB's own.
+        QueryError: outside of the scope of WITH, the name would mean a file or a view of DuckDB.
     """
     if not name.isidentifier() or name.startswith(OWN_VIEWS):
         raise QueryError(
@@ -282,7 +279,7 @@ def _check_table(
     """Refuses a table that does not exist.
 
     Raises:
-        QueryError: the name is neither a table's of the catalog, nor one that WITH defines.
+        QueryError: neither the catalog nor WITH has a table of this name.
     """
     name = parts[-1].lower()
     if len(parts) == 1 and (name in cte_names or name in TABLES):
@@ -301,7 +298,7 @@ def _path(node: Mapping[str, Any]) -> list[str]:
 
 
 def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
-    """The characters of the query that a part was made of."""
+    """Returns the characters of the query that a node was made of."""
     start, size = node.get("query_location"), node.get("query_location_length")
     return (
         _to_characters(text, start, start + size)
@@ -313,7 +310,7 @@ def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
 def _locate(
     details: Mapping[str, Any], text: str, prefix_bytes: int = 0
 ) -> tuple[int | None, int | None]:
-    """The characters of the query that an error names: "location":"[7,4]"."""
+    """Returns the characters of the query that an error names ("location":"[7,4]")."""
     match = _LOCATION.fullmatch(details.get("location", ""))
     if match:
         start, size = map(int, match.groups())
@@ -328,7 +325,7 @@ def _locate(
 
 
 def _to_characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
-    """Characters, where DuckDB counts bytes."""
+    """Converts DuckDB's positions in bytes to characters."""
     data = text.encode()
     if not 0 <= start <= stop <= len(data):
         return None, None

@@ -1,14 +1,12 @@
-"""A process that answers queries.
+"""A process that runs queries with DuckDB on the Parquet files of a catalog.
 
-DuckDB over the Parquet files of a catalog, and nothing else of the machine.
+worker_pool.py starts `python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS` with an empty
+environment. The process is not trusted. It can read nothing but these files. A query that takes all
+memory ends only this process, and not the server.
 
-`python -m kafkaviz.pipeline.sql.sql_worker MIB THREADS`, started by worker_pool.py with an empty
-environment. It is not trusted with anything: a query that takes all memory ends this process at
-most, and not the server, whose memory an import of DuckDB would share.
-
-A request is a line of JSON on stdin: {folder, tables: each one's files, text, most_rows}. A reply
-is a line of JSON on stdout, and behind it as many bytes of an Arrow stream as its "bytes" says. At
-the end of stdin the process ends, whatever it does.
+A request is a line of JSON on stdin with folder, tables (the files of each), text and most_rows. A
+reply is a line of JSON on stdout, then an Arrow stream of as many bytes as "bytes" says. At the end
+of stdin the process exits, even during a query.
 """
 
 import io
@@ -33,13 +31,13 @@ from kafkaviz.pipeline.sql.worker_pool import MAX_BYTES
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-# of a text in an answer, all columns of a row together, but each at least so many
+# The longest text in an answer, shared by all columns of a row, and the least for each column.
 CELL_CHARACTERS, MIN_CHARACTERS = 5000, 500
 EXPLAIN = "EXPLAIN "
-COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
-BESIDES_MIB = 256  # what a query may take beyond the memory that DuckDB counts
-NICENESS = 5  # pages and ingests come first
-# of a table's columns
+COUNTED_WITHIN_S = 3.0  # how long the rows of an answer that was cut are counted
+BESIDES_MIB = 256  # memory for a query in addition to the memory that DuckDB counts
+NICENESS = 5  # pages and ingests have priority
+# the SQL types of a table's columns
 TYPES = {
     "string": "VARCHAR",
     "int32": "INTEGER",
@@ -47,7 +45,7 @@ TYPES = {
     "bool": "BOOLEAN",
     "double": "DOUBLE",
 }
-PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold as they are
+PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold unchanged
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH "
     r"TIME ZONE|_.*)?"
 )
@@ -55,16 +53,16 @@ CONFIG: dict[str, str | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "temp_directory": "",  # nothing is written to the disk
+    "temp_directory": "",  # so that nothing is written to the disk
     "secret_directory": "",
     "errors_as_json": "true",
 }
 
 
 def main(memory_mib: int, threads: int) -> None:
-    """Answers one request after the other."""
+    """Answers requests one by one."""
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a library prints is no reply
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # output of a library must not mix with replies
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     database = CatalogDatabase(memory_mib, threads)
@@ -75,16 +73,16 @@ def main(memory_mib: int, threads: int) -> None:
 
 
 def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
-    """In a thread, so that the end of the server ends a query too."""
+    """Reads requests in a thread, so that the end of the server also ends a running query."""
     for line in sys.stdin.buffer:
         requests.put(line)
     os._exit(0)
 
 
 class CatalogDatabase:
-    """A database in memory whose tables are the files of a catalog.
+    """An in-memory database whose tables are the files of a catalog.
 
-    Kept until another catalog is asked.
+    It is kept until another catalog is queried.
     """
 
     def __init__(self, memory_mib: int, threads: int) -> None:
@@ -94,7 +92,7 @@ class CatalogDatabase:
         self._database: DuckDBPyConnection | None = None
 
     def reply(self, request: Mapping[str, Any]) -> tuple[dict, bytes]:
-        """What is said of a request, and the rows as an Arrow stream."""
+        """Returns the reply to a request, and the rows as an Arrow stream."""
         try:
             database = self._open_database(request["folder"], request["tables"])
             return _run_query(database.cursor(), request["text"], request["most_rows"])
@@ -104,7 +102,7 @@ class CatalogDatabase:
             return {"too_large": True}, b""
         except (duckdb.IOException, OSError):
             return {"lost_files": True}, b""
-        except Exception as fault:  # by its name alone: what it says could describe the machine
+        except Exception as fault:  # only its name, as its text may reveal details
             error = sql.query_error(fault, request["text"])
             return {"wrong": _plain_error(error)} if error else {
                 "failed": type(fault).__name__
@@ -113,9 +111,9 @@ class CatalogDatabase:
     def _open_database(
         self, folder: str, tables: Mapping[str, Sequence[str]]
     ) -> "DuckDBPyConnection":
-        """The database of these files.
+        """Returns the database of these files.
 
-        They are named from their folder on: no * or { of its path is taken for a pattern.
+        File names are relative to the folder, so a * or { in the folder's path is not a pattern.
         """
         os.chdir(folder)
         key = (folder, json.dumps(tables))
@@ -131,9 +129,9 @@ class CatalogDatabase:
 
 
 def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
-    """A view for each table.
+    """Creates a view per table.
 
-    From here on nothing but their files can be read, and no setting be changed.
+    Afterwards, only these files can be read, and no setting can be changed.
     """
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
@@ -156,13 +154,13 @@ def _create_views(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[
 
 
 def _sql_list(names: Sequence[str]) -> str:
-    """As SQL; a catalog's description names no file with a quote in it."""
+    """Returns the names as SQL; no file name in a catalog's description contains a quote."""
     return "[" + ", ".join(f"'{name}'" for name in names) + "]"
 
 
 def _limit_memory(mib: int) -> None:
-    """What DuckDB's own limit does not count ends in an error too: printf('%1000000000d', 1)."""
-    # where a system has no such numbers or limits
+    """Limits the memory that DuckDB's own limit does not count: printf('%1000000000d', 1)."""
+    # not every system has these numbers and limits
     with suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
 
@@ -215,14 +213,14 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
 
 
 def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
-    """The query, not yet run.
+    """Returns the query, not yet run.
 
     Raises:
         QueryError: DuckDB cannot make sense of the query.
     """
     try:
         return cursor.sql(text)
-    # gives no place: EXPLAIN of it fails in the same way, and with a place
+    # This error has no position, but EXPLAIN fails in the same way and has one.
     except duckdb.Error as fault:
         try:
             cursor.execute(f"{EXPLAIN}{text}").fetchall()
@@ -232,7 +230,7 @@ def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
 
 
 def _strip_end(text: str) -> str:
-    """Without the comments and semicolons at its end."""
+    """Removes comments and semicolons at the end."""
     data, end = text.encode(), None
     for start, kind in reversed(duckdb.tokenize(text)):
         if kind != duckdb.token_type.comment and data[start : start + 1] != b";":
@@ -242,13 +240,11 @@ def _strip_end(text: str) -> str:
 
 
 def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
-    """The columns of a query.
+    """Returns the columns of a query as SQL, and the longest text of a cell.
 
-    Each name once, and what Arrow, CSV or a page could not hold as text, of at most so many
-    characters.
-
-    Cut where it is made, before all rows are gathered: a list of everything in every row would not
-    fit into memory.
+    Each column gets a unique name. Values that Arrow, CSV or a page cannot hold become text of
+    limited length. They are cut in the query, before all rows are gathered, because a list of
+    everything in every row would not fit into memory.
     """
     columns = []
     for place, kind in enumerate(map(str, relation.types), 1):
@@ -270,12 +266,12 @@ def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
 
 
 def _shorten(text: str, most: int) -> str:
-    """The text, or its beginning and "…"."""
+    """Returns SQL that cuts a text and appends "…"."""
     return f"CASE WHEN length({text}) > {most} THEN left({text}, {most}) || '…' ELSE {text} END"
 
 
 def _narrow_sums(rows: pa.Table) -> pa.Table:
-    """A sum of whole numbers, which DuckDB gives 128 bits, as one of 64 where it has room."""
+    """Converts sums of whole numbers, to which DuckDB gives 128 bits, to 64 bits if they fit."""
     for place, field in enumerate(rows.schema):
         if pa.types.is_decimal(field.type) and field.type.scale == 0 and field.type.precision == 38:
             with suppress(pa.ArrowInvalid):
@@ -284,7 +280,7 @@ def _narrow_sums(rows: pa.Table) -> pa.Table:
 
 
 def _is_cut(rows: pa.Table, most: int) -> bool:
-    """Whether a text of these was cut."""
+    """Returns whether any text was cut."""
     import pyarrow.compute as pc
 
     texts = (column for column in rows.columns if pa.types.is_string(column.type))
@@ -296,7 +292,7 @@ def _is_cut(rows: pa.Table, most: int) -> bool:
 
 
 def _count_rows(cursor: "DuckDBPyConnection", text: str) -> int | None:
-    """How many rows there are in all, if that can be known soon."""
+    """Returns the total number of rows, or None if counting takes too long."""
     timer = threading.Timer(COUNTED_WITHIN_S, cursor.interrupt)
     timer.start()
     try:
@@ -315,7 +311,7 @@ def _to_stream(rows: pa.Table) -> bytes:
 
 
 def _unique_names(names: Sequence[str]) -> Iterator[str]:
-    """topic, topic reads topic, topic 2."""
+    """Makes names unique: topic, topic becomes topic, topic 2."""
     lowercase_names: set[str] = set()
     for name in names:
         unique, times = name, 1

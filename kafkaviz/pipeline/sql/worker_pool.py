@@ -1,6 +1,6 @@
-"""The processes that answer queries.
+"""The processes that run queries.
 
-Some at once, each with one query, and one that is kept warm for the next.
+Several run at once, each with one query, and one idle process is kept for the next query.
 """
 
 import json
@@ -17,11 +17,11 @@ from kafkaviz import environment
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 
-MAX_QUERIES = 2  # queries; more wait for their turn
-IDLE_WORKERS = 1  # processes without a query
-MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # MiB of a query
+MAX_QUERIES = 2  # queries at once; others wait for their turn
+IDLE_WORKERS = 1  # idle processes that are kept
+MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # names the memory limit of a query, in MiB
 MEMORY_MIB = 1024
-MAX_BYTES = 1 << 29  # of a reply
+MAX_BYTES = 1 << 29  # the limit for a reply
 MODULE = "kafkaviz.pipeline.sql.sql_worker"
 
 
@@ -30,7 +30,7 @@ class WorkerEnded(KafkavizError):
 
 
 class Worker:
-    """A process of sql_worker.py."""
+    """A running process of sql_worker.py."""
 
     def __init__(self) -> None:
         arguments = [
@@ -39,7 +39,7 @@ class Worker:
         ]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", MODULE, *arguments],
-            # nothing of the server's environment
+            # the process gets nothing else of the server's environment
             env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -51,23 +51,21 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Its number."""
         return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
         return self._process.poll() is None
 
     def ask(self, request: Mapping) -> tuple[dict, bytes]:
         """Sends a request to the process.
 
         Returns:
-            The reply: its values, and an Arrow stream.
+            The values of the reply, and an Arrow stream.
 
         Raises:
-            WorkerEnded: the process ended meanwhile, by `end` or by itself; or it is ended
-                now, as its reply is cut or too large.
+            WorkerEnded: the process has ended, or it was ended because its reply is truncated or
+                too large.
         """
         try:
             self._input.write(json.dumps(request).encode() + b"\n")
@@ -85,16 +83,16 @@ class Worker:
         return head, body
 
     def end(self) -> None:
-        """Ends the process at once, whatever it does; from any thread."""
+        """Kills the process; may be called from any thread."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._input, self._output):
-            with suppress(OSError, ValueError):  # what was not sent
+            with suppress(OSError, ValueError):  # closing fails if unsent bytes cannot be flushed
                 pipe.close()
 
 
 class WorkerPool:
-    """Hands out workers in the order in which they are asked for."""
+    """Hands out workers in the order of the requests."""
 
     def __init__(self, limit: int = MAX_QUERIES) -> None:
         self._limit, self._condition = limit, threading.Condition()
@@ -103,10 +101,10 @@ class WorkerPool:
         self._busy = 0
 
     def take(self, end_event: threading.Event) -> Worker | None:
-        """A worker, once it is this call's turn.
+        """Waits for this call's turn and returns a worker.
 
         Returns:
-            None where `end_event` is set before: `wake` says that it was.
+            None if `end_event` is set before; call `wake` after setting it.
         """
         ticket = object()
         with self._condition:
@@ -127,7 +125,7 @@ class WorkerPool:
             raise
 
     def give_back(self, worker: Worker | None) -> None:
-        """It may be asked again, unless it has ended.
+        """Returns a worker to the pool, which keeps it for another query if it is alive.
 
         Args:
             worker: None for one that did not start.
@@ -142,6 +140,6 @@ class WorkerPool:
             worker.end()
 
     def wake(self) -> None:
-        """Lets those that wait see whether they still have to."""
+        """Makes the waiting calls check their `end_event`."""
         with self._condition:
             self._condition.notify_all()
