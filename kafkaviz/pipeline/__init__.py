@@ -1,6 +1,6 @@
-"""Floor 7: all of a broker directory, read on Spark.
+"""Floor 7: reads many or large broker directories on Spark.
 
-Into a catalog of Parquet tables, or as a data source of any Spark session.
+The results are a catalog of Parquet tables, or a data source for any Spark session.
 """
 
 import re
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-OLDEST_SPARK = (4, 1)  # the first whose data sources of Python are given filters
+OLDEST_SPARK = (4, 1)  # the first that passes filters to Python data sources
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the data sources known to a session of Spark 4.1 to 4.3.
+    """Registers the data sources in a session of Spark 4.1 to 4.3.
 
     They are kafka_segments, kafka_batches, kafka_records, kafka_files, kafka_offset_index and
     kafka_time_index; see datasource/source.py.
 
     Raises:
-        KafkavizError: the session's Spark is older, or the Python of its workers cannot read them.
+        KafkavizError: the session's Spark is too old, or its workers' Python cannot read the data
+            sources.
     """
     extras.require("spark")
     refuse_older_spark(spark.version)
@@ -34,7 +35,7 @@ def register(spark: "SparkSession") -> None:
 
 
 def refuse_older_spark(version: str) -> None:
-    """Refuses a Spark that the data source cannot run on.
+    """Refuses a Spark on which the data source cannot run.
 
     Raises:
         KafkavizError: it is older than OLDEST_SPARK.

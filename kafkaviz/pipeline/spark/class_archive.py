@@ -1,10 +1,9 @@
 """An archive of the classes that Spark loads at its start, which Java maps instead of loading them.
 
-Half of the processor time of a start goes into reading and verifying some ten thousand classes from
-Spark's jars. `kafkaviz warm` lets one start write down those it loaded (JEP 350); later ones map
-them. Java itself looks whether the archive fits its release and its class path, and goes without
-where it does not: so a Java or jars that were installed anew have another archive, and the one
-before is removed.
+Half of the CPU time of a start goes into reading and verifying about ten thousand classes from
+Spark's jars. `kafkaviz warm` starts Spark once and stores the loaded classes (JEP 350); later
+starts map them. Java checks whether the archive fits its release and class path, and ignores it
+otherwise. A new Java or new jars get a new archive, and the old one is removed.
 """
 
 import os
@@ -17,26 +16,26 @@ from typing import Any
 from kafkaviz.pipeline.spark.java import started_by
 
 FOLDER = "class-archive"
-DIGITS = 16  # of a name
+DIGITS = 16  # hex digits of each digest in a name
 STARTED_WITHIN_S = 300
 
 
 def options(cache: Path, java: Path) -> str:
-    """The options of a JVM that uses the archive, "" where there is none.
+    """Returns the JVM options that use the archive, or "" if there is none.
 
     Args:
         cache: the user's cache folder.
         java: the launcher that Spark starts.
     """
     archive = _path(cache, java)
-    # without a word of Java's where the archive does not fit
+    # Java prints nothing if the archive does not fit
     return f"-XX:SharedArchiveFile={archive} -Xlog:disable" if archive.exists() else ""
 
 
 def start_making(cache: Path) -> "subprocess.Popen[bytes]":
-    """Starts a process that starts Spark once, and writes the archive if there is none.
+    """Starts a process that starts Spark once and writes the archive if there is none.
 
-    Where it fails, later starts are slower, and no worse.
+    If it fails, later starts are merely slower.
     """
     return subprocess.Popen(
         [sys.executable, "-m", __name__, str(cache)],
@@ -47,9 +46,9 @@ def start_making(cache: Path) -> "subprocess.Popen[bytes]":
 
 
 def _path(cache: Path, java: Path) -> Path:
-    """The archive of the Java that this launcher starts, and of the Spark that is installed here.
+    """Returns the archive for the Java of this launcher and the Spark that is installed here.
 
-    Named after where both lie, then after what lies there now.
+    Its name depends on the paths of both, and then on their files.
     """
     import pyspark
 
@@ -77,7 +76,7 @@ def _make(cache: Path) -> None:
     temporary, base = archive.with_suffix(f".{os.getpid()}"), archive.with_suffix(".base.jsa")
     flags = f"-XX:ArchiveClassesAtExit={temporary} -Xlog:disable"
     if subprocess.run([java, "-Xshare:on", "-version"], capture_output=True).returncode != 0:
-        # a trimmed Java comes without an archive of its own classes, on which the other builds
+        # a reduced Java lacks the archive of its own classes, which ours is based on
         subprocess.run([java, "-Xshare:dump", f"-XX:SharedArchiveFile={base}"], check=True)
         flags = f"-XX:SharedArchiveFile={base} {flags}"
     _start_spark(flags)
@@ -90,7 +89,7 @@ def _make(cache: Path) -> None:
 
 
 def _start_spark(flags: str) -> None:
-    """A start of Spark as an ingest has it, with a job of two tasks, in a JVM with these flags."""
+    """Starts Spark like an ingest, in a JVM with these flags, and runs a job of two tasks."""
     from pyspark import SparkConf, SparkContext
 
     from kafkaviz.pipeline.spark import session
@@ -102,7 +101,7 @@ def _start_spark(flags: str) -> None:
     context.stop()
     gateway: Any = SparkContext._gateway
     jvm = gateway.proc
-    jvm.stdin.close()  # its end, at which it writes the archive
+    jvm.stdin.close()  # the JVM exits and writes the archive
     jvm.wait(STARTED_WITHIN_S)
 
 

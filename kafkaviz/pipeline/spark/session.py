@@ -1,8 +1,7 @@
-"""The one place a SparkSession is made.
+"""The only place that creates a SparkContext or SparkSession.
 
-Quiet, small, local by default, and started again when its JVM was killed.
-
-A session that somebody else made in this process is used as it is, and never stopped.
+Ours is quiet, small and local by default, and is created again if its JVM was killed. If this
+process already has another session, it is used unchanged and never stopped.
 """
 
 import argparse
@@ -31,10 +30,10 @@ if TYPE_CHECKING:
 
 LOG4J = Path(__file__).with_name("log4j2.properties")
 CHECKOUT = Path(__file__).resolve().parents[3]
-DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach the JVM
-# the JVM does little but start: half its processor time went into optimizing
+DRIVER_MEMORY = "512m"  # Spark requires at least 450m; rows of batches never reach the JVM
+# The JVM does little after its start; half of its CPU time went into optimising.
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# else a thread of Spark that ran out of memory is waited for without end
+# otherwise Spark waits forever for a thread that ran out of memory
 MORTAL = "-XX:+ExitOnOutOfMemoryError"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 JVM_SETTINGS = {
@@ -44,26 +43,26 @@ JVM_SETTINGS = {
 CONNECT_SCHEME = "sc://"
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s|sc)://.+")
 SESSION_LOCK = threading.Lock()
-# in the environment of what spark-submit runs: where its JVM listens
+# set in the environment by spark-submit: the port of its JVM
 GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
-_own_context: "SparkContext | None" = None  # by us: the only one that we may stop
+_own_context: "SparkContext | None" = None  # created by us; only this one may be stopped
 
 
 def context(master: str | None = None, cache: Path | None = None) -> "SparkContext":
-    """The running SparkContext of this process, or a new one for that master.
+    """Returns the running SparkContext of this process, or creates one for that master.
 
-    All that an ingest needs: Spark's planner of queries, which a session loads too, takes a second
-    and a half of its start. Of our own, one for another master is stopped; one whose JVM was killed
-    is given up.
+    An ingest needs only the context. A session also loads Spark's query planner, which adds one and
+    a half seconds to a start. If our own context has another master, it is stopped. If its JVM was
+    killed, it is dropped.
 
     Args:
-        master: by default that of the running context, else of spark-submit, else local[*].
-        cache: where the launcher of its Java stands; the user's cache folder by default.
+        master: the running context's by default, else spark-submit's, else local[*].
+        cache: the folder for the Java launcher; the user's cache folder by default.
 
     Raises:
-        NoJava: no Java that Spark can run on was found.
+        NoJava: no Java on which Spark can run was found.
         MissingPackages: Spark is not installed.
-        KafkavizError: the name is no master, or a context that is not ours runs for another one.
+        KafkavizError: the name is not a master, or a context that is not ours has another master.
     """
     global _own_context
     extras.require("spark")
@@ -86,7 +85,7 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
         java = prepare(master, cache)
         submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
         if not submit_settings:
-            # with these alone: what a JVM is started with, each later session of it inherits
+            # only these settings: later sessions of a JVM inherit those it was started with
             flags = class_archive.options(cache, java) if java else ""
             jvm_settings = with_java_options(JVM_SETTINGS, flags)
             SparkContext._ensure_initialized(
@@ -99,9 +98,9 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
 
 
 def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
-    """The session of `context`, or for a master sc://HOST:PORT one of Spark Connect.
+    """Returns a session on `context`, or one of Spark Connect for a master sc://HOST:PORT.
 
-    So it is, too, where no master is given and the environment names a server in SPARK_REMOTE.
+    Without a master, a server in SPARK_REMOTE also leads to Spark Connect.
     """
     extras.require("spark")
     from pyspark.sql import SparkSession
@@ -115,19 +114,19 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
 
 
 def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]:
-    """The settings with more options of the driver's JVM."""
+    """Returns the settings with more options for the driver's JVM."""
     return {**settings, JAVA_OPTIONS: f"{settings[JAVA_OPTIONS]} {flags}".strip()}
 
 
 def is_connect(master: str | None) -> bool:
-    """Whether a master, or without one the environment, names a server of Spark Connect."""
+    """Returns whether a master, or else the environment, names a Spark Connect server."""
     if master is not None:
         return master.startswith(CONNECT_SCHEME)
     return "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ
 
 
 def is_connected(spark: "SparkSession") -> bool:
-    """Whether it is a session of Spark Connect, which has no SparkContext."""
+    """Returns whether this is a Spark Connect session, which has no SparkContext."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
@@ -135,7 +134,7 @@ def refuse_stopped(spark: "SparkSession") -> None:
     """Refuses a session that was stopped.
 
     Raises:
-        KafkavizError: it was.
+        KafkavizError: it was stopped.
     """
     connected: Any = spark
     if connected.is_stopped if is_connected(spark) else not is_alive(spark.sparkContext):
@@ -143,23 +142,20 @@ def refuse_stopped(spark: "SparkSession") -> None:
 
 
 def _refuse_unknown(master: str | None) -> None:
-    """Refuses what is no master: else Java answers with a stack trace."""
+    """Refuses a text that is not a master, for which Java would print a stack trace."""
     if master is not None and not MASTER.fullmatch(master):
         raise KafkavizError(message("errors.is_no_master", master=escape_controls(master)))
 
 
 def _stop(context: "SparkContext") -> None:
-    """Stops a context, and the session that was made on it."""
+    """Stops a context and the session that was created on it."""
     from pyspark.sql import SparkSession
 
     (SparkSession._instantiatedSession or context).stop()
 
 
 def submitted_master(environ: Mapping[str, str]) -> str:
-    """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names.
-
-    local[*] where neither says so.
-    """
+    """Returns the master given to spark-submit or named in PYSPARK_SUBMIT_ARGS, else local[*]."""
     if GATEWAY_PORT in environ:
         return _submitted_settings().get("spark.master", "local[*]")
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -168,7 +164,7 @@ def submitted_master(environ: Mapping[str, str]) -> str:
 
 
 def _submitted_settings() -> dict[str, str]:
-    """What spark-submit was given, by --conf, its options or a file of defaults."""
+    """Returns the settings from spark-submit: --conf, options or a file of defaults."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
@@ -176,17 +172,17 @@ def _submitted_settings() -> dict[str, str]:
 
 
 def settings(master: str = "local[*]") -> dict[str, str]:
-    """What every session of ours is started with, once the environment is prepared.
+    """Returns the settings of our sessions, once the environment is prepared.
 
-    spark-submit may have been given something else.
+    Settings from spark-submit take precedence.
     """
-    # Spark makes the secret; elsewhere people say
+    # local Spark creates the secret; elsewhere the user must set it
     local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}
     return (
         local
         | JVM_SETTINGS
         | {
-            "spark.ui.enabled": "false",  # takes no port
+            "spark.ui.enabled": "false",  # needs no port
             "spark.ui.showConsoleProgress": "false",
             "spark.python.daemon.module": "kafkaviz.pipeline.spark.daemon",
             "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -195,13 +191,12 @@ def settings(master: str = "local[*]") -> dict[str, str]:
 
 
 def is_alive(context: "SparkContext") -> bool:
-    """Whether its JVM answers and it was not stopped."""
+    """Returns whether the context's JVM answers and the context was not stopped."""
     if context._jsc is None:
         return False
     try:
         return not context._jsc.sc().isStopped()
-    # py4j raises a ConnectionRefusedError, its own network error or an OSError, as the moment has
-    # it
+    # py4j raises a ConnectionRefusedError, its own network error or an OSError, depending on timing
     except Exception:
         return False
 
@@ -209,22 +204,22 @@ def is_alive(context: "SparkContext") -> bool:
 def prepare(
     master: str, cache: Path, environ: MutableMapping[str, str] = os.environ
 ) -> Path | None:
-    """Sets what the JVM and Spark's Python workers inherit, before the JVM starts.
+    """Sets the environment for the JVM and Spark's Python workers, before the JVM starts.
 
     Returns:
-        The java program that will be started; None where spark-submit has started its JVM.
+        The java program that will be started, or None if spark-submit has started the JVM.
 
     Raises:
-        NoJava: no Java that Spark can run on was found.
+        NoJava: no Java on which Spark can run was found.
     """
     java = None if GATEWAY_PORT in environ else ensure_java(cache, environ)
     if master.startswith("local"):
-        # Spark's default is the first python3 on PATH: another venv
+        # Spark's default is the first python3 on PATH, perhaps of another venv
         environ["PYSPARK_PYTHON"] = sys.executable
-        # else sockets on the outer interface, and a warning
+        # otherwise Spark listens on an external interface and prints a warning
         environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     else:
-        # on a cluster people know where theirs is
+        # on a cluster, the user may have set it
         environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
         _workers_import_from(CHECKOUT, environ)
@@ -234,8 +229,8 @@ def prepare(
 def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
     """Adds this checkout to PYTHONPATH.
 
-    Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the
-    latter alone.
+    Spark's workers get PYTHONPATH but not the driver's sys.path, and `streamlit run` changes only
+    the latter.
     """
     others = [
         path
@@ -247,13 +242,12 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
 
 @contextmanager
 def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
-    """Makes workers on somebody else's context run this Python and find this checkout.
+    """Makes workers of another's context run this Python and find this checkout.
 
-    That holds for what is defined within the context.
-
-    The context is afterwards as it was. What it lacks is kafkaviz.pipeline.spark.daemon, which a
-    JVM takes for all its jobs or for none: each worker imports by itself what ours share, a second
-    or two. One thread at a time is within it.
+    This applies to RDDs that are defined inside the with block, and the context is restored
+    afterwards. Such workers do not use kafkaviz.pipeline.spark.daemon, because a JVM uses one
+    daemon for all its jobs. So each worker spends a second or two on imports. Only one thread at a
+    time can be inside.
     """
     with SESSION_LOCK:
         python, environment = context.pythonExec, context.environment
@@ -275,8 +269,8 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
 def _forget() -> None:
     """Drops a session whose JVM was killed.
 
-    getOrCreate would go on talking to the dead one, and pyspark has no public way to say so: these
-    names are its own.
+    getOrCreate would keep using the dead one. pyspark has no public function for this, so private
+    names are used.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -285,6 +279,6 @@ def _forget() -> None:
         SparkContext._gateway is not None
         and (process := getattr(SparkContext._gateway, "proc", None)) is not None
     ):
-        process.stdin.close()  # a JVM that merely hangs ends with its stdin
+        process.stdin.close()  # a JVM that is only stuck exits when its stdin is closed
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None
