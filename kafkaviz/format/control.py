@@ -40,7 +40,7 @@ class ControlType(IntEnum):
 
 @dataclass(frozen=True)
 class ControlRecordSchema:
-    """The fields of one type of control record's value.
+    """The label and the fields of a type of control record's value.
 
     Only transaction markers are in the plain form.
 

@@ -66,7 +66,7 @@ class CoordinatorRecord:
 
     @property
     def text(self) -> str:
-        """The part of kafka-dump-log's line that comes from key and value."""
+        """The text of key and value in kafka-dump-log."""
         return (
             f"key: {self.key_text}"
             if self.payload_text is None

@@ -139,8 +139,8 @@ class DeepScan:
     - A bad checksum or a fault in the records is reported, and the scan continues.
     - The scan ends where format.walk.Walk ends, or before a batch that the file has lost since it
       was measured.
-    - Memory is bounded by the chunk or the largest batch, plus its decompressed size, plus its
-      records if they are included.
+    - Memory is bounded by the larger of a chunk and the largest batch, plus its decompressed size,
+      plus its records if they are included.
     """
 
     end: WalkEnd
@@ -329,7 +329,10 @@ def _checked_rows(batches: np.ndarray) -> np.ndarray:
 
 
 def _row_bytes(batches: np.ndarray) -> np.ndarray:
-    """Returns the bytes of each row, shape (rows, bytes); CHECKED_BATCH begins like BATCH."""
+    """Returns the bytes of each row, shape (rows, bytes).
+
+    The fields of CHECKED_BATCH begin with those of BATCH.
+    """
     return batches.view(np.uint8).reshape(len(batches), -1)
 
 

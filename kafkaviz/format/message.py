@@ -3,8 +3,8 @@
 A schema (format/notation.py) is a tree of types. A message has one of two forms:
 
 - plain: sizes and counts have 2 or 4 bytes, and -1 means null.
-- flexible: sizes and counts are unsigned varints, one too large, and 0 means null. A tagged section
-  follows every structure.
+- flexible: sizes and counts are unsigned varints of the number plus 1, and 0 means null. A tagged
+  section follows every structure.
 
 The string "a", then the array [7], without tags:
 

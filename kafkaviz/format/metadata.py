@@ -51,7 +51,7 @@ class MetadataRecordType:
 
     Attributes:
         name: the type as kafka-dump-log prints it.
-        newest_version: the newest version that is known here.
+        newest_version: the newest version known here.
     """
 
     number: int

@@ -23,7 +23,7 @@ EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, after the version
 
 
 class TransactionFault(Exception):
-    """A batch at which Kafka's recovery of a segment ends.
+    """The error for a batch at which Kafka's recovery of a segment ends.
 
     Carries the class and message of Kafka's exception; the class is None for a marker that cannot
     be read.

@@ -72,7 +72,7 @@ def records(
 ) -> list[Record]:
     """Returns the records of a batch.
 
-    An unknown codec of an empty batch goes unnoticed, as in Kafka.
+    An unknown codec of an empty batch goes unnoticed.
 
     Args:
         data: all bytes of the batch after its header.

@@ -66,7 +66,7 @@ class Ids:
 
 
 def own_files(state: BrokerState) -> Iterator[FileView]:
-    """Yields the files of the broker directory itself."""
+    """Yields the files directly in the broker directory."""
     release, ids = state.release, Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
     if versions.BOOTSTRAP_CHECKPOINT.applies_to(

@@ -377,7 +377,7 @@ START_MS = practice.START_MS
 def first_segments() -> LogGrowth:
     """Grows a log of 1000-byte batches, with one index entry per five and indexes of 10 MiB.
 
-    Later come equal timestamps, a restart, a truncation and a roll.
+    Equal timestamps, a restart, a truncation and a roll follow.
     """
     config = LogConfig(segment_bytes=24_000, index_interval_bytes=4096)
     return grow(config, tuple(_first_acts()), START_MS)

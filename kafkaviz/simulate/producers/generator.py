@@ -96,7 +96,7 @@ HEADER_SPAN: np.dtype = np.dtype([("position", "i8"), ("size_bytes", "i8")])
 COUNTS, VALUES, RANKS, LATE, FUTURE, TRANSACTION, WAITS = range(7)  # rows of the tables
 FULL, NO_ROOM, DONE = 0, 1, 2
 NOBODY = -1
-MAX_EPOCH = 2**15 - 2  # above it a producer gets a new id (ProducerIdAndEpoch)
+MAX_EPOCH = 2**15 - 2  # at this epoch a producer gets a new id (ProducerIdAndEpoch)
 SEQUENCES = 1 << 31
 LONGEST_NS = 100 * 365 * 86_400 * 10**9
 JSON_BYTES = 11  # {"n":,"t":""} without the number, minus one for the shortest text
@@ -246,7 +246,7 @@ def _generate_batch(
     """Generates the next data batch, `wait_ns` after the last one.
 
     Returns:
-        False if there is no space for it.
+        False if the space is too small.
     """
     batch_stream, tables, headers = stream(state.seed, state.batches), parts[0], parts[2]
     most = min(

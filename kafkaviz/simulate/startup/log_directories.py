@@ -67,7 +67,7 @@ def directory_steps(
 
 
 def _is_read(step: StartupStep, directory: StartDirectory) -> bool:
-    """Returns whether a step counts.
+    """Returns whether a step counts when a broker has several log directories.
 
     bootstrap.checkpoint is read only in the metadata log directory; steps about meta.properties are
     replaced by `_ensemble_steps`.

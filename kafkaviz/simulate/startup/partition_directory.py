@@ -21,7 +21,7 @@ IO_ERRORS = (STORAGE, "java.io.FileNotFoundException", "java.nio.file.FileSystem
 
 
 class LoadFailed(Exception):
-    """Ends the load of this log; the last step says whether the broker's start ends too."""
+    """The error that ends the load of a log; the last step says whether the start ends too."""
 
 
 class LoadedDirectory:

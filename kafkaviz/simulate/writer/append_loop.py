@@ -122,7 +122,7 @@ def take(
             return row_number, OUT_OF_RANGE, 0, offsets, times
         if state.log_bytes == 0:
             state.reference_ms = max_ms if limit.per_append else rows[row_number].max_timestamp_ms
-        written = row_number  # the first row that has no entry decision yet
+        written = row_number  # the first row not yet considered for an entry
         while written < end:
             first, written = written, end if limit.per_append else written + 1
             if not limit.per_append:

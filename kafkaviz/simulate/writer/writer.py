@@ -576,8 +576,7 @@ class UnifiedLog:
     def _refuse_without_room(self) -> None:
         """Refuses a log whose indexes have no space for one entry.
 
-        AbstractIndex requires such space. The offset index is created first, so its size is
-        checked.
+        Kafka's AbstractIndex refuses such a size, first for the offset index.
         """
         if self.config.offset_slots < 1 or self.config.time_slots < 1:
             raise CannotLoad(
