@@ -1,13 +1,9 @@
 """Conversion of values to plain JSON and back.
 
-A dataclass becomes the list of its fields. On the way back each field is checked against its type:
+A dataclass becomes the list of its fields: `Gap(first=5, last=9, position=4096)` is `[5, 9, 4096]`.
+On the way back each field is checked against its type.
 
-- `Gap(first=5, last=9, position=4096)` becomes `[5, 9, 4096]`.
-- `from_plain(Gap, [5, 9, 4096])` returns the same Gap again.
-- `from_plain(Gap, [5, "x", 4096])` raises ValueError.
-
-The format is JSON and not pickle, because a stored value may come from anywhere. The worst that a
-bad value can do is to be refused.
+The format is JSON and not pickle, because a stored value may come from anywhere.
 """
 
 import json

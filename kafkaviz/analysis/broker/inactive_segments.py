@@ -2,12 +2,9 @@
 
 There are three kinds, each with its mark:
 
-- `.deleted`: `day-0/00000000000000000000.log.deleted`. Kafka has renamed the file and removes it
-  soon.
-- `-delete`: `doomed-0.5b2f-delete/00000000000000000000.log`. The whole directory was renamed.
-- no `.log`: `rides-0/00000000000000000500.index`. The next start removes this rest of a segment.
-
-A number that leaves these segments out says so.
+- `.deleted`, a suffix of files that Kafka has renamed and will remove soon
+- `-delete`, a suffix of a whole directory that was renamed
+- no `.log`: only other files are left, and the next start removes them
 """
 
 from collections.abc import Iterable, Iterator

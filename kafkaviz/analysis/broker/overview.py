@@ -1,13 +1,8 @@
 """The content of a broker directory as one table.
 
-The table has one row per segment, and sums per topic-partition and over all.
-
-Names and sizes are known as soon as the directory is listed. Numbers that require reading files are
-UNKNOWN until `with_entries` reads the index files and `with_batches` adds the batches. A sum with
-an unknown part is unknown, so it is never too small.
-
-For example, if a topic-partition has a closed segment of 1000 bytes with 2 entries and an active
-one of 500 bytes with 1 entry, `overview.partitions[0].bytes_an_entry` is 500.
+The table has one row per segment, and sums per topic-partition and over all. Names and sizes come
+from the directory listing. Other numbers are UNKNOWN until `with_entries` reads the index files and
+`with_batches` adds the batches. A sum with an unknown part is unknown, so it is never too small.
 """
 
 from collections import defaultdict
@@ -359,9 +354,9 @@ def _join_entries(positions_by_partition: Sequence[tuple[int, np.ndarray]]) -> E
 def with_batches(overview: BrokerOverview, catalog: Mapping[str, Sequence]) -> BrokerOverview:
     """Returns the overview with the numbers of batches and records that a catalog knows.
 
-    A catalog row applies to a segment only if its .log has the same length and modification time;
-    the numbers of a changed file become unknown again. A segment with a problem is left out. A null
-    alone does not mark a problem, because a missing file has no numbers either.
+    A catalog row applies only if the .log still has the same length and modification time. A
+    segment with a problem is left out. A null alone does not mark a problem, because a missing file
+    has no numbers either.
 
     Args:
         catalog: the columns of its segments table, with directory, suffix, codecs and problems.

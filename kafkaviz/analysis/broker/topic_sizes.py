@@ -14,9 +14,8 @@ class TopicSize:
 
     Attributes:
         partitions: number of its partition directories, including those to be deleted.
-        log_bytes: total size of its .log files.
-        index_bytes: total length of its .index, .timeindex and .txnindex files. The indexes of an
-            active segment are preallocated and may take less space on disk.
+        index_bytes: length of its .index, .timeindex and .txnindex files; preallocated ones may
+            take less space on disk.
     """
 
     topic: str

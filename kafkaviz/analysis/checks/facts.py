@@ -23,15 +23,12 @@ class PartitionFacts:
     Attributes:
         partition: the directory's name.
         clean: whether its broker was stopped cleanly; None without a broker directory.
-        release: the release whose behaviour is assumed.
         oldest_writer: the first release that may have written the bytes; () for any.
         now_ms: the time after which timestamps are in the future.
         compacted: whether old records with the same key may have been removed.
         metadata_log: whether it is KRaft's own log, whose control batches are not transaction
             markers.
         expires: whether segments older than retention_ms are deleted (-1: never).
-        level: how much of each batch is checked.
-        log_directory: the path of the log directory, as in a finding.
     """
 
     partition: str

@@ -1,8 +1,8 @@
 """The pass over a segment's .log that serves all its checks.
 
-It gives the batches in chunks, with the places where no batch follows, and marks the batches that
-can be trusted. To a broker, a batch with a wrong length hides everything after it. This pass
-continues at the next batch (log.checked_scan), so that one fault does not hide others.
+It yields the batches in chunks and marks those that can be trusted. To a broker, a batch with a
+wrong length hides everything after it. This pass continues at the next batch (log.checked_scan), so
+that one fault does not hide others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,6 @@ class UnreadRange:
     """Bytes between batches that do not begin with a valid batch.
 
     Attributes:
-        start: a byte of the .log.
         stop: the start of the next batch.
         stored_length: the length in the header at the start.
         expected_length: the length that would lead to the next batch; None if there is no header.

@@ -46,16 +46,12 @@ COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_
 class CheckPlan:
     """The decisions before a check reads any segment.
 
-    The steps of a check can be run in any process.
-
     Attributes:
-        partitions: the partitions to check.
         is_whole: whether the broker directory itself is checked too.
         has_broker: whether there is a broker directory, even without meta.properties. Only a
             partition that was opened by itself may have none.
         compacted_logs: the topic-partitions that were ever compacted.
         strange_names: paths of directories that no start accepts.
-        level: how much of each batch is checked.
     """
 
     broker: Broker

@@ -3,10 +3,7 @@
 ProducerAppendInfo of Kafka 4.3.1 refuses both on a leader as long as it knows the producer. It
 forgets a producer that was silent for producer.id.expiration.ms, and a producer may restart at
 sequence 0; neither is reported. Sequence 0 follows 2147483647. Producers are followed within one
-segment.
-
-    producer 7, epoch 3   sequences 0 to 9, then 5 to 8     sequence goes back
-    producer 7, epoch 2   after a batch of epoch 3          epoch goes back
+segment. For example, sequences 0 to 9 are followed by 5 to 8.
 """
 
 from typing import NamedTuple

@@ -49,13 +49,13 @@ class ByteDifference:
     """Bytes that differ between the two sides.
 
     Attributes:
-        locations: the bytes on each side; None if a side has none.
+        locations: None if a side has no such bytes.
         what: a field of the batch header or of a record, such as "crc" or "value"; "record" for
             several fields of a record; "records" for compressed ones; "entry" or "size" of an
             index; "file", "tail" or "hole".
         values: the value on each side, as text.
         offset: the first offset of the batch; None for an index.
-        valid_crcs: whether the checksum of the batch is valid on each side; None without one.
+        valid_crcs: whether the checksum of the batch is valid; None without one.
     """
 
     locations: tuple[FileLocation | None, FileLocation | None]

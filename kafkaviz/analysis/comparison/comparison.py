@@ -117,17 +117,15 @@ class PartitionComparison:
         partition: the directory's name, from side a if it has one.
         relations: all relations that hold, the worst first.
         compared_from, compared_to: the range of offsets that both should have, without the end.
-        first_divergent_offset: the lowest offset of which both have a record, but not the same one.
+        first_divergent_offset: the lowest offset with different records.
         truncations: the records that b drops if a leads, and that a drops if b leads.
         differences: the first MAX_DIFFERENCES of difference_count.
         rewritten_batches: number of batches with different bytes but the same records.
-        damaged_batches: number on each side among the compared ones.
         indexes: differing indexes of segments with the same base offset.
         notes: explanations of harmless differences.
         other_generation: the topic id of the other side's partition with this name.
         other_directory: the other side's directory with this topic id, renamed for deletion.
-        interval_settings: index.interval.bytes of the topic by each side's own settings; None if
-            the side has no such partition.
+        interval_settings: index.interval.bytes of the topic by each side's own settings.
     """
 
     partition: str

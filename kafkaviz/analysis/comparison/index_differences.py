@@ -1,12 +1,9 @@
 """A comparison of two indexes of the same stretch of a log, entry by entry, and why they differ.
 
 An index depends on where its broker started counting bytes. For example, two replicas have the same
-67 batches, and one was restarted after the 30th, which resets the count to 0:
-
-    a   43 entries     b   44 entries     29 are common, the rest differ: a restart
-
-Neither index is wrong. A broker finds every record with either of them, and reads a few headers
-more or less (LookupComparison). Only an entry that does not lead to a batch is damage.
+67 batches, and one was restarted after the 30th, which resets the count to 0. One index has 43
+entries, the other 44, and 29 are common. Neither is wrong: a broker finds every record with either
+of them. Only an entry that does not lead to a batch is damage.
 """
 
 from dataclasses import dataclass, replace
@@ -79,10 +76,10 @@ class IndexComparison:
     Attributes:
         entries: number of written entries on each side; None without a file.
         common: number of entries that both have.
-        alone: slots of the entries that only this side has, for each side; at most MAX_SLOTS.
+        alone: slots of the entries that only this side has, at most MAX_SLOTS.
         alone_counts: their full number.
-        unwritten_slots: number of slots after the last entry, on each side.
-        contradicted: slots of the entries that the batches contradict, for each side.
+        unwritten_slots: number of slots after the last entry.
+        contradicted: slots of the entries that the batches contradict.
         intervals: index.interval.bytes of each side, from its settings if the entries fit them, or
             else from the entries.
         lookup: a comparison of lookups, if an .index has different entries.
@@ -123,9 +120,7 @@ def compare_indexes(
     """Returns the comparisons of the differing indexes of two segments with the same base offset.
 
     Args:
-        profile: the way searches read an index.
         known_intervals: index.interval.bytes in the settings of each side.
-        is_same_log: whether the .log files are equal.
         is_per_append: whether one of the releases wrote one entry per append instead of per batch.
     """
     kinds = [kind for kind in KINDS if not is_equal_index(getattr(a, kind), getattr(b, kind))]

@@ -126,7 +126,6 @@ class TruncationStep:
         epoch: the epoch that the follower names; None if it has none and asks nothing.
         fetch_offset: its log end at that time.
         answer: None if nothing is asked, or if the leader's log starts above the fetch offset.
-        truncates_to: its log end after the step.
     """
 
     epoch: int | None

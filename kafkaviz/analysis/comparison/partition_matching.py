@@ -2,9 +2,8 @@
 
 They match by topic id if both have one (partition.metadata, since 2.8), and by topic name if not.
 If a partition is in two log directories, the one in a log directory of the same name is taken. A
-topic that was deleted and created again has the same name but another id. Its two logs do not
-belong to one partition, so they are not compared. A directory that waits for deletion never matches
-a current one.
+topic that was deleted and created again has another id, so its two logs are not compared. A
+directory that waits for deletion never matches a current one.
 
     a  orders-0 (id X)   b  orders-0 (id X)                one partition
     a  orders-0 (id X)   b  orders-0 (id Y)                two partitions, each on one side

@@ -59,9 +59,9 @@ class FileChange:
 
     Attributes:
         file: the path relative to the broker directory; for a directory, its name.
-        sizes: the sizes before and after; None if it does not exist.
+        sizes: before and after; None if it does not exist.
         same_bytes: the length of the common prefix.
-        is_foretold: whether a step of the start predicted the change, and happened as predicted.
+        is_foretold: whether a step of the start predicted the change.
     """
 
     partition: str

@@ -101,11 +101,10 @@ class LookupCosts:
         header_us: time per header of a scan in the page cache.
         first_us: time before the first header.
         fault_us: time of the first access to an index page that is in the page cache.
-        reads_once: whether header_us is for one read per header, as since Kafka 4.1. That takes
-            half as long as two reads in Kafka's own classes (3.9.1, 4.3.1 and 4.4.0 in one run).
+        reads_once: whether header_us is for one read per header, as since Kafka 4.1. In Kafka's own
+            classes that takes half as long as two (3.9.1, 4.3.1 and 4.4.0 in one run).
         calibrated: the time of this machine's calibration, or None if presets are used.
-        one_read_share: the share of headers of magic 0 and 1, which take one read where others take
-            two.
+        one_read_share: the share of headers of magic 0 and 1, which always take one read.
     """
 
     header_us: Range = HEADER_US

@@ -51,8 +51,8 @@ class _KeyStretches:
     Attributes:
         first: the first target of each, ascending, shape (n,).
         weights: the number of targets in each, shape (n,).
-        floors: the results of slots.floors for the first targets, shape (n, 3).
-        last: the last target of the last range.
+        floors: the results of slots.floors, shape (n, 3).
+        last: the last target of all.
     """
 
     first: np.ndarray

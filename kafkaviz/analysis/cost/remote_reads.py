@@ -9,13 +9,13 @@ for a broker that has nothing of the segment yet:
     00000000000000000041.timeindex   1 request      36 B
     00000000000000000041.log         1 request   1 336 B    from byte 2990 on
 
-In Aiven's layout the manifest is read first. Then the .log is read chunk by chunk, with one request
-for the compressed bytes of each chunk. The cost model sends one request after the other, each with
-the same latency: the mean of this process' requests to that store, or a given one.
+In Aiven's layout the manifest comes first, then the .log with one request per chunk, for its
+compressed bytes. The model sends one request after the other, each with the same latency: the mean
+of this process' requests to that store, or a given one.
 
-kafkaviz itself reads a log in an object store, through its block cache. The requests, bytes and
-time of this process are counted for each file that a step reads. If the blocks of a file were in
-the cache before, the requests that it would take are counted, without a time.
+kafkaviz itself reads a log in an object store through its block cache. The requests, bytes and time
+of this process are counted for each file. For files that were in the cache before, the requests
+that they would take are counted, without a time.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
 """The cause of each roll, inferred from sizes, times and entry counts of a partition's segments.
 
-Each cause is a threshold: a roll exceeds it, and everything that did not roll stays below. For
-example, segments of 1 047 315 and 1 048 043 bytes are followed by batches of 2871 and 1200 bytes. A
-segment.bytes between 1 048 043 and 1 049 242 explains both rolls.
+Each cause is a threshold: a roll exceeds it, and everything that did not roll stays below. See
+inference.limit for an example.
 """
 
 from collections.abc import Sequence

@@ -135,15 +135,15 @@ def assume_release(broker: Broker | None, version: str | None = None) -> Assumed
     """Returns the release whose behaviour is assumed.
 
     It is the given version, such as "3.9" or "4.3.1", or else the one that the directory's traces
-    suggest, or else the newest known release. Without a broker directory there are no traces.
+    suggest, or else the newest known release.
 
-    Most traces only bound the release from below. In that case the metadata.version that the
-    brokers last agreed on decides, because a broker is rarely much newer. A trace of a later
-    release takes precedence, because operators raise the level only some time after an upgrade. A
-    directory newer than all known releases is read as the newest of them. If a broker has several
-    log directories and the one with the metadata log is missing, no trace bounds the release from
-    above. It is then unknown, and the rules of the newest release are applied, unless
-    bootstrap.checkpoint has the level of the formatting.
+    Most traces only bound the release from below. Then the metadata.version that the brokers last
+    agreed on decides, because a broker is rarely much newer. A trace of a later release takes
+    precedence, because operators raise the level only some time after an upgrade. A directory newer
+    than all known releases is read as the newest of them. If a broker has several log directories
+    and the one with the metadata log is missing, no trace bounds the release from above. It is then
+    unknown, and the rules of the newest are applied, unless bootstrap.checkpoint has the level of
+    the formatting.
     """
     if version:
         return AssumedRelease(versions.parse(version), (CALLER_DECIDES,))
@@ -374,9 +374,8 @@ def _features(path: Path) -> dict[str, int]:
     """Returns the levels that a .checkpoint of metadata records sets.
 
     It is read up to the batch that sets metadata.version, because a snapshot begins with the
-    features. The result is empty if there is no file, or if none is set before its end or before a
-    fault. The file consists of batches like a .log. It is read without compiled code, because every
-    lookup needs the release.
+    features. The result is empty without a file, or if a fault comes first. It is read without
+    compiled code, because every lookup needs the release.
     """
     levels: dict[str, int] = {}
     try:

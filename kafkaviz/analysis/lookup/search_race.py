@@ -9,8 +9,7 @@ index grows from 13 full pages to 14, the case of KAFKA-6432:
     warm     reads 11 12 13        waits for none
 
 One entry earlier the middle was on page 6, which the lookup before had read, so plain bisection did
-not wait. A reader far behind the tail finds the tail reader's pages in memory, but few of those
-that it needs itself.
+not wait.
 """
 
 from collections.abc import Iterable

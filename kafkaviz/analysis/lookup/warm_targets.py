@@ -28,8 +28,7 @@ class WarmTargets:
         behind: a target that misses the section, if possible with one probe more than plain
             bisection.
         default: the first of these two that shows a difference; None if neither does.
-        is_all_warm: whether the warm section begins at slot 0. Then there are no targets, because a
-            search up to the first key reads slot 0 twice, which shows nothing of the section.
+        is_all_warm: whether the warm section begins at slot 0, in which case no target shows it.
     """
 
     tail: int | None = None

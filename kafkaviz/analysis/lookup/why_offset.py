@@ -41,11 +41,10 @@ class SegmentTimes:
     Attributes:
         end_offset: the base offset of the next segment, or the end offset of the log.
         largest_ms: the largest timestamp by which Kafka chooses.
-        is_file_time: whether largest_ms is the modification time of the .log, because there is no
-            time entry.
+        is_file_time: whether largest_ms is the .log's modification time, for lack of a time entry.
         fate: "searched", "older" (its largest timestamp is below the target) or "later" (an earlier
             segment is searched).
-        batches: all its batches; None if the .log was not read.
+        batches: None if the .log was not read.
     """
 
     base_offset: int

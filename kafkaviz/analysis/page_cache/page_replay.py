@@ -1,16 +1,14 @@
 """A replay of searches in a growing index: the pages they touch, and those that have gone cold.
 
-This is the case of KAFKA-6432. An index is mapped into memory page by page. A reader at the log's
-end looks up its offset after every append. Plain bisection then reads the middle of the index, its
-three-quarter point and so on. As the index grows, these points move to pages that have not been
-read for long. A search that tries the last entries first (kafkaviz.search.slots) only reads the
-newest pages.
+This is the case of KAFKA-6432. A reader at the log's end looks up its offset after every append.
+Plain bisection reads the middle of the index, its three-quarter point and so on. As the index
+grows, these points move to pages that have not been read for long. A search that tries the last
+entries first (kafkaviz.search.slots) only reads the newest pages.
 
 Time is counted in bytes appended to this log. The page cache is modelled as a list from which the
-page unused for longest leaves first. It is filled once while `cold_after_bytes` are appended, so a
-page untouched for that long has left it. For example, with 512 entries per page and 13 full pages a
-plain search for the end reads page 0, then 6, 9, 11 and 12. Page 6 became the middle at the 6145th
-entry.
+page unused for longest leaves first, so a page untouched for `cold_after_bytes` has left it. For
+example, with 512 entries per page and 13 full pages a plain search for the end reads pages 0, 6, 9,
+11 and 12. Page 6 became the middle at the 6145th entry.
 """
 
 import math

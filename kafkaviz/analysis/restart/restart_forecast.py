@@ -16,7 +16,6 @@ class RestartForecast:
     """A start in numbers. A log is the log of one topic-partition directory.
 
     Attributes:
-        logs: number of all logs of the broker.
         cut_logs: logs that lose bytes at their ends, in total cut_bytes.
         deleted_files: without files that any start may delete.
         deleted_directories: directories of deleted topics.

@@ -1,9 +1,8 @@
 """The retention of each segment of a log: the rule and the record that keep it, and until when.
 
-For example, retention.ms is 7 days and a log has three segments. The newest record of the first one
-is of 2027-11-25, and the newest records of the others are of 2026-10-20. A broker deletes the
-oldest segments and stops at the first one that is too young. So the first segment keeps the others
-until 2027-12-02.
+A broker deletes the oldest segments and stops at the first one that is too young. For example, with
+retention.ms of 7 days, a first segment with a record of 2027-11-25 keeps all later ones until
+2027-12-02, even if their records are of 2026.
 
 The rules come from UnifiedLog.deleteOldSegments (4.3.1) and apply in its order:
 deleteLogStartOffsetBreachedSegments, which also applies to compacted topics,
@@ -48,8 +47,7 @@ class RetentionLimits:
 
     Attributes:
         is_tiered: whether the topic has remote storage. Closed segments are then deleted only after
-            they were copied there, which these files do not show. The limits are local.retention.ms
-            and local.retention.bytes.
+            they were copied there, which these files do not show. The limits are the local ones.
     """
 
     deletes: bool | None

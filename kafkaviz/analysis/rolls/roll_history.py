@@ -1,13 +1,12 @@
 """The history of each segment until its roll: bytes, time and index entries, and their limits.
 
-The history of a simulated log comes from its appended batches. That of a partition on disk comes
-from its index files, whose entries show how long the .log was at which time, so no .log is read:
+The history of a simulated log comes from its appended batches. The history of a partition on disk
+comes from its index files, whose entries show how long the .log was at which time:
 
     .index       (99, 4500) (199, 9000)
     .timeindex   (..:00.450, 99) (..:00.900, 199) (..:01.000, 219)
 
-At ..:00.450 the segment had 4500 B and one entry in each index, at ..:00.900 it had 9000 B and two,
-and at the end it has the size of the .log.
+At ..:00.450 the segment had 4500 B and one entry in each index, at ..:00.900 it had 9000 B and two.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -6,8 +6,8 @@ one pass notes where every 1024th batch starts, and the largest offset and the t
     block 0   position 0        offsets up to 1023   times from 10:00:00 to 10:00:01
     block 1   position 102400   offsets up to 2047   times from 10:00:01 to 10:00:02
 
-To get row 1500, the headers of block 1 are read again from byte 102400. The blocks read last stay
-in memory. A log of few batches is a single block, which stays in memory.
+To get row 1500, the headers of block 1 are read again. The blocks read last stay in memory, and so
+does the only block of a small log.
 """
 
 from functools import lru_cache, partial

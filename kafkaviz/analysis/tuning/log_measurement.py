@@ -26,13 +26,13 @@ class LogMeasurement:
         sizes: SIZES rows of each segment, for the bootstrap of ranges.
         batch_bytes: the mean batch size.
         spread: the standard deviation of the batch sizes divided by their mean.
-        bytes_per_s: by the largest timestamps; None if they do not show it.
+        bytes_per_s: speed by the largest timestamps; None if they do not show it.
         followers: the same batches on a follower that appends a whole fetch at once, at today's
             interval; only for releases that write one entry per append.
-        index_cost: the existing indexes; None for a workload, which has only its replay.
+        index_cost: the existing indexes; None for a workload.
         one_read_share: the share of batches of magic 0 and 1.
-        empty_segments: the segments without a batch, which `parts` does not count. They cost no
-            lookup, but have files and maps.
+        empty_segments: segments without a batch, which `parts` does not count; they have files and
+            maps, but cost no lookup.
     """
 
     parts: SweepParts
@@ -72,11 +72,10 @@ class CurrentConfig:
     """The present settings of a log.
 
     Attributes:
-        interval_source: the source of the interval.
         is_tiered: remote.storage.enable.
         is_coarse: whether an entry covers a whole append (KAFKA-806).
         partitions: number of logs.
-        topic: the topic's name; None for a whole broker.
+        topic: None for a whole broker.
         inferred_settings: settings that no file has, inferred from the log's rolls.
         unknown_settings: settings that only the metadata log has, which is in another log
             directory; the interval and config have inferred values or Kafka's defaults instead.

@@ -40,7 +40,6 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
             by_append: whether a column "append" of the batches says which were appended together.
             current_interval_bytes: today's interval, whose replay replaces a missing index; None
                 for a workload.
-            index_sweeper: the sweeper of the existing indexes, or None.
             report_share: called with the share of the work that is done, after all batches were
                 read.
         """

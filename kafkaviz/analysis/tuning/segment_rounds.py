@@ -1,11 +1,9 @@
 """The segments that are closed while a log's own batches are appended in rounds.
 
-The batches are appended again and again, with later offsets and times in each round, by the rules
-that the writer rolls by. This ends when all batches were appended and a segment has ended. Each
-segment has its cause, its bytes and entries, and the cost of a lookup of each of its batches.
-
-Rounds are needed because a log shorter than a segment never fills one, and a closed form cannot
-take batches that differ.
+The batches are appended again and again, with later offsets and times in each round, by the
+writer's rules. This ends when all batches were appended and a segment has ended. Rounds are needed
+because a log shorter than a segment never fills one, and a closed form cannot take batches that
+differ.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -70,7 +68,7 @@ class LogRound:
         batches: int64, shape (5, n), one row for each of COLUMNS.
         append_ends: the end of each append, as the place after its last batch.
         next_offset, next_ms: the amounts that a round adds to offsets and to times.
-        most_shift_ms: the greatest amount that may be added to times.
+        most_shift_ms: the greatest total that may be added to times.
     """
 
     batches: np.ndarray

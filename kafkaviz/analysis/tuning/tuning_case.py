@@ -94,9 +94,8 @@ class TuningSource:
     Attributes:
         kind: "partition", "topic", "broker", "log" or "workload".
         cases: one case per topic, by name.
-        metadata_left_out: whether KRaft's own log was there and was left out. Its small batches
-            need their index.
-        inactive_segments: the segments that are not in use, which were left out too.
+        metadata_left_out: whether KRaft's own log was left out; its small batches need their index.
+        inactive_segments: segments that are not in use, which were left out too.
         default_interval: a broker's interval for topics that have none of their own.
         own_settings: other settings in a broker's files, by the fields of LogConfig.
     """
