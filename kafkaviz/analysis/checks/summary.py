@@ -100,7 +100,7 @@ class CheckSummary:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    # last offset plus one by the last header, trusted or not, because a broker finds the end so
+    # last offset plus one in the last header, trusted or not, as a broker finds the log end
     end_offset: int | None = None
     end_bytes: int = 0  # end of the last batch
     newest: tuple[int, int, int] | None = None

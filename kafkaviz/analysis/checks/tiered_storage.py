@@ -32,7 +32,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
     }
     for partition in plan.partitions:
         for gap in partition.remote_gaps:
-            if (partition.directory, gap.first_offset) not in lost:  # check_partition tells those
+            if (partition.directory, gap.first_offset) not in lost:  # check_partition has those
                 yield _gap_finding(partition, gap, release)
     for tiered_partition in state.partitions:
         if plan.is_whole or tiered_partition.directory in directories:

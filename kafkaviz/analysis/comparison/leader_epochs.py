@@ -143,8 +143,7 @@ class TruncationWalk:
         leader_epoch: the epoch of the leader's election, one above all that either side knows.
         follower_keeps_below: the log end after the steps; None for a follower without a record.
         follower_loses: ranges (first, last) of the offsets whose records it drops.
-        follower_log_start: the offset below which it then deletes, because the leader's log starts
-            there.
+        follower_log_start: its log start afterwards, the larger one of both sides.
     """
 
     leader_epoch: int

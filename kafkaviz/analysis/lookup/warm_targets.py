@@ -14,7 +14,7 @@ from kafkaviz.analysis.cost import lookup_cost
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
-ALL_SEARCHED = 1 << 16  # in a larger index, only targets around about this many entries are tried
+ALL_SEARCHED = 1 << 16  # in a larger index, only targets around this many entries are searched
 PROBES, PAGES = 1, 2  # columns of slots.floors
 
 

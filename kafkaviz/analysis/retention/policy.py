@@ -130,7 +130,7 @@ class LogRetention:
     Attributes:
         partition: the directory's name.
         now_ms: the time of the pass.
-        log_directory: the name of the log directory, as in a finding.
+        log_directory: the path of the log directory.
     """
 
     partition: str
@@ -305,9 +305,10 @@ def _until_ms(segment: SegmentAge, limits: RetentionLimits) -> int | None:
 def _kept_retentions(
     segments: Sequence[SegmentAge], limits: RetentionLimits, watermark_count: int
 ) -> Iterator[SegmentRetention]:
-    """Yields what keeps each of the segments that stay.
+    """Yields the reason why each segment stays.
 
     Args:
+        segments: the segments that the next pass does not delete.
         watermark_count: number of those that only the high watermark keeps.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)

@@ -40,7 +40,7 @@ def sweep_times(
 
 
 def sweep_columns(columns: Columns, batch_sweep: SweepParts) -> SweepParts:
-    """Returns the cost of these lookups for one segment that was read.
+    """Returns the cost of a segment's lookups by first timestamp, from its kept columns.
 
     Args:
         batch_sweep: the sweep of the segment batch by batch, with its intervals and entries.

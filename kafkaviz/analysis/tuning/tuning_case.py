@@ -124,8 +124,8 @@ class TuningSource:
     def total(self) -> TuningCase:
         """The only case, or the sum over a broker's topics as if all had the broker's interval.
 
-        If no file of the broker has one of its other settings, the largest of all topics counts,
-        because an index must be safe for all.
+        A setting that no file of the broker has gets the largest value of all topics, because an
+        index must be safe for all.
         """
         if self.default_interval is None:
             return self.cases[0]
