@@ -25,8 +25,7 @@ class LookupCounts:
     """The number of targets by their number of probes, pages and headers, each counted from 0.
 
     Attributes:
-        first: the first target.
-        last: the last target.
+        first, last: the range of all targets.
         headers: batches whose header is read; only targets that a batch answers are counted.
     """
 

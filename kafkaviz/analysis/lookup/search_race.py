@@ -90,11 +90,10 @@ class RacedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """Both searches of one index, each with its own memory.
+    """Both searches of one index, each with a memory model of its own.
 
     Attributes:
         kind: "offset" or "time".
-        warm_bytes: the length of the warm section.
         warm_from_slot: the first slot of the warm section; None if the index has no entries.
     """
 

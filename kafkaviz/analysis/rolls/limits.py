@@ -104,7 +104,7 @@ def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
 def time_share(gap: float, bytes_per_s: float | np.ndarray) -> float | np.ndarray:
     """Returns the share of the offset entries that find a newer timestamp and add a time entry.
 
-    The timestamps are those of a clock in milliseconds.
+    It is for timestamps of a clock in milliseconds.
     """
     return np.minimum(1.0, 1000 * gap / bytes_per_s)
 

@@ -96,7 +96,7 @@ def _is_refused(entries: np.ndarray | np.void) -> np.ndarray:
 class _TransactionBegins:
     """The offsets at which transactions begin, as far as the log still has them.
 
-    The last stable offset of an entry is one of these, or the offset after the marker.
+    The last stable offset of an entry must be such an offset, or follow the marker.
     """
 
     def __init__(self, summaries: Sequence[CheckSummary]) -> None:

@@ -113,9 +113,9 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
-    """Returns a finding about a file with an unknown name, and its effect on LogLoader.
+    """Returns a finding about a file with an unknown name.
 
-    The effect is that in 4.3.1 and 4.4.0.
+    It says how LogLoader (4.3.1, 4.4.0) treats the file.
     """
     stranger = stranger_finding(
         facts.partition, file_info.name, file_info.size_bytes, facts.release
