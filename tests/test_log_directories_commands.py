@@ -118,3 +118,40 @@ def test_a_closed_segment_is_not_said_to_be_the_end(clean, capsys):
     for log in logs[:2]:
         codes = {item["code"] for item in said(capsys, "check", str(log))["findings"]}
         assert not codes & {"recovery-point-beyond-end", "snapshot-missing", "partition-stray"}
+
+
+def test_other_log_directories_tell_the_settings_of_a_partition(disks, tmp_path, capsys):
+    """--log-dirs of lookup, rebuild and a replay: as if the metadata log were in its directory."""
+    folder = tmp_path / "disk-b" / "orders-2"
+    shutil.copytree(disks / "disk-a" / "orders-2", folder)
+    for path in (disks / "disk-b").iterdir():
+        if path.is_file():
+            shutil.copy2(path, tmp_path / "disk-b")
+    others = ["--log-dirs", f"{disks / 'disk-a'},{disks / 'disk-c'}"]
+    alone = said(capsys, "lookup", str(folder), "--offset", "7600")
+    together = said(capsys, "lookup", str(folder), "--offset", "7600", *others)
+    beside = said(capsys, "lookup", str(disks / "disk-a" / "orders-2"), "--offset", "7600")
+    assert alone["unknown"] == ["index.interval.bytes"] and together == beside
+    assert alone["searches"] != beside["searches"] and alone["answer"] == beside["answer"]
+    files = []
+    for number, arguments in enumerate(
+        ([str(folder), *others], [str(disks / "disk-a" / "orders-2")], [str(folder)])
+    ):
+        out = tmp_path / f"out-{number}"
+        segments = said(capsys, "rebuild", *arguments, "--out", str(out))["segments"]
+        files.append([segment["files"] for segment in segments])
+    assert files[0] == files[1] != files[2]
+    counts = []
+    inputs = [str(folder), *others], [str(disks / "disk-a" / "orders-2")], [str(folder)]
+    for number, arguments in enumerate(inputs):
+        out = str(tmp_path / f"replay-{number}")
+        replayed = said(capsys, "simulate", "--replay", *arguments, "--out", out)["segments"]
+        counts.append(replayed[0]["offset_entries"])
+    assert counts[0] == counts[1] > counts[2]
+
+
+def test_log_dirs_of_another_broker_are_refused(disks, capsys):
+    """In one line."""
+    partition = str(disks / "disk-b" / "audit-1")
+    line = ["lookup", partition, "--offset", "0", "--log-dirs", str(REPLICAS[0])]
+    assert main(line) == 2 and capsys.readouterr().err.count("\n") == 1

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, cast
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import (
     add_json_option,
+    add_log_dirs_option,
     add_tiered_option,
     join_tiered,
+    open_log_dirs,
     resolve_release,
 )
 from kafkaviz.messages import message, render, say
 
 if TYPE_CHECKING:
+    from kafkaviz.log.broker import Broker
     from kafkaviz.search.log_view import SegmentView
 
 EPILOG = """\
@@ -30,9 +33,11 @@ index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
 null if Kafka finds none. error exists if Kafka answers with an exception, start_error if the next
-start fails before it has opened this log. If kafkaviz refuses bytes that Kafka would read, because
-they are too large, the object has target, kafka_version, partition and refused, the reason, and the
-status is 2. For a single index file there are no segments, scan and record, and answer is an entry.
+start fails before it has opened this log, unknown, a list of settings, if indexes were recovered
+with Kafka's default because the metadata log is in another log directory (--log-dirs). If kafkaviz
+refuses bytes that Kafka would read, because they are too large, the object has target,
+kafka_version, partition and refused, the reason, and the status is 2. For a single index file there
+are no segments, scan and record, and answer is an entry.
 
 If a part of the log is only in tiered storage or in an object store there is remote, {reads:
 [{segment, file, requests, bytes, measured_ms}], requests, bytes, request_ms, measured_requests,
@@ -92,6 +97,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="read the files in their current state, without a recovery",
     )
+    add_log_dirs_option(parser)
     add_tiered_option(parser)
     parser.add_argument(
         "--remote-request-ms",
@@ -111,22 +117,23 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.log import file
 
     args.path = join_tiered(args.path, args.tiered)
-    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY)
+    broker = open_log_dirs(args.log_dirs, args.path)
+    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_ANY, broker)
     hint = _unit_hint(args.timestamp)
     if hint:
         output.note(f"kafkaviz: {hint}")
     search = _search_index if paths.index_kind(args.path) else _search_log
     for _ in range(RETRIES):
         try:
-            return search(args, version)
+            return search(args, version, broker)
         except CannotOpen as fault:
             # a running broker deleted a segment after the directory was listed: list it again
             if fault.kind != "missing" or fault.path == args.path or not file.is_there(args.path):
                 raise
-    return search(args, version)
+    return search(args, version, broker)
 
 
-def _search_log(args: argparse.Namespace, version: str) -> int:
+def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None") -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.cost import remote_reads
     from kafkaviz.analysis.lookup import paths
@@ -134,7 +141,7 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
     from kafkaviz.search.lookup import lookup
 
     search_profile = versions.search_profile(version, args.search)
-    log = paths.open_log(args.path, version, as_is=args.as_is)
+    log = paths.open_log(args.path, version, as_is=args.as_is, broker=broker)
     _say_recovery(log.recovered_files, log.segments)
     try:
         result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
@@ -159,7 +166,8 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
         from kafkaviz.search.lookup_object import as_object
 
         remote = {"remote": remote_reads.as_object(cost)} if remote_files or cost.reads else {}
-        output.say_json("lookup", as_object(result, log.start_error) | remote)
+        unknown = _unknown_settings(log.segments)
+        output.say_json("lookup", as_object(result, log.start_error) | remote | unknown)
     else:
         from kafkaviz.cli.text import lookup_text
 
@@ -167,7 +175,7 @@ def _search_log(args: argparse.Namespace, version: str) -> int:
     return 0
 
 
-def _search_index(args: argparse.Namespace, version: str) -> int:
+def _search_index(args: argparse.Namespace, version: str, broker: "Broker | None") -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
     from kafkaviz.errors import KafkavizError
@@ -183,7 +191,7 @@ def _search_index(args: argparse.Namespace, version: str) -> int:
             )
         )
     search_profile = versions.search_profile(version, args.search)
-    directory, segment = paths.open_index(args.path, version, as_is=args.as_is)
+    directory, segment = paths.open_index(args.path, version, as_is=args.as_is, broker=broker)
     _say_recovery([name for name in segment.recovered_files if name == args.path.name], [segment])
     search = (index.find_time if is_time else index.find_offset)(segment, target, search_profile)
     answer = (
@@ -196,7 +204,8 @@ def _search_index(args: argparse.Namespace, version: str) -> int:
 
         output.say_json(
             "lookup-index",
-            index_object(search, answer, search_profile.version, directory, segment.start_error),
+            index_object(search, answer, search_profile.version, directory, segment.start_error)
+            | _unknown_settings([segment]),
         )
     else:
         from kafkaviz.cli.text import lookup_text
@@ -222,6 +231,17 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
     if names:
         what = describe_recovered(names)
         output.note(f"kafkaviz: {say('cli_lookup.read_as_recovered', recovery=what)}")
+    if names and _unknown_settings(segments):
+        source = message("setting_source.metadata_log_elsewhere")
+        why = message("tuning_answer.interval_assumed", source=source)
+        output.note(f"kafkaviz: {say('cli_lookup.interval_unknown', why=why)}")
+
+
+def _unknown_settings(segments: "Sequence[SegmentView]") -> dict[str, list[str]]:
+    """Returns the setting that recovered indexes depend on, if its value is assumed."""
+    if any(segment.has_assumed_settings for segment in segments):
+        return {"unknown": ["index.interval.bytes"]}
+    return {}
 
 
 def _parse_latency(text: str) -> float:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import (
     add_json_option,
+    add_log_dirs_option,
     add_setting_option,
+    open_log_dirs,
     parse_folder,
     resolve_release,
 )
@@ -62,6 +64,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the folder to write into; created if it does not exist",
     )
     add_setting_option(parser)
+    add_log_dirs_option(parser)
     parser.add_argument(
         "--kafka-version",
         metavar="V",
@@ -77,9 +80,10 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
     from kafkaviz.log import file
 
-    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG)
+    broker = open_log_dirs(args.log_dirs, args.path)
+    version = resolve_release(args.kafka_version, args.path, paths.ADVICE_LOG, broker)
     parsed = versions.parse(version)
-    source = open_rebuild_source(args.path, parsed, dict(args.overrides))
+    source = open_rebuild_source(args.path, parsed, dict(args.overrides), broker)
     out = file.output_path(args.out)
     rebuilt_segments, files = _write_indexes(source, parsed, out)
     if args.json:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from kafkaviz.cli.common import output
 from kafkaviz.cli.common.options import (
     add_json_option,
+    add_log_dirs_option,
     add_setting_option,
+    open_log_dirs,
     parse_folder,
     resolve_release,
 )
@@ -81,6 +83,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="the folder to write into; created if it does not exist",
     )
     add_setting_option(parser)
+    add_log_dirs_option(parser)
     parser.add_argument(
         "--seed",
         metavar="N",
@@ -170,9 +173,10 @@ def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySourc
     from kafkaviz.analysis.rebuild.replay_source import open_replay_source
     from kafkaviz.simulate.directory import simulation
 
-    version = resolve_release(args.kafka_version, args.replay, paths.ADVICE_PARTITION)
+    broker = open_log_dirs(args.log_dirs, args.replay)
+    version = resolve_release(args.kafka_version, args.replay, paths.ADVICE_PARTITION, broker)
     release = versions.parse(version)
-    source = open_replay_source(args.replay, release)
+    source = open_replay_source(args.replay, release, broker)
     seed = 1 if args.seed is None else args.seed
     plan = simulation.plan_log(source.log, source.settings, dict(args.overrides), seed, release)
     return plan, source

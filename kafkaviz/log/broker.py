@@ -546,6 +546,19 @@ def _refuse_two_brokers(directories: Sequence[LogDirectory]) -> None:
         if directory.has_metadata_log
         or (directory.node_id and not (directory.is_kraft and directory.directory_id))
     ]
+    _refuse_different(complete)
+
+
+def refuse_other_brokers(broker: Broker) -> None:
+    """Refuses directories whose meta.properties name different nodes or clusters.
+
+    Raises:
+        CannotOpen: two of them do.
+    """
+    _refuse_different(broker.log_directories)
+
+
+def _refuse_different(complete: Sequence[LogDirectory]) -> None:
     for other in complete[1:]:
         if _differ(complete[0].node_number, other.node_number) or _differ(
             complete[0].cluster_id, other.cluster_id

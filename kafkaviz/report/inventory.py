@@ -188,7 +188,7 @@ def _map(subject: Subject) -> Drawing | None:
     map_view = broker_map.view(
         overview,
         tails={log_key: render(text) for log_key, text in subject.tails.items()},
-        badges=partition_badges.badges_from_findings(subject.health.findings),
+        badges=partition_badges.badges_from_findings(subject.health.findings, subject.broker),
     )
     more = len(overview.partitions) - map_rows.ROWS_A_PAGE
 

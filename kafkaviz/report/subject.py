@@ -175,9 +175,9 @@ def _count_segments(
                 )
                 used_codecs |= segment_content.codecs
                 if tail_text:
-                    tails[partition.directory, segment.base_offset] = tail_text
+                    tails[broker.partition_name(partition), segment.base_offset] = tail_text
             position_before += int(row["log_bytes"])
-        codecs[partition.directory] = codec_names(used_codecs)
+        codecs[broker.partition_name(partition)] = codec_names(used_codecs)
     places = [np.full(len(positions), place, np.int32) for place, positions in entries]
     positions = np.concatenate([np.empty(0, np.int64), *(part for _, part in entries)])
     dense = overview.EntryPositions(np.concatenate([np.empty(0, np.int32), *places]), positions)

@@ -64,6 +64,8 @@ class SegmentView:
     Attributes:
         start_error: Kafka's exception if the start that would recover this log fails, so that no
             broker has it open; else None.
+        has_assumed_settings: whether its recovered indexes have Kafka's default interval, because
+            that of the topic is unknown.
     """
 
     base_offset: int
@@ -72,6 +74,7 @@ class SegmentView:
     timeindex: FileView | None = None
     txnindex: FileView | None = None
     start_error: str | None = None
+    has_assumed_settings: bool = False
 
     @property
     def size_bytes(self) -> int:

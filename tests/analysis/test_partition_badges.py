@@ -1,5 +1,6 @@
 """What a picture of segments says of each topic-partition."""
 
+import shutil
 import time
 
 from kafkaviz import messages
@@ -7,6 +8,7 @@ from kafkaviz.analysis.findings import partition_badges
 from kafkaviz.analysis.findings.finding import CODES, INFO
 from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.log.broker import open_broker
 
 # never of a topic-partition
 OF_BROKER = {
@@ -20,20 +22,20 @@ OF_BROKER = {
 }
 
 
-def test_the_worst_stands_first():
+def test_the_worst_stands_first(clean):
     """Errors before warnings, the log before its indexes; findings of one code are one badge; what
     is information is none.
     """
     rows = [
-        ("a-0", f"a-0/{7:020d}.timeindex", "timeindex-missing", "error"),
-        ("a-0", f"a-0/{7:020d}.log", "segment-gap", "warning"),
-        ("a-0", f"a-0/{9:020d}.log.cleaned", "leftover-cleaned", "warning"),
-        ("a-0", f"a-0/{0:020d}.timeindex", "timeindex-missing", "error"),
-        ("a-0", f"a-0/{0:020d}.index", "index-coarse", "info"),
-        ("b-0", "b-0", "leader-epoch-bad", "warning"),
-        (None, None, "unclean-shutdown", "warning"),
+        ("a-0", None, f"a-0/{7:020d}.timeindex", "timeindex-missing", "error"),
+        ("a-0", None, f"a-0/{7:020d}.log", "segment-gap", "warning"),
+        ("a-0", None, f"a-0/{9:020d}.log.cleaned", "leftover-cleaned", "warning"),
+        ("a-0", None, f"a-0/{0:020d}.timeindex", "timeindex-missing", "error"),
+        ("a-0", None, f"a-0/{0:020d}.index", "index-coarse", "info"),
+        ("b-0", None, "b-0", "leader-epoch-bad", "warning"),
+        (None, None, None, "unclean-shutdown", "warning"),
     ]
-    assert partition_badges.badges_from_rows(rows) == {
+    assert partition_badges.badges_from_rows(rows, open_broker(clean)) == {
         "a-0": (
             Badge("timeindex-missing", "error", (0, 7)),
             Badge("segment-gap", "warning", (7,)),
@@ -45,7 +47,8 @@ def test_the_worst_stands_first():
 
 def test_what_the_next_start_does_is_no_badge(killed):
     """After a kill that is true of every topic-partition; what is torn is."""
-    badges = partition_badges.badges_from_findings(check(killed).findings)
+    health = check(killed)
+    badges = partition_badges.badges_from_findings(health.findings, health.broker)
     assert {
         name: badges_of_partition[0].code
         for name, badges_of_partition in badges.items()
@@ -76,9 +79,31 @@ def test_every_code_with_a_badge_has_words():
     } == badge_codes
 
 
-def test_a_hundred_thousand_findings_take_a_moment():
+def test_a_hundred_thousand_findings_take_a_moment(clean):
     """One a segment: the map of a large directory waits for them."""
-    rows = [("a-0", f"a-0/{n:020d}.index", "index-zero-tail", "warning") for n in range(100_000)]
+    rows = [
+        ("a-0", None, f"a-0/{n:020d}.index", "index-zero-tail", "warning") for n in range(100_000)
+    ]
+    broker = open_broker(clean)
     start = time.process_time()
-    (badge,) = partition_badges.badges_from_rows(rows)["a-0"]
+    (badge,) = partition_badges.badges_from_rows(rows, broker)["a-0"]
     assert len(badge.base_offsets) == 100_000 and time.process_time() - start < 2
+
+
+def test_a_partition_in_two_directories_has_its_own_badges(disks, tmp_path):
+    """What is damaged in one is whole in the other."""
+    for name in ("disk-a", "disk-b"):
+        (tmp_path / name).mkdir()
+        for path in (disks / name).iterdir():
+            if path.is_file():
+                shutil.copy2(path, tmp_path / name)
+        shutil.copytree(disks / "disk-b" / "audit-1", tmp_path / name / "audit-1")
+    log = tmp_path / "disk-a" / "audit-1" / f"{0:020d}.log"
+    data = bytearray(log.read_bytes())
+    data[100] ^= 255
+    log.write_bytes(data)
+    health = check(tmp_path)
+    badges = partition_badges.badges_from_findings(health.findings, health.broker)
+    codes = {name: {badge.code for badge in badges[name]} for name in badges}
+    assert "batch-crc-mismatch" in codes["disk-a/audit-1"]
+    assert "batch-crc-mismatch" not in codes.get("disk-b/audit-1", ())

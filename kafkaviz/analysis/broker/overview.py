@@ -140,7 +140,7 @@ class BrokerOverview:
     broker: Broker
     segments: np.ndarray  # SEGMENT, ordered by topic-partition and base offset
     entries: EntryPositions | None = None
-    codecs: Mapping[str, tuple[str, ...]] | None = None  # by topic-partition directory
+    codecs: Mapping[str, tuple[str, ...]] | None = None  # by Broker.partition_name
     problems: tuple[Problem, ...] = ()  # files that could not be read
 
     @cached_property
@@ -163,6 +163,7 @@ class BrokerOverview:
     def _partition_row(self, partition_number: int, partition: Partition) -> PartitionRow:
         rows = self.segment_rows(partition_number)
         known_offsets = rows["last_offset"][rows["last_offset"] >= 0]
+        name = self.broker.partition_name(partition)
         return PartitionRow(
             directory=escape_controls(partition.directory),
             label=escape_controls(partition.label),
@@ -170,10 +171,10 @@ class BrokerOverview:
             log_start_offset=partition.log_start_offset,
             sums=_sums(rows),
             last_offset=int(known_offsets.max()) if len(known_offsets) else None,
-            codecs=None if self.codecs is None else self.codecs.get(partition.directory, ()),
+            codecs=None if self.codecs is None else self.codecs.get(name, ()),
             remote_bases=partition.remote_bases,
             log_directory=self._log_directory(partition),
-            address_name=escape_controls(self.broker.partition_name(partition)),
+            address_name=escape_controls(name),
         )
 
     def _log_directory(self, partition: Partition) -> str:
@@ -396,7 +397,7 @@ def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
     return [
         (
             (
-                partition.directory,
+                broker.partition_name(partition),
                 segment.base_offset,
                 "" if segment.is_in_use else segment.state,
                 *_size_and_mtime(segment),

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from kafkaviz.analysis.findings.finding import CODES, FAMILIES, INFO, SEVERITIES, Finding
 from kafkaviz.format import names
+from kafkaviz.log.broker import Broker
 
-FINDING_COLUMNS = ("directory", "file", "code", "severity")
+FINDING_COLUMNS = ("directory", "log_directory", "file", "code", "severity")  # of a finding
 RECOVERY_CODES = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete")
 
 
@@ -30,9 +31,9 @@ class Badge(NamedTuple):
 
 
 def badges_from_rows(
-    rows: Iterable[tuple[str | None, str | None, str, str]],
+    rows: Iterable[tuple[str | None, str | None, str | None, str, str]], broker: Broker
 ) -> dict[str, tuple[Badge, ...]]:
-    """Returns the badges by topic-partition directory.
+    """Returns the badges by Broker.partition_name: by the directory's name, or of two with its place.
 
     Findings of severity "info" give no badge.
 
@@ -42,19 +43,29 @@ def badges_from_rows(
     offsets_by_code: dict[str, dict[tuple[str, str], set[int]]] = defaultdict(
         lambda: defaultdict(set)
     )
-    for directory, file, code, severity in rows:
+    names_of_two = {
+        (broker.directory_of(partition).text, partition.directory): name
+        for partition in broker.partitions
+        if (name := broker.partition_name(partition)) != partition.directory
+    }
+    for directory, log_directory, file, code, severity in rows:
         if directory is None or severity == INFO or code in RECOVERY_CODES:
             continue
-        base_offsets = offsets_by_code[directory][code, severity]
+        name = names_of_two.get((log_directory or "", directory), directory)
+        base_offsets = offsets_by_code[name][code, severity]
         if (segment_name := names.parse_file((file or "").rpartition("/")[2])) is not None:
             base_offsets.add(segment_name.base_offset)
     return {directory: _sort_badges(codes) for directory, codes in offsets_by_code.items()}
 
 
-def badges_from_findings(findings: Iterable[Finding]) -> dict[str, tuple[Badge, ...]]:
-    return badges_from_rows(
-        (finding.partition, finding.file, finding.code, finding.severity) for finding in findings
+def badges_from_findings(
+    findings: Iterable[Finding], broker: Broker
+) -> dict[str, tuple[Badge, ...]]:
+    rows = (
+        (finding.partition, finding.log_directory, finding.file, finding.code, finding.severity)
+        for finding in findings
     )
+    return badges_from_rows(rows, broker)
 
 
 def _sort_badges(codes: dict[tuple[str, str], set[int]]) -> tuple[Badge, ...]:

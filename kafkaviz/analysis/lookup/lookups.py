@@ -43,6 +43,7 @@ def lookup(
     search: str | None = None,
     isolation: str = READ_UNCOMMITTED,
     as_is: bool = False,
+    broker: Broker | None = None,
 ) -> Lookup:
     """Looks up an offset or a timestamp, and records every step; exactly one of the two is given.
 
@@ -52,15 +53,17 @@ def lookup(
         search: "plain" or "warm", to replace the release's own index search.
         isolation: "read_uncommitted" or "read_committed".
         as_is: whether to search the present bytes, without the changes of a start.
+        broker: the broker with all of its log directories that were opened; by default the log
+            directory of the partition.
 
     Raises:
         CannotOpen: there is no .log, or a file cannot be read.
         CorruptFile: the search leads to bytes that break their format.
     """
-    version = version or assume_release(broker_around(partition)).version
+    version = version or assume_release(broker or broker_around(partition)).version
     search_profile = versions.search_profile(version, search)
     return lookup_in_view(
-        open_log_view(partition, version, as_is=as_is),
+        open_log_view(partition, version, as_is=as_is, broker=broker),
         search_profile,
         offset,
         timestamp_ms,
@@ -80,9 +83,16 @@ def broker_around(partition: Partition) -> Broker | None:
 
 
 def open_log_view(
-    partition: Partition, version: str | None = None, *, as_is: bool = False
+    partition: Partition,
+    version: str | None = None,
+    *,
+    as_is: bool = False,
+    broker: Broker | None = None,
 ) -> LogView:
     """Returns the log that a broker of that version has open after its start on the directory.
+
+    Args:
+        broker: as of lookup.
 
     Raises:
         CannotOpen: there is no .log.
@@ -91,11 +101,12 @@ def open_log_view(
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
     if as_is:
         return view_partition(partition)
-    release = (
-        versions.parse(version) if version else assume_release(broker_around(partition)).release
-    )
+    if version:
+        release = versions.parse(version)
+    else:
+        release = assume_release(broker or broker_around(partition)).release
     return (
-        _recovered_log_view(partition, release)
+        _recovered_log_view(partition, release, broker)
         if needs_recovery(partition, release)
         else view_partition(partition)
     )
@@ -167,14 +178,20 @@ def has_unopened_log(segments: Sequence[SegmentView]) -> bool:
     return any(segment_view.size_bytes > MAX_LOG_BYTES for segment_view in segments)
 
 
-def _recovered_log_view(partition: Partition, release: Release) -> LogView:
+def _recovered_log_view(
+    partition: Partition, release: Release, broker: Broker | None = None
+) -> LogView:
     from kafkaviz.analysis.restart.next_start import RestartLog, config_lookup, stored_log
     from kafkaviz.log.settings import open_settings
     from kafkaviz.simulate.recovery.recovery import RecoveredSegment
     from kafkaviz.simulate.startup.log_loader import LogLoader
 
-    broker, checkpoints, finished_bases = open_broker(partition.path), partition.checkpoints, set()
-    config = config_lookup(open_settings(broker, release))(partition)
+    directory, checkpoints, finished_bases = (
+        open_broker(partition.path),
+        partition.checkpoints,
+        set(),
+    )
+    config = config_lookup(open_settings(broker or directory, release))(partition)
     log = stored_log(
         RestartLog(
             partition=partition,
@@ -189,7 +206,7 @@ def _recovered_log_view(partition: Partition, release: Release) -> LogView:
         if not recovered_segment.exception:
             finished_bases.add(base)
 
-    clean = broker.is_clean
+    clean = directory.is_clean
     if partition.topic == names.METADATA_TOPIC:
         # as KafkaRaftLog opens it
         log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False
@@ -220,17 +237,15 @@ def _recovered_log_view(partition: Partition, release: Release) -> LogView:
         view_files(partition.directory, files | snapshots, checkpoints.log_start),
         tiered=tiered_view.tiered_offsets(partition.path),
     )
-    return (
+    segments = (
         replace(
-            log_view,
-            segments=tuple(
-                replace(segment_view, start_error=failed_step.error)
-                for segment_view in log_view.segments
-            ),
+            segment_view,
+            start_error=failed_step.error if failed_step else None,
+            has_assumed_settings=not config.is_known and bool(segment_view.recovered_files),
         )
-        if failed_step
-        else log_view
+        for segment_view in log_view.segments
     )
+    return replace(log_view, segments=tuple(segments))
 
 
 def _recover_alone(

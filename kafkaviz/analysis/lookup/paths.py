@@ -54,7 +54,9 @@ def broker_around(path: Path, advice: Message = ADVICE_ANY) -> Broker | None:
     return lookups.broker_around(_partition_around(path))
 
 
-def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
+def open_log(
+    path: Path, version: str, *, as_is: bool = False, broker: Broker | None = None
+) -> LogView:
     """Returns the log that a lookup searches: a partition, or the one segment of a .log.
 
     Raises:
@@ -62,7 +64,7 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
     """
     path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
-        return lookups.open_log_view(_partition(path), version, as_is=as_is)
+        return lookups.open_log_view(_partition(path), version, as_is=as_is, broker=broker)
     name = _file_name(path)
     if name.kind != "log":
         raise CannotOpen(path, message("errors.is_no_log"), ADVICE_ANY, kind="not-kafka")
@@ -72,10 +74,12 @@ def open_log(path: Path, version: str, *, as_is: bool = False) -> LogView:
             partition.directory,
             (view_segment(partition.segment(name.base_offset, name.suffix).with_log()),),
         )
-    return _open_alone(partition, name.base_offset, version, as_is=as_is)
+    return _open_alone(partition, name.base_offset, version, as_is=as_is, broker=broker)
 
 
-def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, SegmentView]:
+def open_index(
+    path: Path, version: str, *, as_is: bool = False, broker: Broker | None = None
+) -> tuple[str, SegmentView]:
     """Returns the segment that an index belongs to; no other file of it needs to exist.
 
     Returns:
@@ -93,7 +97,7 @@ def open_index(path: Path, version: str, *, as_is: bool = False) -> tuple[str, S
         None,
     )
     if segment and not as_is and lookups.needs_recovery(partition, versions.parse(version)):
-        recovered_segments = lookups.open_log_view(partition, version).segments
+        recovered_segments = lookups.open_log_view(partition, version, broker=broker).segments
         recovered_segment = next(
             (
                 candidate
@@ -135,11 +139,13 @@ def open_segments(path: Path, advice: Message = ADVICE_LOG) -> tuple[Partition, 
     return _partition_around(path), name.base_offset
 
 
-def _open_alone(partition: Partition, base_offset: int, version: str, *, as_is: bool) -> LogView:
+def _open_alone(
+    partition: Partition, base_offset: int, version: str, *, as_is: bool, broker: Broker | None
+) -> LogView:
     """Returns a log with one segment only; a log start within the segment still applies."""
     segment = partition.segment(base_offset, _plain_state(partition, base_offset)).with_log()
     if not as_is and lookups.needs_recovery(partition, versions.parse(version)):
-        log = lookups.open_log_view(partition, version)
+        log = lookups.open_log_view(partition, version, broker=broker)
         own_segments = tuple(
             log_segment for log_segment in log.segments if log_segment.base_offset == base_offset
         )

@@ -11,7 +11,7 @@ from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
 from kafkaviz.analysis.rolls import roll_inference
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.format import names
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
@@ -85,12 +85,16 @@ class RebuildSource:
 
 
 def open_rebuild_source(
-    path: Path, release: Release, overrides: Mapping[str, str]
+    path: Path,
+    release: Release,
+    overrides: Mapping[str, str],
+    broker: Broker | None = None,
 ) -> RebuildSource:
     """Returns the segments of a partition directory, an archive of one, or a .log.
 
     Args:
         overrides: settings that the user gave, by the name of the topic or broker setting.
+        broker: as of find_settings.
 
     Raises:
         RefusedSetting: no index depends on a setting, or Kafka refuses its value.
@@ -103,7 +107,7 @@ def open_rebuild_source(
     partition, base_offset = paths.open_segments(path)
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
-    settings = find_settings(partition, release, overrides)
+    settings = find_settings(partition, release, overrides, broker)
     live = tuple(live_segment.base_offset for live_segment in partition.live)
     # a broker may have renamed the .log since the path was checked
     if base_offset is not None and base_offset not in live:
@@ -118,11 +122,20 @@ def open_rebuild_source(
     )
 
 
-def find_settings(partition: Partition, release: Release, overrides: Mapping[str, str]) -> Settings:
+def find_settings(
+    partition: Partition,
+    release: Release,
+    overrides: Mapping[str, str],
+    broker: Broker | None = None,
+) -> Settings:
     """Returns the settings of the broker directory that contains the partition.
 
     Without one they are the overrides and Kafka's defaults.
+
+    Args:
+        broker: the broker with all of its log directories that were opened; by default the log
+            directory of the partition.
     """
     if not names.parse_directory(partition.directory):
         return Settings(release=release, image=MetadataImage(), overrides=dict(overrides))
-    return open_settings(open_broker(partition.path), release, overrides)
+    return open_settings(broker or open_broker(partition.path), release, overrides)

@@ -16,6 +16,7 @@ from kafkaviz.binary.file_view import FileView
 from kafkaviz.config_def import Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
+from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig
@@ -41,8 +42,11 @@ class ReplaySource:
     inputs: tuple[Path, ...]
 
 
-def open_replay_source(path: Path, release: Release) -> ReplaySource:
+def open_replay_source(path: Path, release: Release, broker: Broker | None = None) -> ReplaySource:
     """Returns the log of a partition directory, or of an archive of one.
+
+    Args:
+        broker: as of find_settings.
 
     Raises:
         CannotOpen: the path is neither.
@@ -65,7 +69,7 @@ def open_replay_source(path: Path, release: Release) -> ReplaySource:
             message("errors.give_copy_a_name"),
             kind="not-kafka",
         )
-    topic_settings = find_settings(partition, release, {}).topic_settings(partition.topic)
+    topic_settings = find_settings(partition, release, {}, broker).topic_settings(partition.topic)
     known_settings = {
         name: setting.value
         for name, setting in topic_settings.items()

@@ -195,7 +195,7 @@ def _torn_tails(snapshot: BrokerSnapshot, stamp: int | None) -> dict[tuple[str, 
 
 
 def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
-    """Returns the tail of each torn log, by topic-partition directory and base offset.
+    """Returns the tail of each torn log, by the topic-partition's name and base offset.
 
     Empty until the catalog says which logs are torn.
     """
@@ -203,7 +203,7 @@ def torn_tails(snapshot: BrokerSnapshot) -> dict[tuple[str, int], Tail]:
 
 
 def badges(snapshot: BrokerSnapshot) -> dict[str, tuple["Badge", ...]]:
-    """Returns the findings of each topic-partition as badges, by its directory.
+    """Returns the findings of each topic-partition as badges, by its name in addresses.
 
     Empty until there is a fresh catalog.
     """
@@ -232,7 +232,10 @@ def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ..
         return {}
     return (
         partition_badges.badges_from_rows(
-            zip(*(rows[name].to_pylist() for name in partition_badges.FINDING_COLUMNS), strict=True)
+            zip(
+                *(rows[name].to_pylist() for name in partition_badges.FINDING_COLUMNS), strict=True
+            ),
+            snapshot.broker,
         )
         if rows
         else {}
@@ -247,7 +250,8 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
         with suppress(CannotOpen):
             last_offset = int(row["last_offset"]) if row["batches"] else None
             if torn_tail := tail.read(segment.log, int(row["valid_bytes"]), last_offset):
-                yield (escape_controls(partition.directory), segment.base_offset), torn_tail
+                name = escape_controls(overview.broker.partition_name(partition))
+                yield (name, segment.base_offset), torn_tail
 
 
 def clear_all() -> None:

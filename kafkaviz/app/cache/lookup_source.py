@@ -265,7 +265,8 @@ def _log_view(snapshot: BrokerSnapshot, directory: bytes) -> LogView:
 
     After an unclean shutdown that is the state that the next start would leave.
     """
-    return lookups.open_log_view(snapshot.broker.partition(os.fsdecode(directory)))
+    broker = snapshot.broker
+    return lookups.open_log_view(broker.partition(os.fsdecode(directory)), broker=broker)
 
 
 def _rows(partition: Partition, log: LogView, base_offset: int) -> BatchTable:

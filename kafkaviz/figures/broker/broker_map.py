@@ -216,12 +216,9 @@ def _row(
     badges: Mapping[str, Sequence[Badge]],
 ) -> MapRow:
     gap = partition.sums.bytes_an_entry
+    name_in_address = partition.address_name or partition.directory
     tail = next(
-        (
-            tail_text
-            for (directory, _), tail_text in tails.items()
-            if directory == partition.directory
-        ),
+        (tail_text for (directory, _), tail_text in tails.items() if directory == name_in_address),
         "",
     )
     name = (
@@ -236,7 +233,7 @@ def _row(
         tuple(np.cumsum(segments["log_bytes"])[torn_mask(segments)].tolist()) if tail else ()
     )
     badge = map_badges.find_row_badge(
-        partition.label, badges.get(partition.directory, ()), tail, segments["base_offset"].tolist()
+        partition.label, badges.get(name_in_address, ()), tail, segments["base_offset"].tolist()
     )
     return MapRow(
         name=name,
@@ -244,7 +241,7 @@ def _row(
         log_bytes=partition.sums.log_bytes,
         gap=_gap(partition),
         is_dense=bool(gap and gap < DENSE_TEXT_BYTES),
-        directory=partition.directory,
+        directory=name_in_address,
         badge=badge,
         torn_ends=torn_ends,
     )
@@ -283,11 +280,12 @@ def _segment_bars(
 ) -> list[SegmentBar]:
     segments = overview.segment_rows(index)
     partition = overview.partitions[index]
-    directory = partition.directory
     if not is_detailed:
         return [_row_bar(segments, row, partition)]
     starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
-    badges_by_base = map_badges.group_by_segment(badges.get(directory, ()))
+    badges_by_base = map_badges.group_by_segment(
+        badges.get(partition.address_name or partition.directory, ())
+    )
     return [
         _segment_bar(
             row, int(start), segment, partition, badges_by_base.get(int(segment["base_offset"]), ())

@@ -161,15 +161,22 @@ def _row_html(comparison: IndexFileComparison) -> str:
 
 def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> list[str]:
     """Returns the topic-partitions with a .log, those with a finding about an index first."""
-    live = [partition.directory for partition in snapshot.broker.partitions if partition.live]
-    damaged_directories = {
-        finding.partition
+    broker = snapshot.broker
+    live = [partition for partition in broker.partitions if partition.live]
+    damaged = {
+        (finding.log_directory, finding.partition)
         for finding in findings
         if finding.severity != "info" and finding.file and finding.file.endswith(SUFFIXES)
     }
+    damaged_names = {
+        broker.partition_name(partition)
+        for partition in live
+        if (broker.directory_of(partition).text, partition.directory) in damaged
+        or (None, partition.directory) in damaged
+    }
     return sorted(
-        live,
-        key=lambda directory: (directory not in damaged_directories, natural_sort_key(directory)),
+        map(broker.partition_name, live),
+        key=lambda name: (name not in damaged_names, natural_sort_key(name)),
     )
 
 
@@ -179,11 +186,10 @@ def _rebuild(snapshot: BrokerSnapshot, directory: bytes, version: str) -> dict[s
 
     release = versions.parse(version)
     partition = snapshot.broker.partition(os.fsdecode(directory))
+    source = open_rebuild_source(partition.path, release, {}, snapshot.broker)
     return {
         name: data
-        for segment_indexes in open_rebuild_source(partition.path, release, {}).rebuild_segments(
-            release
-        )
+        for segment_indexes in source.rebuild_segments(release)
         for name, data in segment_indexes.files().items()
     }
 

@@ -279,11 +279,14 @@ def _open_index(
 def _offset_indexes(broker: Broker | None) -> dict[str, Segment]:
     """Returns the largest segment of each topic-partition by name, if its index has two entries."""
     segments_by_name = {}
-    for partition in broker.partitions if broker else ():
+    if broker is None:
+        return segments_by_name
+    for partition in broker.partitions:
         with suppress(CannotOpen):
             segment = page_location.largest_segment(partition)
             if segment.index and segment.index.size_bytes >= 2 * ENTRY_BYTES[OFFSET]:
-                segments_by_name[units.escape_controls(partition.directory)] = segment
+                name = units.escape_controls(broker.partition_name(partition))
+                segments_by_name[name] = segment
     return segments_by_name
 
 

@@ -59,7 +59,7 @@ def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
     return RollsOnDisk(
         history,
         _load_on_disk(partition),
-        f"{snapshot.key}|{partition.directory!r}",
+        f"{snapshot.key}|{snapshot.broker.partition_name(partition)!r}",
         {name: settings[name].origin for name in SETTINGS if name in settings},
     )
 

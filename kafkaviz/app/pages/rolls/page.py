@@ -179,7 +179,7 @@ def _source_names(location: Location) -> list[str]:
     """Returns SIMULATED, the open topic-partition, and the two others with the most segments."""
     if not isinstance(location, PartitionLocation):
         return [SIMULATED]
-    own_directory = location.partition.directory
+    own_directory = location.partition_name
     other_partitions = sorted(
         _segment_counts(location.broker, own_directory),
         key=lambda pair: -pair[1],
@@ -194,9 +194,9 @@ def _source_names(location: Location) -> list[str]:
 def _segment_counts(broker: Broker, own_directory: str) -> list[tuple[str, int]]:
     """Returns the other topic-partitions that have rolled, with their number of segments."""
     counts = (
-        (partition.directory, len(partition.live))
+        (broker.partition_name(partition), len(partition.live))
         for partition in broker.partitions
-        if partition.state == "current" and partition.directory != own_directory
+        if partition.state == "current" and broker.partition_name(partition) != own_directory
     )
     return [(units.escape_controls(name), count) for name, count in counts if count > 1]
 

@@ -375,9 +375,9 @@ def _first_partition(broker: Broker, topic: str) -> str:
         for partition in broker.partitions
         if partition.topic == topic and partition.state == "current"
     ]
-    return (
-        max(partitions, key=lambda partition: partition.log_bytes).directory if partitions else ""
-    )
+    if not partitions:
+        return ""
+    return broker.partition_name(max(partitions, key=lambda partition: partition.log_bytes))
 
 
 def _render_left_out(context: TuningContext) -> None:
