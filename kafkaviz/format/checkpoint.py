@@ -348,12 +348,6 @@ def _heading(line: tuple[int, str]) -> int:
 
 
 def _entry(line: tuple[int, str], fields: int, entry: Callable[..., EntryT]) -> EntryT:
-    """Builds an entry from the fields of a line.
-
-    Raises:
-        CorruptBytes: the number of fields is wrong.
-        UncaughtRefusal: a field is not a number.
-    """
     position, content = line
     # Kafka writes such lines; the test saves two thirds of the time
     plain = _PLAIN_FIELDS.fullmatch(content)
@@ -394,10 +388,9 @@ def _uuid(name: str, position: int) -> bytes:
 
 
 def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Joins each line that ends in a backslash with the next, and drops comments and blank lines.
+    """Yields position and content of each property.
 
-    Yields:
-        The position and content of each property.
+    A line that ends in a backslash is joined with the next; comments and blank lines are dropped.
     """
     parts, is_begun, start = [], False, 0
     for position, content in lines:
@@ -432,10 +425,9 @@ def _unescape(text: str, position: int) -> str:
 
 
 def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Splits the data into lines as Java's BufferedReader does; broken UTF-8 becomes U+FFFD.
+    """Yields position and content of each line.
 
-    Yields:
-        The position and content of each line.
+    Lines end as in Java's BufferedReader; broken UTF-8 becomes U+FFFD.
     """
     for line in _LINE.finditer(data):
         if line.start() < len(data):

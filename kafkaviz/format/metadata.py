@@ -474,11 +474,7 @@ def read_framed_record(
 
 
 def _frame(data: bytes) -> tuple[int, int, int]:
-    """Reads the frame of a value.
-
-    Returns:
-        The record's type, its version, and the position after them.
-    """
+    """Reads a value's frame: the record type, its version, and the position after them."""
     frame_version, position = _read_frame_number(data, 0, "frame version")
     if frame_version == 0:
         raise _parse_error(

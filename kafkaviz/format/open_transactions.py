@@ -53,11 +53,7 @@ class OpenTransactions:
     """The transactions that are open at a position of a log, and those aborted before it."""
 
     def __init__(self, first_offsets: Mapping[int, int] | None = None) -> None:
-        """Starts with the open transactions of a producer snapshot, or with none.
-
-        Args:
-            first_offsets: the first offset of each open transaction, by producer id.
-        """
+        """Starts with open transactions, given as first offset by producer id."""
         self._begins = {
             producer_id: TransactionBegin(offset)
             for producer_id, offset in (first_offsets or {}).items()

@@ -20,11 +20,7 @@ class BatchCheck:
     """Checks batches in the order of a log, with one buffer for all."""
 
     def __init__(self, read: ReadInto) -> None:
-        """Allocates the buffer.
-
-        Args:
-            read: a function; read(position, buffer) reads the bytes of the .log.
-        """
+        """Allocates the buffer; read(position, buffer) reads the bytes of the .log."""
         self._read, self._buffer = read, np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:

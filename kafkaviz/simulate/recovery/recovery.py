@@ -332,11 +332,7 @@ class _Run:
             )
 
     def _exception(self, fault: int, last_offset: int | None) -> BrokerException:
-        """Returns Kafka's exception for a fault of the indexes.
-
-        Args:
-            last_offset: the last offset of the batch with the fault.
-        """
+        """Returns Kafka's exception for a fault of the indexes."""
         state = self._state[0]
         if fault == OFFSET_FULL:
             return BrokerException(

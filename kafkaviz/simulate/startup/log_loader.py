@@ -430,11 +430,7 @@ class LogLoader:
         return self._empty(base, message("start.emptied", why=why))
 
     def _empty(self, base: int, why: Message) -> int:
-        """Cuts a segment to size 0 (LogSegment.truncateTo).
-
-        Returns:
-            The number of bytes that were cut off.
-        """
+        """Cuts a segment to size 0 (LogSegment.truncateTo); returns the number of bytes cut off."""
         self._directory.open_files(base, "index", "timeindex")
         size_bytes = self._directory.require_file(base, "log").size_bytes
         self._directory.cut(base, 0, why, "invalid-offset")

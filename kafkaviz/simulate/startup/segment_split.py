@@ -61,10 +61,7 @@ def _add(
     config: IndexConfig,
     behaviour: ReleaseBehaviour,
 ) -> None:
-    """Adds a part of a split.
-
-    Kafka closes it after writing, so its indexes equal those of a recovery.
-    """
+    """Adds a part of a split; Kafka closes it, so its indexes equal those of a recovery."""
     with part.open_reader() as read:
         recovered_segment = recover(
             read, part.size_bytes, base, config, behaviour, stem=directory.path(base)

@@ -263,11 +263,7 @@ class OpenSegment:
         state["last_time_ms"], state["last_time_offset"] = self._last_time()
 
     def _append_entries(self, file: IndexFile, new: np.ndarray) -> None:
-        """Appends entries to an index.
-
-        Args:
-            new: one column per field of the index.
-        """
+        """Appends entries, given as one column per field, to an index."""
         if len(new):
             entries = np.empty(len(new), file.dtype)
             for column, name in enumerate(field_names(file.dtype)):

@@ -592,12 +592,7 @@ class UnifiedLog:
 def _row_bytes(
     data: bytes | memoryview | None, ends: np.ndarray | None, start: int, end: int
 ) -> memoryview | None:
-    """Returns the bytes of some rows.
-
-    Args:
-        data: the bytes of all rows.
-        ends: the position in `data` where each row begins, and the end of the last row.
-    """
+    """Returns the bytes of some rows; `ends` holds each row's start and the last row's end."""
     return None if data is None or ends is None else memoryview(data)[ends[start] : ends[end]]
 
 
