@@ -1,1 +1,1 @@
-"""Whole brokers into a catalog: tasks, workers, the commit."""
+"""The ingest, which reads brokers into a catalog: tasks, workers and the commit."""

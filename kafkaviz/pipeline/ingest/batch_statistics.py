@@ -1,9 +1,7 @@
-"""What reading a segment says of it: counts, first and last, least and largest.
+"""Statistics of a segment's batches: counts, first and last offsets, smallest and largest times.
 
-Parts that follow one another merge.
-
-Batches of offsets 0-9 and 10-19 in one chunk and 20-24 in the next: 3 batches, 25 records, first
-offset 0, last offset 24.
+Statistics of consecutive parts can be merged. For example, offsets 0-9 and 10-19 in one chunk and
+20-24 in the next give 3 batches, 25 records, first offset 0 and last offset 24.
 """
 
 from collections.abc import Iterable
@@ -20,12 +18,10 @@ from kafkaviz.pipeline.ingest.rows import no_timestamp
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStatistics:
-    """What some batches of a segment say.
+    """Statistics of some batches of a segment.
 
-    None where there are none, or where their format does not say.
-
-    min_timestamp_ms is the least that headers know: of a batch its first record's, or the append
-    time.
+    A value is None if there are no batches, or if their format lacks it. min_timestamp_ms is the
+    smallest one in the headers: the time of the first record of a batch, or the append time.
     """
 
     batches: int = 0
@@ -37,11 +33,11 @@ class BatchStatistics:
     first_batch_bytes: int | None = None
     first_batch_max_timestamp_ms: int | None = None
     first_batch_last_offset: int | None = None
-    codecs: int = 0  # bit n is set where a batch has the codec of id n
+    codecs: int = 0  # bit n is set if a batch has the codec with id n
 
 
 def content(batches: np.ndarray) -> BatchStatistics:
-    """What an array of batches says (format.batch.BATCH)."""
+    """Returns the statistics of an array of batches (format.batch.BATCH)."""
     if not len(batches):
         return BatchStatistics()
     first, counts = batches[0], batches["record_count"]
@@ -61,10 +57,10 @@ def content(batches: np.ndarray) -> BatchStatistics:
 
 
 class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
-    """What the batches of a split say together.
+    """Collects the statistics of a split.
 
     Attributes:
-        end_position: of the last batch, None before the first.
+        end_position: the end of the last batch, or None before the first one.
     """
 
     def __init__(self) -> None:
@@ -72,7 +68,7 @@ class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
         self.end_position: int | None = None
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: format.batch.BATCH."""
+        """Adds the next batches (format.batch.BATCH)."""
         if not len(batches):
             return
         self._content = merge((self._content, content(batches)))
@@ -83,7 +79,7 @@ class BatchStatisticsBuilder(BatchObserver[BatchStatistics]):
 
 
 def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
-    """What the parts of a segment say together, given in its order."""
+    """Merges the statistics of the parts of a segment, given in order."""
     parts = [part for part in parts if part.batches]
     if not parts:
         return BatchStatistics()
@@ -103,7 +99,7 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
 
 
 def _earliest_ms(batches: np.ndarray) -> np.ndarray:
-    """Of each batch with a timestamp the least that its header knows."""
+    """Returns the smallest timestamp in the header of each batch that has timestamps."""
     hidden = (batches["magic"] < 2) & (batches["record_count"] == UNKNOWN)
     by_largest = is_log_append_time(batches) | has_delete_horizon(batches) | hidden
     return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[
@@ -112,7 +108,7 @@ def _earliest_ms(batches: np.ndarray) -> np.ndarray:
 
 
 def _least(values: Iterable[int | None]) -> int | None:
-    """The least timestamp; -1, which says that there is none, only where nothing else is."""
+    """Returns the smallest timestamp; -1, which means none, only without any other."""
     present = [value for value in values if value is not None]
     return min((value for value in present if value >= 0), default=min(present, default=None))
 

@@ -1,10 +1,9 @@
-"""The tables that the driver writes: what was read and found, a partition directory at a time.
+"""The tables that the driver writes, one partition directory at a time.
 
-A directory that is as it was (unchanged_directories.py) keeps its rows. Of the others three streams
-go side by side, all in the order of the directories: what lies there now, what the old catalog has
-of it, and what the tasks found. What is written of a directory is forgotten with
-it; only findings and steps concern a broker as a whole, and the findings are put in order aside
-(sorted_spool.py).
+An unchanged directory (unchanged_directories.py) keeps its rows. For other directories, three
+streams are read together, all in the order of the directories: the current files, the old catalog's
+rows, and the tasks' results. After a directory is written, its data is dropped. Only findings and
+restart steps are about a broker as a whole; the findings are sorted in a file (sorted_spool.py).
 
     orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
@@ -86,25 +85,25 @@ from kafkaviz.pipeline.ingest.stored_rows import (
 from kafkaviz.pipeline.ingest.summary import SegmentSummary, SplitSummary, merge_splits
 
 T = TypeVar("T")
-SEGMENTS_PART = "segments.part"  # the table without its last columns
+SEGMENTS_PART = "segments.part"  # table segments without its last columns
 KEY_COLUMNS = ["severity", "directory", "file", "position", "code"]
 LIMIT_COLUMNS = ("segment_bytes", "segment_bytes_source")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableInputs:
-    """What the tables of a run are made of.
+    """The inputs for the tables of a run.
 
     Attributes:
-        stored: the old catalog's rows; None where none may be kept.
-        summaries: of each segment that was read the summaries of its splits, by number.
-        first_segments: of each directory whose rows are not copied from the old catalog, by its
-            number: the number of its first segment.
-        loads: of each of these what a start does to it, by its number.
-        load_results: what the loads gave that were asked for, by number.
-        has_new_rows: whether the rows of a segment, by its number, are those of a task, not of the
-            old catalog.
-        settings: what each broker was run with, by its name.
+        stored: the old catalog's rows, or None if none may be kept.
+        summaries: opens the summaries of the splits of each segment that was read, by number.
+        first_segments: the number of the first segment, by the number of the directory, for
+            directories whose rows are not copied from the old catalog.
+        loads: the loads of these directories, by their numbers.
+        load_results: opens the results of the loads, by number.
+        has_new_rows: returns whether a segment's rows were written by a task, and are not the old
+            catalog's.
+        settings: the settings of each broker, by its name.
     """
 
     inventory: Inventory
@@ -148,8 +147,8 @@ class _TablePass:
     """The pass over all directories.
 
     Attributes:
-        problems: what could not be read of segments.
-        suffixes: how many segments are not in use.
+        problems: the files of segments that could not be read.
+        suffixes: the number of segments that are not in use, by suffix.
     """
 
     def __init__(
@@ -162,17 +161,17 @@ class _TablePass:
         self._transaction, self._inputs = transaction, inputs
         self._writers, self._limits = writers, limits
         self._entries = inputs.inventory.entries_at(inputs.first_segments)
-        self._directories = 0  # that were written
+        self._directories = 0  # the number of directories written
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
         self._load_results = Cursor(inputs.load_results(), lambda result: result.number)
         self.problems: list[Problem] = []
         self.suffixes: Counter[str] = Counter()
 
     def write_broker(self, name: str) -> SourceCheck | None:
-        """All rows of a broker directory.
+        """Writes all rows of a broker.
 
         Returns:
-            What its checks say as a whole; None where there are none.
+            The check of the broker as a whole, or None without checks.
         """
         checks = self._inputs.checks
         health = _BrokerHealth(checks.plans[name]) if checks else None
@@ -197,10 +196,10 @@ class _TablePass:
         return source_check(health.plan.assumed_release, restart, checks.level)
 
     def _copy(self, name: str, directory: str, health: "_BrokerHealth | None") -> None:
-        """The rows of a directory that is as it was."""
+        """Copies the rows of an unchanged directory."""
         stored = self._inputs.stored
         tables = stored.copied(name, directory) if stored else None
-        if stored is None or tables is None:  # it could be read a moment ago
+        if stored is None or tables is None:  # it could be read when the work was planned
             raise CannotOpen(self._transaction.path, message("errors.lacks_files"), FULL_INGEST)
         texts = tables.stamps["json"].to_pylist()
         moved = [move_segment(text, self._transaction.moved, stored.info) for text in texts[1:]]
@@ -225,7 +224,7 @@ class _TablePass:
     def _write_findings(
         self, name: str, findings: Iterable[Finding], copied: Sequence[str]
     ) -> None:
-        """Those of a broker: of the directories that were copied, and those that were found."""
+        """Writes a broker's findings in order: those of copied directories and the new ones."""
         writer, waiting = self._writers["findings"], iter(findings)
         finding = next(waiting, None)
         stored = self._inputs.stored
@@ -255,10 +254,10 @@ class _TablePass:
             writer.add(finding_row(name, finding) for finding in chain([finding], waiting))
 
     def _write_segments(self, entries: PartitionEntries) -> dict[int, str | None]:
-        """Rows of partitions, segments and stamps.
+        """Writes rows of partitions, segments and stamps.
 
         Returns:
-            What the checks of each segment that was read now found, by its number.
+            The check results of each segment that was read in this run, by its number.
         """
         stored = self._stored_partition(entries)
         texts: dict[int, str | None] = {}
@@ -291,7 +290,7 @@ class _TablePass:
         checks: IngestChecks,
         health: "_BrokerHealth",
     ) -> None:
-        """Rows of retention and checked; findings and steps go to the broker's."""
+        """Writes rows of retention and checked; findings and steps are added to the broker's."""
         partition, facts = entries.partition, checks.facts(entries.broker, entries.partition)
         stored = self._inputs.stored
         earlier = stored.checked(entries.broker, entries.stored.directory) if stored else {}
@@ -332,7 +331,7 @@ class _TablePass:
         return merge_splits(parts) if parts else None
 
     def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
-        """How the catalog will name a segment that was just read."""
+        """Returns the stamp of a segment that was just read."""
         return replace(
             entry.stored,
             spans=self._transaction.moved(summary.spans),
@@ -344,7 +343,7 @@ class _TablePass:
 
 
 class _BrokerHealth:
-    """What is found about a broker as a whole: its findings in order, and its next start."""
+    """The findings about a broker as a whole, in order, and its next start."""
 
     def __init__(self, plan: CheckPlan) -> None:
         self.plan = plan
@@ -353,19 +352,19 @@ class _BrokerHealth:
         self._hides_start = False
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
-        """Of a partition directory."""
+        """Adds the findings of a partition directory."""
         for finding in findings:
             self._hides_start |= unreadable_files.hides_start(finding)
             self._findings.add([finding])
 
     def path_of(self, partition: Partition) -> str:
-        """The path of a partition directory, as join_steps takes it."""
+        """Returns the path of a partition directory in the form that join_steps takes."""
         log_directory = self.plan.log_directory(partition)
         name = partition.directory
         return name if log_directory is None else f"{log_directory}/{name}"
 
     def add_steps(self, directory: str, text: str | None) -> None:
-        """What a start does to a directory, by its path; None where that cannot be known."""
+        """Adds the effect of a start on a directory, or None if it is unknown."""
         if text is None:
             self._steps = None
         elif self._steps is not None and (steps := finding_codec.steps_from_json(text)):
@@ -374,7 +373,7 @@ class _BrokerHealth:
             self._steps.append((directory, ()))
 
     def finish(self) -> tuple[Restart | None, Iterable[Finding]]:
-        """The start that is predicted, and all findings, the worst first."""
+        """Returns the predicted start and all findings, most severe first."""
         self.add_findings(broker_health.plan_findings(self.plan))
         restart = None
         if not self._hides_start and self._steps is not None:
@@ -385,15 +384,14 @@ class _BrokerHealth:
 
 
 class Cursor(Generic[T]):
-    """Values that come in the order of their keys, each once."""
+    """Values in the order of their keys, each returned once."""
 
     def __init__(self, values: Iterator[T], key: Callable[[T], Any]) -> None:
-        """In front of the first one."""
         self._values, self._key = values, key
         self._next = next(values, None)
 
     def take(self, key: Any) -> Iterator[T]:
-        """Those with this key, if they are next."""
+        """Yields the values with this key if they are next."""
         while self._next is not None and self._key(self._next) == key:
             value = self._next
             self._next = next(self._values, None)
@@ -401,13 +399,13 @@ class Cursor(Generic[T]):
 
 
 def _row_key(findings: pa.Table, place: int) -> tuple:
-    """Where the finding of a row comes: sort_key of it."""
+    """Returns the sort_key of a row's finding."""
     (row,) = findings.slice(place, 1).select(KEY_COLUMNS).to_pylist()
     return place_key(**row)
 
 
 def set_column(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    """The rows with other values of a column."""
+    """Returns the rows with other values in a column."""
     return rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), values)
 
 
@@ -417,7 +415,7 @@ def _checked_row(owner: dict[str, Any], key: SegmentKey, digest: str, text: str)
 
 
 def _with_limits(path: Path, limits: SegmentBytes) -> Iterator[pa.Table]:
-    """Rows of table segments with their segment.bytes, now that all rolls were seen."""
+    """Yields rows of table segments with their segment.bytes, after all rolls were seen."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = file.read_row_group(group, use_threads=False)

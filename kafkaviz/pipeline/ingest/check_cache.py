@@ -1,12 +1,10 @@
-"""What the checks of a segment found, as text.
-
-It can be kept beside the segment's name and read back when nothing has changed.
+"""The results of a segment's checks as text, so that the next run can reuse them.
 
     {"findings": [["batch-crc-mismatch", "error", "orders-0", ...]], "summary": [3, 30, 0, 29, ...]}
 
-What is kept holds for the same bytes and the same facts around them; `digest` tells facts apart.
-The time that counts as now is no part of it, since it moves whenever a broker writes anything: see
-`is_still_valid`.
+A stored result is valid for the same bytes and the same facts; `digest` identifies the facts. The
+digest does not include the current time, which advances whenever a broker writes anything.
+is_still_valid checks the time instead.
 """
 
 import json
@@ -24,11 +22,11 @@ from kafkaviz.analysis.serialization import from_plain, to_plain
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.segment import LogSegment, Segment
 
-DIGITS = 32  # of a digest
+DIGITS = 32  # hex digits of a digest
 
 
 def to_json(result: SegmentFindings) -> str:
-    """The text; the segment itself is not in it."""
+    """Returns the result as text, without the segment itself."""
     summary = result.summary and [
         to_plain(getattr(result.summary, name)) for name, _ in _summary_fields()
     ]
@@ -37,7 +35,11 @@ def to_json(result: SegmentFindings) -> str:
 
 
 def from_json(segment: LogSegment, text: str) -> SegmentFindings:
-    """What to_json was given, about this segment; ValueError where the text is no such thing."""
+    """Parses a text of to_json about this segment.
+
+    Raises:
+        ValueError: the text is invalid.
+    """
     try:
         document = json.loads(text)
         findings, summary = (
@@ -58,23 +60,23 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
 
 
 def digest(segment: Segment, facts: PartitionFacts) -> str:
-    """A text that is another one when the checks of the same bytes would go by other facts."""
+    """Returns a digest of the facts on which the checks of a segment depend, except the time."""
     return digest_of(segment.state, *astuple(replace(facts, now_ms=0)))
 
 
 def digest_of(*values: Any) -> str:
-    """The same of any plain values."""
+    """Returns a digest of any plain values."""
     return sha256(repr(values).encode("utf-8", "surrogateescape")).hexdigest()[:DIGITS]
 
 
 def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
-    """Whether what was found at another time may be kept now.
+    """Returns whether an earlier result is valid at this time.
 
-    Only one code asks for the time, timestamp-in-future, and its words are written again. What was
-    kept is right where nothing lay ahead of the clock then and nothing does now. Where something
-    did, it is kept as long as the farthest is still ahead: how many batches there are, and which of
-    the others came late, then depends on the clock of the reading, so that one segment with a date
-    of 2099 is not read again in every run.
+    Only the code timestamp-in-future depends on the time. A result is valid if nothing was in the
+    future then, and nothing is now. If something was, the result is kept as long as its farthest
+    timestamp is still in the future. The number of such batches, and which other batches came late,
+    are then as of the earlier time. So a segment with a date in 2099 is not read again in every
+    run.
     """
     if result.summary is None:
         return True
@@ -86,10 +88,9 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
 
 
 def is_steady(texts: Iterable[str], now_ms: int) -> bool:
-    """Whether the clock decides nothing in a log, by the texts of its segments alone.
+    """Returns whether the findings of a log do not depend on the clock, by its segments' texts.
 
-    Where something lies ahead of it, or a transaction is open at the end, the findings of the
-    topic-partition may be others at another time.
+    They do if a timestamp is in the future, or if a transaction is open at the end of the log.
     """
     names = [name for name, _ in _summary_fields()]
     newest, times, steps = map(names.index, ("newest", "times", "steps"))
@@ -109,7 +110,7 @@ def is_steady(texts: Iterable[str], now_ms: int) -> bool:
 
 @cache
 def _summary_fields() -> tuple[tuple[str, Any], ...]:
-    """The fields of a summary but the segment."""
+    """Returns the name and type of each field of a summary, except the segment."""
     hints = get_type_hints(CheckSummary)
     return tuple(
         (field.name, hints[field.name]) for field in fields(CheckSummary) if field.name != "segment"

@@ -1,21 +1,23 @@
-"""A catalog being replaced: written aside, swapped by one rename, its leftovers swept.
+"""Replaces a catalog: a new one is written next to it and takes its place by one rename.
 
-One run at a time.
+Only one run at a time can do this.
 
-    OUT/.staging-RUN/batches/…    what the tasks of this run write, failed attempts too
-    OUT/.run-RUN/batches/…        the new catalog: what counts of that, put together and moved
-    there (compaction.py), and what is kept of the old one, hard-linked
+    OUT/.staging-RUN/batches/…    files that tasks of this run write, failed attempts too
+    OUT/.run-RUN/batches/…        the new catalog: the used rows of those, merged and moved
+                                  there (compaction.py), and hard links to kept old files
     OUT/.run-RUN/_catalog.json
-    OUT/batches, _catalog.json    links to .current/batches and so on, made once
-    OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog
-    holds, and nothing of the old
+    OUT/batches, _catalog.json    links to .current/batches and so on, created once
+    OUT/.current                  a link to .run-RUN; replacing it makes all of the new catalog
+                                  valid, and nothing of the old one
 
-A run that ends anywhere on this way leaves a complete catalog, for those who go by _catalog.json
-and for those who list a table's folder; the next one sweeps what it left. One exception: of a
-catalog of format 7, whose tables were folders, a table's folder may be missing from the moment it
-is moved until the next commit. The folder of the run before stays until the next run starts, so
-that a listing that has begun is whole. What a file of some name holds never changes: opened by
-OUT/batches after the swap, it has the same rows as when it was listed, or is gone.
+Wherever a run ends, it leaves a complete catalog, both for readers of _catalog.json and for readers
+that list a table's folder. The next run removes the leftovers. There is one exception: in a catalog
+of format 7, tables were folders. Such a folder may be missing from the moment it is moved until the
+next commit.
+
+The folder of the previous run stays until the next run starts, so that a listing that has begun
+remains complete. A file never changes. If it is opened by OUT/batches after the swap, it has the
+same rows as when it was listed, or it is gone.
 """
 
 import fcntl
@@ -57,22 +59,22 @@ from kafkaviz.pipeline.ingest.compaction import (
 LOCK = "_catalog.lock"
 STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
-# of a table that the driver writes: so many rows are dictionaries, and so many a row group
+# for tables that the driver writes: rows that wait as dictionaries, and rows of a row group
 DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 1024
 
 
 class CatalogBusy(KafkavizError):
-    """Another run writes this catalog."""
+    """Another run is writing this catalog."""
 
 
 class RowWriter:
     """A new file of a table, filled row by row; see CatalogTransaction.writer."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
-        """The file, without a row yet.
+        """Creates the file without rows.
 
         Args:
-            schema: of the table, or of some of its columns.
+            schema: the schema of the table, or of some of its columns.
         """
         self.path, self.rows, self._schema = path, 0, schema
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
@@ -80,14 +82,13 @@ class RowWriter:
         self._parts: list[pa.Table] = []
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """More rows."""
         for row in rows:
             self._dicts.append(row)
             if len(self._dicts) >= DICTS_AT_ONCE:
                 self._take_dicts()
 
     def add_table(self, rows: pa.Table) -> None:
-        """The same, as Arrow has them."""
+        """Adds rows in Arrow's format."""
         self._take_dicts()
         self._append(rows)
 
@@ -98,7 +99,7 @@ class RowWriter:
             self._flush()
 
     def close(self) -> None:
-        """Writes what is left."""
+        """Writes the remaining rows and closes the file."""
         self._take_dicts()
         self._flush()
         self._writer.close()
@@ -115,16 +116,15 @@ class RowWriter:
 
 
 class CatalogTransaction:
-    """A catalog's folder while one run holds it; see `catalog_transaction`."""
+    """A catalog's folder while one run holds its lock; see `catalog_transaction`."""
 
     def __init__(self, path: Path, old: Catalog | None) -> None:
-        """Starts with what the catalog holds.
+        """Begins with the present catalog.
+
+        Its `leftovers` are the staging folders of runs that were killed.
 
         Args:
-            old: the catalog until the commit; None if there is none, or none that can be
-                understood.
-
-        Its leftovers are the staging folders of runs that were killed.
+            old: the present catalog, or None if there is none or it cannot be read.
         """
         self.path, self.old = path, old
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
@@ -136,10 +136,10 @@ class CatalogTransaction:
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
-        """The folder that tasks write to, with one for each table in it.
+        """Creates the folder that tasks write to, with a subfolder per table.
 
         Raises:
-            CannotOpen: the file system has no symbolic links.
+            CannotOpen: the file system does not support symbolic links.
         """
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
@@ -154,13 +154,13 @@ class CatalogTransaction:
         return self.staging
 
     def keep(self, spans: Spans) -> None:
-        """These rows of the old catalog stay."""
+        """Marks rows of the old catalog as used."""
         self._count(self.path, spans)
 
     def add(self, spans: Spans) -> None:
-        """These rows, which tasks wrote, are of the new one.
+        """Marks rows that tasks wrote as used.
 
-        What is named neither here nor in `keep` is left behind.
+        Rows that are passed neither here nor to `keep` are dropped.
         """
         self._count(self.staging, spans)
 
@@ -174,10 +174,10 @@ class CatalogTransaction:
                 runs.add(span)
 
     def lay_out(self) -> list[MergeTask]:
-        """Decides which file each row will be in; once all is kept and added.
+        """Decides which file each row will be in, after all calls of `keep` and `add`.
 
         Returns:
-            The files that must be written for that into the staging folder, by compaction.merge.
+            The files that compaction.merge must write into the staging folder.
         """
         for table, table_runs in self._runs.items():
             sources = [
@@ -194,7 +194,7 @@ class CatalogTransaction:
         return [task for layout in self._layouts.values() for task in layout.merges]
 
     def moved(self, spans: Spans) -> Spans:
-        """Where rows that were kept or added lie from now on."""
+        """Returns the new places of rows that were kept or added."""
         return {
             table: tuple(map(self._layouts[table].find, table_spans))
             for table, table_spans in spans.items()
@@ -202,7 +202,7 @@ class CatalogTransaction:
 
     @contextmanager
     def writer(self, table: str) -> Generator[RowWriter]:
-        """A table as one file; of one without rows there is none."""
+        """Yields a writer for a table that is a single file."""
         name = f"{table}-{uuid.uuid4().hex}.parquet"
         with ExitStack() as stack:
             writer = RowWriter(self.staging / table / name, TABLES[table])
@@ -216,10 +216,10 @@ class CatalogTransaction:
         problems: Sequence[Problem] = (),
         suffixes: Mapping[str, int] | None = None,
     ) -> CatalogInfo:
-        """Makes all that was kept, added and written the catalog.
+        """Makes everything that was kept, added and written the new catalog.
 
         Args:
-            suffixes: of CatalogInfo.
+            suffixes: the suffixes for CatalogInfo.
         """
         old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         for table, layout in self._layouts.items():
@@ -251,10 +251,10 @@ class CatalogTransaction:
         return info
 
     def _sync(self) -> None:
-        """Waits until what this run wrote is on the disk.
+        """Waits until the files of this run are on the disk.
 
-        A crash of the machine must not leave the link to it, and nothing of the catalog that it
-        replaced.
+        Otherwise a crash of the machine could leave the link to them, but neither the new catalog
+        nor the old one.
         """
         for table in TABLES:
             for name in self._new_files[table]:
@@ -264,10 +264,10 @@ class CatalogTransaction:
         _sync(self.run)
 
     def _lead_to_current(self, name: str) -> None:
-        """Makes a table's folder, or the description, the link that it stays.
+        """Makes a table's folder, or the description, its permanent link.
 
-        What a format before 8 had there goes to where the link leads, so that its rows are seen
-        until the swap.
+        A folder or file of a format before 8 is moved to the link's target, so that its rows stay
+        visible until the swap.
         """
         link, target = self.path / name, f"{CURRENT}/{name}"
         if link.is_symlink() and os.readlink(link) == target:
@@ -286,20 +286,20 @@ class CatalogTransaction:
 
     def _replace_current(self, link: Path) -> None:
         current = self.path / CURRENT
-        if current.is_dir() and not current.is_symlink():  # a copy that followed links
+        if current.is_dir() and not current.is_symlink():  # a copy with followed links
             current.rename(self.staging / f"{CURRENT}.was")
         os.replace(link, current)
 
 
 @contextmanager
 def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
-    """Locks the catalog's folder, which is created if need be, for one run.
+    """Locks the catalog's folder for one run, and creates it if necessary.
 
-    Whatever the run has not committed is removed afterwards.
+    Everything that the run has not committed is removed afterwards.
 
     Raises:
         CatalogBusy: another run has the lock.
-        CannotOpen: the folder holds something else.
+        CannotOpen: the folder contains something else.
     """
     with translate_os_errors(path):
         path.mkdir(parents=True, exist_ok=True)
@@ -321,7 +321,7 @@ def catalog_transaction(path: Path) -> Generator[CatalogTransaction]:
 
 @contextmanager
 def _hold_lock(path: Path) -> Generator[None]:
-    """A lock that ends with its process, however that ends."""
+    """Holds a lock that ends with the process, however it ends."""
     with translate_os_errors(path):
         file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file
     with file:
@@ -333,7 +333,7 @@ def _hold_lock(path: Path) -> Generator[None]:
 
 
 def _lock(path: Path, file: TextIO) -> None:
-    """Waits for a run of this process, a cancelled one that is about to end.
+    """Locks the file, waiting for a cancelled run of this process that is about to end.
 
     Raises:
         CatalogBusy: a run of another process has the lock.
@@ -364,7 +364,7 @@ def _read_old(path: Path) -> Catalog | None:
 
 
 def _sweep(path: Path) -> None:
-    """Deletes the catalog before the last one, and those that were never linked to."""
+    """Deletes all catalogs except the current one."""
     current = _current(path)
     for folder in path.glob(f"{RUN}*"):
         if folder != current:
@@ -372,7 +372,7 @@ def _sweep(path: Path) -> None:
 
 
 def _current(path: Path) -> Path | None:
-    """The folder of the run whose catalog holds."""
+    """Returns the folder of the run whose catalog is current, or None."""
     try:
         return path / os.readlink(path / CURRENT)
     except OSError:
@@ -380,9 +380,9 @@ def _current(path: Path) -> Path | None:
 
 
 def link_file(file: Path, link: Path) -> None:
-    """The same file in another folder.
+    """Links a file into another folder.
 
-    A copy where another user wrote it, or the file system has no hard links.
+    It is copied if another user owns it, or the file system does not support hard links.
     """
     try:
         os.link(file, link)
@@ -391,7 +391,7 @@ def link_file(file: Path, link: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Waits until a file's bytes, or a folder's names, are on the disk."""
+    """Waits until a file's bytes, or a folder's entries, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,15 +1,16 @@
-"""Few large files instead of many small ones, and no row in them that no segment has.
+"""Merges small files of a table into large ones, and drops rows that no segment uses.
 
-Each task writes files of its own, and an incremental run some more. What counts of a table is put
-together until a file has 128 MiB; a file of 64 MiB or more that counts as a whole stays as it is:
+Each task writes its own files, and each incremental run adds more. The used rows of a table are
+merged into files of about 128 MiB. A file of 64 MiB or more in which all rows are used stays
+unchanged:
 
-    batches-0a.parquet   90 MiB, all of its rows      stays, under its name
-    batches-0b.parquet    8 MiB, all                  ⎫
-    batches-0c.parquet    9 MiB, but for a segment    ⎬ one new file, a row group at a time
-    batches-0d.parquet    2 MiB, all                  ⎭
+    batches-0a.parquet   90 MiB, all rows used         stays, with its name
+    batches-0b.parquet    8 MiB, all rows used         ⎫
+    batches-0c.parquet    9 MiB, one segment dropped   ⎬ one new file, a row group at a time
+    batches-0d.parquet    2 MiB, all rows used         ⎭
 
-So of each table at most one file is smaller than that after a run, and a run writes at most that
-one again.
+So at most one file of each table is smaller than that after a run, and a run rewrites at most that
+one.
 """
 
 import uuid
@@ -24,35 +25,35 @@ import pyarrow.parquet as pq
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES
 
-FILE_BYTES = 128 << 20  # of a file that is put together
-LARGE_BYTES = FILE_BYTES // 2  # a file of this size is left alone
-# of an uncompressed .log that are read while a byte is written: 0.6 of 3 GiB for 4 MB of rows
+FILE_BYTES = 128 << 20  # the size of a merged file
+LARGE_BYTES = FILE_BYTES // 2  # a complete file of this size stays unchanged
+# Bytes of uncompressed .log that are read while one byte is written: 0.6 of 3 GiB for 4 MB of rows.
 WRITTEN_COST = 150
-ROWS_AT_ONCE = 1 << 17  # of a row group: some 20 MB of table batches
-# few values; the numbers differ from row to row
+ROWS_AT_ONCE = 1 << 17  # rows of a row group: about 20 MB of table batches
+# these columns have few different values; numbers differ in every row
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
-Run = tuple[int, int]  # first row, and one behind the last
+Run = tuple[int, int]  # the first row, and the last one plus 1
 
 
 class RowRuns:
-    """Rows of a file, as runs that do not touch.
+    """Rows of a file, as runs that do not touch each other.
 
-    Segments that follow one another in a file are one run: of a file that counts as a whole there
-    is one, however many segments it has.
+    Consecutive segments of a file are one run, so a completely used file has one run, however many
+    segments it has.
     """
 
     def __init__(self) -> None:
         self._runs: list[list[int]] = []
 
     def add(self, span: RowRange) -> None:
-        """More rows, each only once."""
+        """Adds rows that were not added before."""
         if self._runs and self._runs[-1][1] == span.first_row:
             self._runs[-1][1] += span.rows
         else:
             self._runs.append([span.first_row, span.first_row + span.rows])
 
     def joined(self) -> tuple[Run, ...]:
-        """In order."""
+        """Returns the runs in order."""
         joined: list[Run] = []
         for start, end in sorted(map(tuple, self._runs)):
             if joined and joined[-1][1] == start:
@@ -64,7 +65,7 @@ class RowRuns:
 
 @dataclass(frozen=True)
 class RowSource:
-    """What counts of a file."""
+    """The used rows of a file."""
 
     path: Path
     runs: tuple[Run, ...]
@@ -73,56 +74,54 @@ class RowSource:
 
     @property
     def rows(self) -> int:
-        """How many."""
         return sum(end - start for start, end in self.runs)
 
     @property
     def size_bytes(self) -> int:
-        """About the bytes that these take."""
+        """About how many bytes the used rows take."""
         return self.file_bytes * self.rows // max(self.total_rows, 1)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every row counts."""
+        """Whether every row is used."""
         return self.rows == self.total_rows
 
 
 @dataclass(frozen=True)
 class MergeTask:
-    """A file to be put together of others, by one Spark task or by the driver."""
+    """A file to be merged from others, by a Spark task or by the driver."""
 
     table: str
     name: str
     sources: tuple[RowSource, ...]
-    log_bytes: int = 0  # as of an IngestTask
+    log_bytes: int = 0  # 0, because no .log is read; see IngestTask
 
     @property
     def cost(self) -> int:
-        """In bytes of an uncompressed .log that are read in the same time."""
+        """The cost, in bytes of uncompressed .log that are read in the same time."""
         return WRITTEN_COST * sum(source.size_bytes for source in self.sources)
 
     @property
     def rows(self) -> int:
-        """How many the file will have."""
         return sum(source.rows for source in self.sources)
 
 
 @dataclass
 class TableLayout:
-    """Where the rows of a table are from this run on.
+    """Where the rows of a table are after this run.
 
     Attributes:
-        unchanged: files that stay as they are.
-        merges: files to be written.
+        unchanged: the files that stay unchanged.
+        merges: the files that must be written.
     """
 
     unchanged: list[RowSource] = field(default_factory=list)
     merges: list[MergeTask] = field(default_factory=list)
-    _starts: dict[str, list[int]] = field(default_factory=dict)  # of the runs of each source
+    _starts: dict[str, list[int]] = field(default_factory=dict)  # first rows of a source's runs
     _targets: dict[str, list[RowRange]] = field(default_factory=dict)  # where each run goes
 
     def find(self, span: RowRange) -> RowRange:
-        """Where rows go that counted."""
+        """Returns the new place of used rows."""
         if span.file not in self._starts:
             return span
         run = bisect_right(self._starts[span.file], span.first_row) - 1
@@ -130,7 +129,7 @@ class TableLayout:
         return RowRange(target.file, target.first_row + span.first_row - start, span.rows)
 
     def add_merge(self, table: str, sources: Sequence[RowSource]) -> None:
-        """These become one file."""
+        """Plans to merge these sources into one file; a single complete file stays unchanged."""
         if len(sources) == 1 and sources[0].is_complete:
             self.unchanged.append(sources[0])
             return
@@ -145,7 +144,7 @@ class TableLayout:
 
 
 def plan_layout(table: str, sources: Iterable[RowSource]) -> TableLayout:
-    """Which files stay, and which become one."""
+    """Decides which files stay and which are merged."""
     layout = TableLayout()
     group: list[RowSource] = []
     for source in sources:
@@ -162,11 +161,7 @@ def plan_layout(table: str, sources: Iterable[RowSource]) -> TableLayout:
 
 
 def merge(task: MergeTask, staging: Path) -> str:
-    """Writes the file; a second attempt at the same task writes it anew.
-
-    Returns:
-        Its name.
-    """
+    """Writes a merged file and returns its name; a repeated task overwrites it."""
     folder = staging / task.table
     part = folder / f"{task.name}.{uuid.uuid4().hex}"
     write_rows(part, task.table, _source_rows(task.sources))
@@ -175,7 +170,7 @@ def merge(task: MergeTask, staging: Path) -> str:
 
 
 def write_rows(path: Path, table: str, parts: Iterable[pa.Table]) -> None:
-    """A new file of these rows."""
+    """Writes a new Parquet file with these rows."""
     options = {"compression": "zstd", "use_dictionary": DICTIONARY}
     with pq.ParquetWriter(path, TABLES[table], **options) as writer:
         waiting: list[pa.Table] = []
@@ -189,7 +184,11 @@ def write_rows(path: Path, table: str, parts: Iterable[pa.Table]) -> None:
 
 
 def slice_rows(path: Path, runs: Sequence[Run]) -> Iterator[pa.Table]:
-    """Rows of a Parquet file, a row group at a time; runs in order."""
+    """Yields rows of a Parquet file, one row group at a time.
+
+    Args:
+        runs: the runs of rows, in order.
+    """
     with pq.ParquetFile(path) as file:
         first_row = 0
         for group in range(file.num_row_groups):

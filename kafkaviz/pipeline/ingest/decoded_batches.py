@@ -1,16 +1,16 @@
-"""A compressed segment whose checks are cut: its batches decoded in splits, judged as a whole.
+"""Checks a large compressed segment in parallel: tasks decode splits, and one merges them.
 
-What takes a compressed segment its time, sums and decompression, asks for one batch alone. What
-the checks, the sweep and the rows make of the batches asks for all of them in order, and takes
-little of a second. So tasks decode splits of the .log side by side and write what they know of
-each batch (format.deep_scan.CHECKED_BATCH) into files aside; then one task goes over these:
+Checksums and decompression take most of the time, and they need only one batch at a time. The
+checks, the sweep and the rows need all batches in order, but take only a fraction of a second. So
+several tasks decode splits of the .log and write each batch (format.deep_scan.CHECKED_BATCH) to
+separate files. Then one task processes these:
 
-    bytes 0 to 268 437 120             decoded by one task       8 193 batches
-    bytes 268 437 120 to 536 870 912   by another                8 190 batches
-    the segment                        by a third, which reads both files: 16 383 batches
+    bytes 0 to 268 437 120             decoded by one task      8 193 batches
+    bytes 268 437 120 to 536 870 912   decoded by another       8 190 batches
+    the segment                        a third one reads both   16 383 batches
 
-What one pass over the .log would have seen comes out, or the pass is made: a split that does not
-end where the next begins, or in which anything is wrong, is not believed.
+The result is the same as that of one pass over the .log. If a split does not end where the next one
+begins, or if it has any fault, a single pass is made instead.
 """
 
 import uuid
@@ -33,7 +33,7 @@ class DecodeTask:
     """A split of a .log that one Spark task decodes.
 
     Attributes:
-        number: of its segment in this run.
+        number: the number of its segment in this run.
     """
 
     number: int
@@ -49,11 +49,11 @@ class DecodeTask:
 
 @dataclass(frozen=True)
 class DecodedSplit:
-    """What was decoded of a split.
+    """The result of decoding a split.
 
     Attributes:
-        file: the name of the file with its batches; None where something is wrong in it.
-        end: where its last batch ends, and why there.
+        file: the name of the file with its batches, or None if the split has a fault.
+        end: the end of its last batch, with the reason.
     """
 
     number: int
@@ -64,7 +64,7 @@ class DecodedSplit:
 
 
 def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
-    """Sums and decodes each batch of a split."""
+    """Verifies and decodes each batch of a split."""
     folder = staging / FOLDER
     folder.mkdir(exist_ok=True)
     name = uuid.uuid4().hex
@@ -82,32 +82,32 @@ def decode(task: DecodeTask, staging: Path) -> DecodedSplit:
 
 
 def is_whole(ranges: Sequence[DecodedSplit]) -> bool:
-    """Whether the splits of a segment, in order, are what one pass would have seen."""
+    """Returns whether the splits of a segment, in order, are equal to a single pass."""
     return all(part.file is not None for part in ranges) and all(
         part.end == WalkEnd(part.stop, "end") for part in ranges[:-1]
     )
 
 
 class DecodedWalk:
-    """The batches of such a segment, as a log.resync_scan.BatchWalk."""
+    """The batches of a decoded segment, as a log.resync_scan.BatchWalk."""
 
     def __init__(self, ranges: Sequence[DecodedSplit], staging: Path) -> None:
-        """Nothing is read yet.
+        """Prepares the walk without reading.
 
         Args:
-            ranges: of which is_whole is true.
+            ranges: the splits, for which is_whole is true.
         """
         self._ranges, self._folder = ranges, staging / FOLDER
 
     @property
     def end(self) -> WalkEnd:
-        """Where the last one ended."""
+        """The end of the last split."""
         end = self._ranges[-1].end
         assert end is not None
         return end
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Arrays of CHECKED_BATCH."""
+        """Yields arrays of CHECKED_BATCH."""
         for part in self._ranges:
             with open(self._folder / str(part.file), "rb") as rows:
                 while len(batches := np.fromfile(rows, CHECKED_BATCH, MAX_ROWS)):

@@ -1,7 +1,4 @@
-"""The tables findings, restart_steps and retention.
-
-Rows of what was found about a broker, and those values again from the rows.
-"""
+"""Converts findings, restart steps and retention of a broker to table rows and back."""
 
 import json
 from itertools import groupby
@@ -45,9 +42,9 @@ SOURCE_COLUMNS = {
 
 
 class StoredHealth(NamedTuple):
-    """What a catalog says of a broker.
+    """The findings about a broker in a catalog.
 
-    With the broker in front these are the fields of analysis.health.broker_health.Health.
+    With the broker added, these are the fields of analysis.health.broker_health.Health.
     """
 
     assumed_release: AssumedRelease
@@ -57,19 +54,23 @@ class StoredHealth(NamedTuple):
 
 
 def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
-    """A finding about a broker, by its name in the tables."""
+    """Returns the row of a finding.
+
+    Args:
+        broker: the broker's name in the tables.
+    """
     owner = _owner(broker, finding.partition, finding.log_directory)
     return _storable(owner | finding_codec.to_row(finding))
 
 
 def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
-    """A step of a broker's next start."""
+    """Returns the row of a step of a broker's next start."""
     owner = _owner(broker, step.partition, step.log_directory)
     return _storable(owner | finding_codec.step_to_row(step))
 
 
 def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
-    """A row a segment of a log: what keeps it, and the settings of its log."""
+    """Returns a row per segment of a log, with the reason that keeps it and the log's settings."""
     owner = _owner(broker, log.partition, log.log_directory)
     return [_storable(owner | _retention_row(log, segment)) for segment in log.segments]
 
@@ -77,7 +78,7 @@ def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
 def source_check(
     version: AssumedRelease, restart: Restart | None, level: CheckLevel
 ) -> SourceCheck:
-    """What _catalog.json says of it."""
+    """Returns the check of a broker for _catalog.json."""
     return SourceCheck(
         version,
         restart.clean if restart else None,
@@ -89,10 +90,10 @@ def source_check(
 def stored_health(
     check: SourceCheck, findings: pa.Table, steps: pa.Table, retention: pa.Table
 ) -> StoredHealth:
-    """The values again, of the rows of one broker.
+    """Converts the rows of one broker back.
 
     Raises:
-        ValueError: a row holds none.
+        ValueError: a row is invalid.
     """
     restart_steps = tuple(finding_codec.step_from_row(row) for row in steps.to_pylist())
     restart = (
@@ -113,7 +114,7 @@ def stored_health(
 
 
 def _owner(broker: str, directory: str | None, log_directory: str | None) -> dict:
-    """The leading columns, the directory, and the log directory around it."""
+    """Returns the leading columns, with the partition directory and its log directory."""
     name = names.parse_directory(directory) if directory else None
     partition = {"topic": name.topic, "partition": name.partition} if name else {}
     owner = {"broker": broker, "directory": directory, "log_directory": log_directory}
@@ -134,7 +135,7 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
 
 
 def _parse_log(rows: list[dict]) -> LogRetention:
-    """What keeps the segments of a log, of its rows."""
+    """Converts the retention rows of a log back."""
     try:
         limits = from_plain(RetentionLimits, json.loads(rows[0]["limits_json"]))
     except (TypeError, RecursionError) as fault:
@@ -157,9 +158,9 @@ def _parse_segment(row: dict) -> SegmentRetention:
 
 
 def _storable(row: dict) -> dict:
-    """A row as Parquet takes it.
+    """Returns a row that Parquet accepts.
 
-    The name of a strange directory may be no UTF-8, and the number in that of a file no long.
+    A directory name may not be UTF-8, and a number in a file name may not fit into 64 bits.
     """
     texts = {
         name: replace_surrogates(value) for name, value in row.items() if isinstance(value, str)

@@ -1,12 +1,9 @@
-"""The checks of a run.
+"""The checks of a run: the segments that must be read for them, and the known results.
 
-What must be read for them, what an earlier run found and still holds, and what all of it makes of a
-broker.
-
-A segment is checked by the task that reads its rows. Its findings are kept in the catalog (table
-checked) beside a digest of the facts they depend on, so that the next run takes them from there: of
-a broker that was not stopped cleanly other things are true of the same bytes. What a start does to
-a partition directory is kept in the same way.
+The task that reads a segment's rows also checks it. Its findings are stored in the catalog (table
+checked) with a digest of the facts that they depend on. The next run reuses them if the digest is
+equal, which it is not, for example, after an unclean stop. The effect of a start on a partition
+directory is stored in the same way.
 """
 
 from collections.abc import Mapping
@@ -29,14 +26,14 @@ from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.ingest.stored_rows import CheckedText, SegmentKey
 
-LOAD_KEY: SegmentKey = (None, "")  # of what a start does to a directory
+LOAD_KEY: SegmentKey = (None, "")  # the key for the effect of a start on a directory
 
 
 @dataclass(frozen=True)
 class LogLoad:
-    """A log to be loaded as the next start would load it."""
+    """A log to be loaded like the next start would load it."""
 
-    number: int  # among all of a run
+    number: int  # the number among all loads of a run
     broker: str
     log: RestartLog
     clean: bool
@@ -44,7 +41,7 @@ class LogLoad:
 
     @cached_property
     def digest(self) -> str:
-        """A text that is another one where the load would be."""
+        """A digest of everything that the load depends on."""
         log = self.log
         files = [
             (file.name, file.size_bytes, file.mtime_ns)
@@ -65,9 +62,9 @@ class DirectoryLoad(NamedTuple):
     """The load of a partition directory.
 
     Attributes:
-        number: among all loads of a run.
-        digest: as of LogLoad.
-        is_known: what it does is known from an earlier run.
+        number: the number among all loads of a run.
+        digest: LogLoad.digest.
+        is_known: whether its effect is known from an earlier run.
     """
 
     number: int
@@ -77,14 +74,14 @@ class DirectoryLoad(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadResult:
-    """What it would do, by finding_codec.steps_to_json; None where a file may not be read."""
+    """The effect of a load as finding_codec.steps_to_json, or None if a file cannot be read."""
 
     number: int
     text: str | None
 
 
 def load_log(load: LogLoad) -> LoadResult:
-    """Loads a log, which changes nothing in it."""
+    """Predicts the effect of loading a log, without changing it."""
     try:
         return LoadResult(
             load.number,
@@ -97,13 +94,13 @@ def load_log(load: LogLoad) -> LoadResult:
 
 
 class IngestChecks:
-    """The checks of all brokers of a run: what they go by, and what of them is known already."""
+    """The checks of all brokers of a run, the facts they use, and the known results."""
 
     def __init__(self, inventory: Inventory, level: CheckLevel = CheckLevel.RECORDS) -> None:
         """Plans the checks of all brokers.
 
         Args:
-            level: how much of each batch they look at.
+            level: how much of each batch is checked.
         """
         self.level, self.plans = (
             level,
@@ -113,9 +110,9 @@ class IngestChecks:
         self._facts: tuple[tuple[str, str], PartitionFacts] | None = None
 
     def facts(self, broker: str, partition: Partition) -> PartitionFacts:
-        """What the checks of a partition directory and its segments go by.
+        """Returns the facts for the checks of a partition directory and its segments.
 
-        Those of the directory that was asked for last are kept.
+        Only the facts of the last directory are cached.
         """
         key = broker, str(partition.path)
         if self._facts is None or self._facts[0] != key:
@@ -123,25 +120,21 @@ class IngestChecks:
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
-        """What the checks of a segment go by.
-
-        Returns:
-            None for one that is not read for them.
-        """
+        """Returns the facts for the checks of a segment, or None if it is not read for them."""
         return self.facts(entry.broker, entry.partition) if is_read(entry) else None
 
     def digest(self, entry: InventoryEntry) -> str:
-        """A text that is another one where the checks of the same bytes would go by other facts."""
+        """Returns a digest of the facts for the checks of a segment."""
         facts, state = self.facts(entry.broker, entry.partition), entry.segment.state
         if state not in self._digests:
             self._digests[state] = check_cache.digest(entry.segment, facts)
         return self._digests[state]
 
     def must_read(self, entry: InventoryEntry, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-        """Whether a segment whose rows the catalog has right must be read for its findings.
+        """Returns whether a segment must be read for its findings, if its rows are known.
 
         Args:
-            checked: what was found earlier in its directory.
+            checked: the earlier results in its directory.
         """
         if not is_read(entry):
             return False
@@ -153,16 +146,16 @@ class IngestChecks:
         )
 
     def result(self, entry: InventoryEntry, text: str | None) -> SegmentFindings:
-        """What was found in a segment, of its text.
+        """Returns the findings of a segment from the stored text.
 
-        In leftovers and lone indexes it is found by their names alone.
+        For leftovers and indexes without a .log, they follow from the names alone.
         """
         if text is not None and is_read(entry):
             return check_cache.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
     def load(self, number: int, entries: PartitionEntries) -> LogLoad | None:
-        """The load of a directory, if a start would load it."""
+        """Returns the load of a directory, or None if a start would not load it."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:
@@ -172,12 +165,12 @@ class IngestChecks:
 
 
 def is_read(entry: InventoryEntry) -> bool:
-    """Whether a segment is opened to check it."""
+    """Returns whether a segment is opened to check it."""
     return entry.segment.is_in_use and entry.segment.log is not None
 
 
 def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool:
-    """Whether what an earlier run found in a segment may be kept now."""
+    """Returns whether an earlier result about a segment is valid at this time."""
     if text is None:
         return not is_read(entry)
     try:
@@ -188,13 +181,13 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
 
 
 def is_load_known(load: LogLoad, checked: Mapping[SegmentKey, CheckedText]) -> bool:
-    """Whether what was kept of a load still holds."""
+    """Returns whether the stored effect of a load is still valid."""
     earlier = checked.get(LOAD_KEY)
     return earlier is not None and earlier.digest == load.digest and has_steps(earlier.text)
 
 
 def has_steps(text: str) -> bool:
-    """Whether the text is what steps_to_json gives."""
+    """Returns whether the text was made by steps_to_json."""
     try:
         finding_codec.steps_from_json(text)
     except ValueError:

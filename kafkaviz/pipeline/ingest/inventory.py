@@ -1,6 +1,6 @@
-"""What lies in the directories now.
+"""The current segments of the directories, by name, size and time.
 
-Their segments by name, size and time, to be compared with what a catalog was read from.
+They are compared with those that a catalog was read from.
 """
 
 import os
@@ -39,11 +39,11 @@ SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPE
 
 @dataclass(frozen=True)
 class InventoryEntry:
-    """A segment as it lies there now.
+    """A segment in its current state.
 
     Attributes:
-        number: of the segment in its inventory.
-        stored: how a catalog would name it, before anything was read.
+        number: the number of the segment in its inventory.
+        stored: the catalog's form of the segment, before its files are read.
     """
 
     number: int
@@ -55,11 +55,11 @@ class InventoryEntry:
 
 @dataclass(frozen=True)
 class PartitionEntries:
-    """A partition directory as it lies there now, and its segments.
+    """A partition directory in its current state, with its segments.
 
     Attributes:
-        number: of the directory in its inventory.
-        stored: how a catalog would name its other files.
+        number: the number of the directory in its inventory.
+        stored: the catalog's form of its other files.
     """
 
     number: int
@@ -71,14 +71,13 @@ class PartitionEntries:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Every segment of some broker directories, in the order of their names.
+    """Every segment of some brokers, in the order of their names.
 
-    It is gone through partition by partition, as often as is needed: see
-    partition_spool.PartitionSpool.
+    Partitions are listed again as often as needed; see partition_spool.PartitionSpool.
     """
 
     sources: tuple[CatalogSource, ...]
-    brokers: tuple[tuple[str, Broker], ...]  # each with its name, in the order of the sources
+    brokers: tuple[tuple[str, Broker], ...]  # names and brokers, in the order of the sources
     problems: tuple[Problem, ...]
 
     @property
@@ -99,10 +98,10 @@ class Inventory:
                 number += 1
 
     def entries_at(self, first_segments: Mapping[int, int]) -> Iterator[PartitionEntries]:
-        """Some of the partition directories.
+        """Yields some of the partition directories.
 
         Args:
-            first_segments: by the number of each, the number of its first segment.
+            first_segments: the number of the first segment of each, by the directory's number.
         """
         first_number = 0
         for source, (name, broker) in zip(self.sources, self.brokers, strict=True):
@@ -114,18 +113,16 @@ class Inventory:
 
     @property
     def segment_count(self) -> int:
-        """How many segments there are."""
         return sum(len(partition.segments) for _, partition in self.partitions)
 
     @property
     def segments(self) -> Iterator[InventoryEntry]:
-        """Every segment."""
         return (entry for partition in self.entries for entry in partition.segments)
 
     def is_in(self, catalog: Catalog, level: CheckLevel | None = None) -> bool:
-        """Whether the catalog was read from exactly this.
+        """Returns whether the catalog was read from exactly these files.
 
-        Where checks of a level are asked for, also whether it was checked so.
+        With a level, the catalog must also have been checked at this level.
         """
         old = catalog.info
         if level and not all(
@@ -143,16 +140,16 @@ class Inventory:
             return False
 
     def _items(self) -> Iterator[PartitionEntries | InventoryEntry]:
-        """What table stamps has a row of, in its order."""
+        """The items of the rows of table stamps, in their order."""
         for partition in self.entries:
             yield partition
             yield from partition.segments
 
 
 def inventory(brokers: Iterable[Broker]) -> Inventory:
-    """The partitions and segments of these brokers.
+    """Returns the partitions and segments of these brokers.
 
-    Directories of one broker that were opened one by one are that broker, see _join_directories.
+    Directories of one broker that were opened separately are joined; see _join_directories.
     """
     brokers = _join_directories(_merge_by_path(brokers))
     broker_names = _names(brokers)
@@ -165,9 +162,9 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
 
 
 def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
-    """Each directory once.
+    """Returns each directory once.
 
-    Partition directories given one by one become one broker with them all.
+    Partition directories that were given separately become one broker with all of them.
     """
     by_path: dict[tuple[Path, ...], Broker] = {}
     for broker in brokers:
@@ -187,12 +184,12 @@ def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
 
 
 def _join_directories(brokers: list[Broker]) -> list[Broker]:
-    """The brokers, each with all its log directories.
+    """Joins the log directories of each broker.
 
-    Directories of one node.id and cluster.id are one broker's if they are different ones, by their
-    directory.id; before 3.7 there is none, and those are that have no partition in common. Two
-    copies of one directory stay two brokers, and so do two copies of a broker's directories: those
-    in one folder belong together.
+    Directories with the same node.id and cluster.id are joined if they are different ones by their
+    directory.id. Before 3.7, without a directory.id, they are joined if they have no partition in
+    common. Two copies of one directory stay two brokers. So do two copies of a broker's
+    directories; then those in one folder belong together.
     """
     by_node: dict[object, list[Broker]] = {}
     for broker in brokers:
@@ -214,9 +211,11 @@ def _join_directories(brokers: list[Broker]) -> list[Broker]:
 
 
 def _are_one_broker(brokers: Sequence[Broker]) -> bool:
-    """Whether no log directory of one node is there twice, and one at most has a metadata log.
+    """Returns whether directories of one node may all belong to one broker.
 
-    Each must be among those that the metadata log knows.
+    - No log directory occurs twice.
+    - At most one has a metadata log.
+    - The metadata log knows each of them, if it has registrations.
     """
     if len(brokers) == 1:
         return True
@@ -235,7 +234,7 @@ def _are_one_broker(brokers: Sequence[Broker]) -> bool:
 
 
 def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
-    """The directory.id of each log directory that brokers registered, by these metadata logs."""
+    """Returns the directory.id of each log directory that is registered in these metadata logs."""
     images = map(read_image, brokers)
     return {
         directory_id
@@ -246,7 +245,7 @@ def _registered_directories(brokers: Iterable[Broker]) -> set[str]:
 
 
 def _join(brokers: Sequence[Broker]) -> Broker:
-    """One broker of these log directories, its partitions in their order."""
+    """Returns one broker with all these log directories, with its partitions in order."""
     if len(brokers) == 1:
         return brokers[0]
     partitions = merge(
@@ -264,12 +263,10 @@ def _join(brokers: Sequence[Broker]) -> Broker:
 
 
 def _names(brokers: list[Broker]) -> list[str]:
-    """The folder of each, or the archive's name without its suffix.
+    """Returns a unique name for each broker: its folder, or its archive without the suffix.
 
-    As many folders above it as distinguish all.
-
-    As text that tables can hold, see units.replace_surrogates; where that alone no longer
-    distinguishes two, bytes that are no UTF-8 are written out.
+    As many parent folders are added as needed to make the names unique. Bytes that are not UTF-8
+    are replaced (units.replace_surrogates), or escaped if that makes two names equal.
     """
     paths = list(map(_named_path, brokers))
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
@@ -280,14 +277,14 @@ def _names(brokers: list[Broker]) -> list[str]:
 
 
 def _named_path(broker: Broker) -> Path:
-    """The path whose last folder names a broker: that of its main directory, or of all of them."""
+    """Returns the path whose last folder names a broker: its main directory, or one around all."""
     if archive.is_archive(broker.source) and broker.source.is_file():
         return broker.source.with_name(archive.stem(broker.source))
     return broker.source if len(broker.log_directories) > len(broker.sources) else broker.path
 
 
 def _directory_keys(broker: Broker) -> Iterator[str]:
-    """What distinguishes each partition directory: its name, and its folder's for two of a name."""
+    """Yields a unique key for each partition directory: its name, if needed with its folder."""
     if len(broker.log_directories) == 1:
         yield from (partition.directory for partition in broker.partitions)
         return
@@ -323,24 +320,24 @@ def _build_source(name: str, broker: Broker) -> CatalogSource:
 
 
 def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
-    """Every file beside the partitions that findings may go by.
+    """Yields every file outside of the partitions that findings may depend on.
 
-    By path from the main directory, of another log directory by its whole path; of directories
-    there the name.
+    The key is the path from the main directory; files in other log directories have a full path. A
+    folder counts only by its name.
     """
     for directory in broker.log_directories:
         prefix = "" if directory is broker.main_directory else f"{directory.path}/"
         for name in (*SMALL_FILES, f"../{SERVER_PROPERTIES}"):
             if stamp := _stamp_of(directory.path / name):
                 yield prefix + name, stamp
-        # else partitions were opened, and whatever lies beside them may be anything
+        # otherwise partitions were opened, and unrelated files may be next to them
         if len(broker.log_directories) > 1 or directory.path == open_root(broker.source):
             for name, stamp in _other_entries(directory.path):
                 yield prefix + name, stamp
 
 
 def _other_entries(path: Path) -> Iterator[tuple[str, Stamp]]:
-    """What else lies in a log directory: a start does not like everything."""
+    """Yields the other entries of a log directory, because some of them affect a start."""
     with (
         suppress(CannotOpen),
         file.translate_os_errors(path),
@@ -394,10 +391,7 @@ def _stamp_of(path: Path) -> Stamp | None:
 
 
 def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> bool:
-    """Whether files are as they were.
-
-    What could not be read then must still be unreadable.
-    """
+    """Returns whether files are unchanged; those that were unreadable must still be."""
     if isinstance(item, PartitionEntries) or isinstance(old, StoredDirectory):
         return item.stored == old
     return (
@@ -408,9 +402,9 @@ def _is_unchanged(item: PartitionEntries | InventoryEntry, old: StampRow) -> boo
 
 
 def has_same_content(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Whether the files whose content a catalog holds are the same.
+    """Returns whether the files whose content is in a catalog are unchanged.
 
-    Of a .txnindex it has the size alone.
+    A .txnindex does not count, because a catalog has only its size.
     """
     return _content(old) == _content(entry.stored) and not became_readable(entry, old)
 
@@ -424,10 +418,10 @@ def _content(segment: StoredSegment) -> dict[str, Stamp]:
 
 
 def is_readable(segment: Segment) -> bool:
-    """Whether this process may read all its files."""
+    """Returns whether this process may read all files of a segment."""
     return all(os.access(file.path, os.R_OK) for file in segment.files)
 
 
 def became_readable(entry: InventoryEntry, old: StoredSegment) -> bool:
-    """Whether a file that could not be read can be read now."""
+    """Returns whether a segment's files can all be read now, but could not then."""
     return old.unreadable and is_readable(entry.segment)

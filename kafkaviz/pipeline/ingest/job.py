@@ -1,4 +1,4 @@
-"""The ingest: broker directories in, a catalog out."""
+"""The ingest, which reads broker directories and writes a catalog."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -83,22 +83,22 @@ def start_ingest(
     spark: "SparkSession | None" = None,
     delay_s: float = 0.0,
 ) -> Ingest:
-    """Starts a run in the background and comes back at once.
+    """Starts a run in the background and returns at once.
 
-    Ingest.wait raises whatever goes wrong.
+    Ingest.wait raises its errors.
 
     Args:
         directories: log directories of brokers, folders with those of one broker, archives of
-            either, or a sequence of the log directories of one; the catalog will hold these and no
-            others. Several of one node.id and cluster.id are one broker.
-        full: reads all of them again, not only what has changed since the last run.
-        findings: checks them too, and predicts each broker's next start.
-        level: how much of each batch the checks look at.
-        spark: the session to run on; without it the one that runs in this process, else one that is
-            started for `master`. A session that kafkaviz did not start is used as it is, and stays.
-            One of Spark Connect will do: the server's workers then see the same paths.
-        master: by default that of spark-submit, else local[*].
-        delay_s: how long it leaves the processor to others before it does anything.
+            either, or a sequence of the log directories of one broker. The catalog will contain
+            exactly these. Directories with the same node.id and cluster.id are one broker.
+        full: whether to read everything again, not only what has changed since the last run.
+        findings: whether to check everything and predict each broker's next start.
+        level: how much of each batch is checked.
+        spark: the session to use. By default it is the running one of this process, or a new one
+            for `master`. A session that kafkaviz did not start is used unchanged and not stopped.
+            With Spark Connect, the server's workers must see the same paths.
+        master: the master given to spark-submit by default, or else local[*].
+        delay_s: the seconds to wait before doing anything, to leave the processor to others.
     """
     directories, catalog_path = (
         [
@@ -132,11 +132,11 @@ def ingest(
     full: bool,
     level: CheckLevel | None,
 ) -> CatalogInfo:
-    """All the steps of a run; the old catalog holds until the last of them.
+    """Does all steps of a run; the old catalog is valid until the last one.
 
     Args:
-        spark: a session, or the master of one to start.
-        level: how much of each batch the checks look at; None for no checks.
+        spark: a session, or the master of a session to start.
+        level: how much of each batch is checked, or None for no checks.
     """
     if not isinstance(spark, str | None):
         session.refuse_stopped(spark)
@@ -180,10 +180,10 @@ def ingest(
 
 
 def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
-    """Refuses a catalog in an inspected directory, where nothing is ever written.
+    """Refuses a catalog inside an inspected directory, into which nothing is ever written.
 
     Raises:
-        CannotOpen: the catalog lies in one.
+        CannotOpen: the catalog is inside one.
     """
     inspected = [
         path
@@ -193,7 +193,7 @@ def refuse_inside(catalog_path: Path, disk_inventory: Inventory) -> None:
             *(partition.path for partition in broker.partitions),
         )
     ]
-    for path in inspected:  # a partition directory may be a link to another disk
+    for path in inspected:  # a partition directory may be a link to another disk, so each is tested
         if catalog_path.resolve().is_relative_to(path.resolve()):
             raise CannotOpen(
                 catalog_path,
@@ -208,16 +208,17 @@ TO_READ = (READ, READ_FOR_CHECKS)
 
 @dataclass
 class Work:
-    """Which segments are read, and which logs are loaded.
+    """The segments to read and the logs to load.
 
-    It is gone through as often as is needed, and made anew each time of what lies there.
+    It can be iterated several times, and lists its items again each time.
 
     Attributes:
-        states: of each segment: UNCHANGED, all of it from the old catalog; READ in this run, or
-            RESUMED, read by one that was killed; _FOR_CHECKS: its rows are kept.
-        first_segments: of each directory whose rows are not copied from the old catalog, by its
-            number: the number of its first segment.
-        loads: of such a directory, what a start does to it.
+        states: a state per segment. UNCHANGED segments come from the old catalog, READ ones are
+            read in this run, and RESUMED ones were read by a killed run. With _FOR_CHECKS, the rows
+            of the old catalog are kept.
+        first_segments: the number of the first segment, by the number of the directory, for
+            directories whose rows are not copied from the old catalog.
+        loads: the loads of these directories, by their numbers.
     """
 
     inventory: Inventory
@@ -238,20 +239,20 @@ class Work:
 
     @property
     def count(self) -> int:
-        """How many segments are read in this run."""
+        """The number of segments that are read in this run."""
         return sum(map(self.states.count, TO_READ))
 
     @property
     def log_bytes(self) -> int:
-        """The bytes of .log in these."""
+        """The bytes of .log in these segments."""
         return sum(entry.segment.log.size_bytes for entry in self.entries if entry.segment.log)
 
     def __iter__(self) -> Iterator[SegmentTask]:
-        """The segments that are read, in order."""
+        """Yields the segments that are read, in order."""
         return map(self.task, self.entries)
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
-        """How a segment is read, for its rows, its findings or both."""
+        """Returns the task for a segment: for its rows, its findings or both."""
         return SegmentTask(
             number=entry.number,
             broker=entry.broker,
@@ -264,19 +265,18 @@ class Work:
         )
 
     def has_new_rows(self, number: int) -> bool:
-        """Whether the rows of a segment are those of a task, not of the old catalog."""
+        """Returns whether a task wrote a segment's rows; otherwise they are the old catalog's."""
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:
-        """Whether a run that was killed has read a segment."""
+        """Returns whether a killed run has read a segment."""
         return self.states[number] in (RESUMED, RESUMED_FOR_CHECKS)
 
 
 class Loads(Iterable[LogLoad]):
-    """The logs whose load is not known from an earlier run."""
+    """The logs whose load is not known from an earlier run, found again in each iteration."""
 
     def __init__(self, work: Work) -> None:
-        """They are found anew each time."""
         self._work = work
 
     def __iter__(self) -> Iterator[LogLoad]:
@@ -295,10 +295,9 @@ class Loads(Iterable[LogLoad]):
 
 
 class Selected(Iterable[SegmentTask]):
-    """Some of the segments that are read, by their numbers."""
+    """Some of the segments that are read, by number; the tasks are created in each iteration."""
 
     def __init__(self, work: Work, numbers: Collection[int]) -> None:
-        """They are made anew each time."""
         self._work, self._numbers = work, numbers
 
     def __iter__(self) -> Iterator[SegmentTask]:
@@ -313,12 +312,12 @@ def find_work(
     checks: IngestChecks | None,
     keep: Callable[[Spans], None] | None = None,
 ) -> Work:
-    """The segments that must be read, for their rows, their findings or both.
+    """Finds the segments that must be read, for their rows, their findings or both.
 
     Args:
-        stored: the rows of the old catalog; None where none may be kept.
-        checks: None where no findings are asked for.
-        keep: given where the rows of each segment lie whose rows the old catalog has.
+        stored: the rows of the old catalog, or None if none may be kept.
+        checks: the checks, or None without findings.
+        keep: called with the rows of each segment that are kept from the old catalog.
     """
     work = Work(disk_inventory, checks)
     unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
@@ -345,7 +344,7 @@ def _find_changes(
     stored: StoredRows | None,
     keep: Callable[[Spans], None] | None,
 ) -> None:
-    """What must be read of a directory in which something may have changed."""
+    """Finds what must be read in a directory that may have changed."""
     owner, checks = (entries.broker, entries.stored.directory), work.checks
     old = stored.partition(*owner) if stored else NOTHING
     checked = stored.checked(*owner) if stored and checks else {}
@@ -365,10 +364,10 @@ def _find_changes(
 
 
 class SegmentRun:
-    """The tasks of a run, and what they found.
+    """Runs the tasks of a run and holds their results.
 
     Attributes:
-        summaries: of all segments that this run or one that was killed has read.
+        summaries: the summaries of all segments that this run or a killed one has read.
     """
 
     def __init__(
@@ -378,7 +377,7 @@ class SegmentRun:
         transaction: CatalogTransaction,
         work: Work,
     ) -> None:
-        """Nothing is read yet, and no Spark started."""
+        """Prepares the run without reading or starting Spark."""
         self._run, self._spark, self._transaction, self._work = run, spark, transaction, work
         self._staging = transaction.staging
         self._runner: TaskRunner | None = None
@@ -386,9 +385,9 @@ class SegmentRun:
         self.summaries = SummaryFiles(self._staging)
 
     def resume(self) -> None:
-        """Takes what runs that were killed have found in these segments, where it still holds.
+        """Takes over valid results of runs that were killed.
 
-        Their rows lie in the staging folder of this run.
+        Their rows are moved to the staging folder of this run.
         """
         if not self._transaction.leftovers:
             return
@@ -412,8 +411,8 @@ class SegmentRun:
     def read(self) -> None:
         """Reads the segments and loads the logs on Spark.
 
-        A segment that was cut where no batch starts is read a second time, in one piece. One that
-        was decoded in splits is put together of them.
+        A segment is read a second time, as a whole, if a split did not end where the next one
+        begins. A segment that was decoded in splits is assembled from them.
         """
         work, loads = self._work, Loads(self._work)
         if not work.count and next(iter(loads), None) is None:
@@ -436,7 +435,7 @@ class SegmentRun:
             self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
     def lay_out(self) -> None:
-        """Puts the rows of all segments into files of a good size."""
+        """Merges the rows of all segments into files of a suitable size."""
         transaction, work = self._transaction, self._work
         for number, spans in self.summaries.spans():
             if work.has_new_rows(number):
@@ -449,7 +448,7 @@ class SegmentRun:
                 merge(task, self._staging)
 
     def load_results(self) -> Iterator[LoadResult]:
-        """What the loads gave, by number."""
+        """Yields the results of the loads, by number."""
         return task_results.merge_by_number(
             (file.first_number, self._load_reader(file)) for file in self._load_files
         )
@@ -458,7 +457,7 @@ class SegmentRun:
         return lambda: task_results.read_loads(self._staging, file)
 
     def _badly_cut(self, files: Iterable[ResultFile]) -> Iterator[int]:
-        """The segments of which a split did not end where the next one begins."""
+        """Yields the segments in which a split did not end where the next one begins."""
         pieces = SummaryFiles(self._staging)
         pieces.add(file for file in files if file.is_partial)
         return (number for number, parts in pieces.summaries() if merge_splits(parts) is None)
@@ -471,7 +470,7 @@ class SegmentRun:
 def run_tasks(
     run: Ingest, runner: TaskRunner, tasks: Sequence[PackedTask], staging: Path
 ) -> list["TaskResult"]:
-    """What each task gives, in their order."""
+    """Runs tasks and returns their results, in order."""
     run.start_reading(runner, tasks)
     return runner.run(tasks, staging)
 
@@ -479,7 +478,7 @@ def run_tasks(
 def decoded_by_segment(
     decoded_splits: Iterable[DecodedSplit],
 ) -> dict[int, tuple[DecodedSplit, ...]]:
-    """The splits of each segment that was decoded, by its number; none of one with a fault."""
+    """Returns the splits of each decoded segment by its number, without segments with a fault."""
     by_number: dict[int, list[DecodedSplit]] = defaultdict(list)
     for decoded_split in decoded_splits:
         by_number[decoded_split.number].append(decoded_split)
@@ -493,7 +492,7 @@ def decoded_by_segment(
 def settings(
     brokers: Iterable[tuple[str, Broker]], checks: IngestChecks | None
 ) -> dict[str, Settings]:
-    """What each broker was run with, as far as its directory says, by its name."""
+    """Returns the settings of each broker by its name, as far as its directory shows them."""
     if checks is not None:
         return {name: plan.settings for name, plan in checks.plans.items()}
     return {name: open_settings(broker, assume_release(broker).release) for name, broker in brokers}

@@ -1,15 +1,14 @@
-"""The work list of a run.
+"""Plans the tasks of a run.
 
-Many small segments packed into one task, a big one cut where its index proves a batch starts.
+Small segments share a task, and a large one is split at batches that its index points to. For
+example, segments of 40, 50 and 30 MiB become one task, and one of 1 GiB becomes four of 256 MiB.
+The index may be wrong, so a complete batch must begin at each split (log/entry_points.py), and the
+scan of a split must end exactly where the next one begins. Otherwise the segment is read again as a
+whole.
 
-Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 MiB, each from an
-indexed batch to an indexed batch. The index may be wrong, so a batch must be complete at each place
-(log/entry_points.py), and the scan of a split must end exactly where the next one begins: else that
-segment is read again as a whole.
-
-A segment that is checked is one task, unless it is compressed and would keep one core busy when the
-others have nothing left to do: of that the batches are decoded in splits first
-(decoded_batches.py). The costliest task comes first.
+A segment that is checked is one task. A compressed one may keep one core busy after all others are
+done; then its batches are decoded in splits first (decoded_batches.py). The most expensive task
+comes first.
 """
 
 import pickle
@@ -36,24 +35,25 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-# of .log a task, which costs Spark about as much as reading 100 MiB, and its worker more: tasks
-# of less together share one
+# Bytes of .log per task. Starting a task costs Spark about as much as reading 100 MiB, and its
+# worker more, so smaller tasks share one.
 MAX_BYTES, MIN_BYTES = 256 << 20, 128 << 20
-TASKS_A_CORE = 3  # so that all cores end at about the same time
-# opening the files of a segment takes as long as reading so much more
+TASKS_A_CORE = 3  # several tasks per core, so that all cores end at about the same time
+# opening the files of a segment costs as much as reading this many bytes
 SEGMENT_COST_BYTES = 256 << 10
-# as costly by the byte as two of an uncompressed .log: what is sent on of each batch is worth it
+# A segment is decoded in splits only if a byte costs more than two of uncompressed .log, because
+# results of batches must be transferred.
 DIVIDED_FROM_COST = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentTask:
-    """A segment to read: its number in this run, and whose it is.
+    """A segment to read, with its number in this run and its owner.
 
     Attributes:
-        facts: what its checks go by; None where nothing is found about it.
-        skips_rows: its rows are known.
-        needs_sweep: whether a sweep is wanted.
+        facts: the facts for its checks, or None without checks.
+        skips_rows: whether its rows are already known.
+        needs_sweep: whether a sweep is required.
     """
 
     number: int
@@ -67,12 +67,12 @@ class SegmentTask:
 
     @property
     def log_bytes(self) -> int:
-        """The size of its .log, 0 without one."""
+        """The size of its .log, or 0 without one."""
         return self.segment.log.size_bytes if self.segment.log else 0
 
     @property
     def is_checked(self) -> bool:
-        """Whether its .log is read by its checks: as one split then, batch by batch."""
+        """Whether its checks read its .log; it is then one split."""
         return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
 
     @property
@@ -88,9 +88,9 @@ class SegmentTask:
 
 @dataclass(frozen=True)
 class SegmentSplit:
-    """A segment's .log from one byte to another.
+    """A byte range of a segment's .log.
 
-    That from byte 0 has the indexes and the checks with it.
+    The split at byte 0 also includes the indexes and the checks.
 
     Attributes:
         decoded: the splits in which other tasks have decoded all its batches.
@@ -108,13 +108,13 @@ class SegmentSplit:
 
     @property
     def is_partial(self) -> bool:
-        """Whether others read the rest of the segment."""
+        """Whether other splits have the rest of the segment."""
         return (self.start, self.stop) != (0, self.segment_task.log_bytes)
 
 
 @dataclass(frozen=True)
 class IngestTask:
-    """What one Spark task reads, in order."""
+    """The splits that one Spark task reads, in order."""
 
     number: int
     splits: tuple[SegmentSplit, ...]
@@ -127,11 +127,11 @@ class IngestTask:
 
 @dataclass(frozen=True)
 class LoadTask:
-    """What one Spark task predicts: what a start would do to some logs."""
+    """The logs for which one Spark task predicts the effect of a start."""
 
     loads: tuple["LogLoad", ...]
     cost: int = 0
-    # as of an IngestTask; what a load reads of a .log, a task with its segment in it has read
+    # 0, because a task with its segment has read these bytes; see IngestTask
     log_bytes: int = 0
 
 
@@ -140,9 +140,9 @@ Task = IngestTask | DecodeTask | LoadTask | MergeTask
 
 @dataclass(frozen=True)
 class PackedTask:
-    """A task as it is sent to a worker.
+    """A task in the form that is sent to a worker.
 
-    Of a task with 500 small segments it takes some 30 KB, and 1 MB as objects.
+    A task with 500 small segments takes about 30 KB packed, and 1 MB as objects.
     """
 
     cost: int
@@ -150,7 +150,6 @@ class PackedTask:
     data: bytes
 
     def unpack(self) -> Task:
-        """The task."""
         return pickle.loads(zlib.decompress(self.data))
 
 
@@ -158,17 +157,14 @@ AnyTask = TypeVar("AnyTask", Task, PackedTask)
 
 
 def pack(task: Task) -> PackedTask:
-    """The task, to be kept until it is sent."""
     return PackedTask(task.cost, task.log_bytes, zlib.compress(pickle.dumps(task)))
 
 
 def load_tasks(loads: Iterable["LogLoad"], cores: int) -> Iterator[LoadTask]:
-    """The tasks that load these logs.
-
-    Few of large ones, many of small ones, so that all take about as long.
+    """Yields tasks that load these logs, grouped so that all take about as long.
 
     Args:
-        loads: gone through twice.
+        loads: the loads; they are iterated twice.
     """
     costs = array("q", map(_load_cost, loads))
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES), MAX_BYTES)
@@ -177,13 +173,13 @@ def load_tasks(loads: Iterable["LogLoad"], cores: int) -> Iterator[LoadTask]:
 
 
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
-    """The tasks that read these segments; every byte of every .log is in exactly one.
+    """Yields the tasks that read these segments; each byte of a .log is in exactly one.
 
-    A segment longer than a task is cut into equal splits, so none is shorter than half a task: 64
-    MiB. One that is decoded in splits is read from these once all tasks have ended.
+    A segment larger than a task is split equally, so each split is at least half a task: 64 MiB. A
+    segment that is decoded in splits is read from these after all tasks have ended.
 
     Args:
-        segment_tasks: gone through twice.
+        segment_tasks: the segments; they are iterated twice.
     """
     costs = array("q", map(_task_cost, segment_tasks))
     share = max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES)
@@ -204,10 +200,10 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
 def pack_by_cost(
     items: Iterable[tuple[Item, int]], target_cost: int
 ) -> Iterator[tuple[list[Item], int]]:
-    """Items that come with their cost, in order, as many together as cost no more than the target.
+    """Groups items in order; a group costs at most the target, unless it is a single item.
 
     Yields:
-        One item or several, and what all of them cost.
+        A group and its cost.
     """
     group: list[Item] = []
     group_cost = 0
@@ -222,7 +218,7 @@ def pack_by_cost(
 
 
 def sort_by_cost(tasks: Iterable[AnyTask]) -> list[AnyTask]:
-    """The costliest first, so that none begins when the others are about to end."""
+    """Sorts tasks, most expensive first, so that no long task starts near the end."""
     return sorted(tasks, key=lambda task: -task.cost)
 
 
@@ -230,14 +226,14 @@ def tasks_per_segment(
     segment_tasks: Iterable[SegmentTask],
     decoded: Mapping[int, tuple[DecodedSplit, ...]] = MappingProxyType({}),
 ) -> Iterator[IngestTask]:
-    """A task a segment, none cut.
+    """Yields one task per segment, without splits.
 
     Args:
         decoded: the splits in which others have decoded a segment, by its number.
     """
     for number, segment_task in enumerate(segment_tasks):
         splits = decoded.get(segment_task.number, ())
-        # of what is decoded all but the rows is done
+        # all but the rows of a decoded segment is done
         cost = segment_task.log_bytes if splits else _task_cost(segment_task)
         yield IngestTask(
             number, (SegmentSplit(segment_task, 0, segment_task.log_bytes, splits),), cost
@@ -245,7 +241,7 @@ def tasks_per_segment(
 
 
 def cuts(segment: Segment, target_bytes: int) -> list[int]:
-    """Where to cut a .log, about target_bytes apart: at index entries that the .log confirms."""
+    """Returns where to split a .log, about target_bytes apart, at verified index entries."""
     if not isinstance(segment, LogSegment) or segment.index is None:
         return []
     size_bytes = segment.log.size_bytes
@@ -262,9 +258,9 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
 
 
 def _load_cost(load: "LogLoad") -> int:
-    """About the bytes that a start reads.
+    """Returns about how many bytes a start reads.
 
-    Of the segments that it would recover, and something for each that it opens.
+    These are the segments that it would recover, and a fixed cost for each segment it opens.
     """
     live = load.log.partition.live
     sizes = (
@@ -280,7 +276,7 @@ def _load_cost(load: "LogLoad") -> int:
 
 
 def _task_cost(segment_task: SegmentTask) -> int:
-    """What reading a .log costs, in bytes of one that is not compressed."""
+    """Returns the cost of reading a segment, in bytes of uncompressed .log."""
     segment = segment_task.segment
     if segment_task.is_decoded and isinstance(segment, LogSegment):
         return check_cost(segment)
@@ -288,10 +284,9 @@ def _task_cost(segment_task: SegmentTask) -> int:
 
 
 def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[DecodeTask]:
-    """The splits of a compressed segment whose checks cost more than a task's share.
+    """Returns the splits of a compressed segment whose checks cost more than a task's share.
 
-    Returns:
-        Empty of one that is not cut.
+    It is empty if the segment is not split.
     """
     log_bytes, segment = segment_task.log_bytes, segment_task.segment
     if not segment_task.is_decoded or cost <= max(share, DIVIDED_FROM_COST * log_bytes):
@@ -310,9 +305,9 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
 def _group_splits(
     segment_tasks: Iterable[tuple[SegmentTask, int]], target: int
 ) -> Iterator[tuple[list[SegmentSplit], int]]:
-    """Small segments together, in order; then the splits of those that are cut, each alone.
+    """Groups small segments in order, then yields each split of a large segment alone.
 
-    What is alone has files that can be dropped alone. Each group comes with its cost.
+    Files of a task with a single split can be dropped separately. Each group comes with its cost.
     """
     cut: list[SegmentSplit] = []
 

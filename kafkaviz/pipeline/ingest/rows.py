@@ -1,4 +1,4 @@
-"""What a pass over segments finds, as rows of the catalog's tables: arrays in, Arrow out."""
+"""Converts arrays of batches and index entries to Arrow rows of the catalog's tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,34 +27,37 @@ from kafkaviz.pipeline.catalog.schema import BATCHES
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.units import replace_surrogates
 
-CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka keeps a batch whose id no codec has
-TIMESTAMP_TYPE_NAMES = (None, *TIMESTAMP_TYPES[NO_TIMESTAMP + 1 :])  # null where there is no time
+CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka keeps a batch with an unknown codec id
+TIMESTAMP_TYPE_NAMES = (None, *TIMESTAMP_TYPES[NO_TIMESTAMP + 1 :])  # null without timestamps
 Columns = Mapping[str, pa.Array | np.ndarray]
 
 
 def table(
     columns: Columns, owners: Sequence[SegmentTask], counts: Sequence[int], schema: pa.Schema
 ) -> pa.Table:
-    """Rows of several segments, one behind the other.
+    """Returns the rows of several segments, one after the other.
 
-    Of the n-th, owners[n], there are counts[n].
+    Args:
+        columns: the columns without those of the owner.
+        owners: the segments.
+        counts: the number of rows of each segment.
     """
     columns = {**_owner_columns(owners, counts), **columns}
     return pa.table([_convert(columns[field.name], field.type) for field in schema], schema=schema)
 
 
 def entry_columns(entries: np.ndarray) -> Columns:
-    """The columns of a slot's own: of the dtypes OFFSET_ENTRY and TIME_ENTRY of log.segment."""
+    """Returns the columns of index slots, from an array of OFFSET_ENTRY or TIME_ENTRY."""
     return {name: entries[name] for name in field_names(entries.dtype)}
 
 
 def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
-    """The columns of a batch's own.
+    """Returns the columns of batches.
 
-    Null where its format has no such field, or hides it in a wrapper that cannot be read.
+    Values are null if the format lacks the field, or it is in a wrapper that cannot be read.
 
     Args:
-        slots: the entry that points at each batch, as entry_slots finds them.
+        slots: the slots of the entries that point to each batch; see entry_slots.
     """
     legacy, untimed = batches["magic"] < 2, no_timestamp(batches)
     wrapped = legacy & (batches["record_count"] == UNKNOWN)
@@ -88,9 +91,10 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
 
 
 def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
-    """For each batch the slot of the index entry that points at it, or NONE.
+    """Returns for each batch the slot of the index entry that points to it, or NONE.
 
-    Of several the one whose offset the batch holds: a wrong entry may point at another's batch.
+    If there are several, it is the one whose offset is in the batch, because a wrong entry may
+    point to another batch.
     """
     slots = np.full(len(batches), NONE)
     rows = row_at_position(batches, entries["position"])
@@ -104,12 +108,12 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 
 def codec_names(mask: int) -> tuple[str, ...]:
-    """The codecs of BatchStatistics.codecs, as table batches names them."""
+    """Returns the names of the codecs in BatchStatistics.codecs."""
     return tuple(name for codec_id, name in enumerate(CODEC_NAMES) if mask >> codec_id & 1)
 
 
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
-    """Whether each batch is of the format without timestamps: magic 0."""
+    """Returns whether each batch has magic 0, the format without timestamps."""
     return batches["magic"] < 1
 
 
@@ -125,7 +129,7 @@ def _owner_columns(owners: Sequence[SegmentTask], counts: Sequence[int]) -> Colu
 
 
 def _texts(codes: np.ndarray, texts: Sequence[str | None]) -> pa.Array:
-    """The text of each row, by its place among the texts; mostly many rows have the same."""
+    """Returns a text per row, by its index; it is efficient if neighbouring rows are equal."""
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     counts = np.diff(starts, append=len(codes))
     return repeated_texts([texts[code] for code in codes[starts]], counts.tolist())

@@ -1,4 +1,4 @@
-"""A run of an ingest: a job that knows how far Spark is and ends its tasks."""
+"""An ingest as a job that knows Spark's progress and can cancel its tasks."""
 
 import time
 import uuid
@@ -15,18 +15,18 @@ from kafkaviz.pipeline.ingest.task_runner import TaskRunner
 
 
 class IngestError(KafkavizError):
-    """The run ended early; the catalog is what it was."""
+    """The run ended early; the catalog is unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        state: "starting", "reading", "writing", at last "done", "fresh" (there was nothing to do),
+        state: "starting", "reading" or "writing", and at the end "done", "fresh" (nothing to do),
             "failed" or "cancelled".
-        done_bytes: of .log; those of as many tasks as have ended, in the order in which tasks are
-            handed out.
+        done_bytes: the bytes of .log in as many tasks as have ended, in the order in which tasks
+            are started.
     """
 
     done_tasks: int = 0
@@ -40,32 +40,32 @@ class Progress:
 
 @dataclass(frozen=True)
 class IngestResult:
-    """What a run did, beside the catalog that it left."""
+    """Statistics of a run."""
 
     read_segments: int
-    read_bytes: int  # of .log
+    read_bytes: int  # bytes of .log
     kept_segments: int
     seconds: float
 
 
 class Ingest(Job[CatalogInfo, Progress]):
-    """A run; start_ingest makes it and it starts at once.
+    """A run; start_ingest creates it and it starts at once.
 
-    cancel() ends it within about a second and throws away what it has read; nothing happens once
-    the catalog is being replaced. Where Spark is still starting, which nothing can stop, the thread
-    goes on that long and then ends by itself.
+    cancel() ends it within about a second and drops the data it has read; it has no effect once the
+    catalog is being replaced. The start of Spark cannot be interrupted, so the thread then ends
+    after it.
     """
 
     protected_states = ("writing",)
 
     def __init__(self, steps: Callable[["Ingest"], CatalogInfo]) -> None:
-        """Starts a thread that runs the steps.
+        """Starts a thread that does the steps.
 
         Args:
-            steps: what the run does; it reports its state by enter, start_reading and finish, and
-                may end with any error.
+            steps: does the work. It reports its state with enter, start_reading and finish, and may
+                raise any error.
         """
-        self.group = f"kafkaviz-{uuid.uuid4().hex}"  # of its Spark jobs
+        self.group = f"kafkaviz-{uuid.uuid4().hex}"  # the group of its Spark jobs
         self.done: IngestResult | None = None
         self._runner: TaskRunner | None = None
         self._tasks: list[PackedTask] = []
@@ -73,11 +73,10 @@ class Ingest(Job[CatalogInfo, Progress]):
         super().__init__(lambda _report: steps(self), Progress(), state="starting")
 
     def cancellation(self) -> JobCancelled:
-        """The error that it ends with where somebody cancels it."""
         return JobCancelled(message("errors.run_cancelled"))
 
     def progress(self) -> Progress:
-        """How far it is now; takes some milliseconds, since Spark is asked."""
+        """Returns the current progress; asking Spark takes some milliseconds."""
         tasks, state = self._tasks, self.state
         count = (
             self._count_ended(tasks)
@@ -103,17 +102,17 @@ class Ingest(Job[CatalogInfo, Progress]):
         return error.message if isinstance(error, KafkavizError) else verbatim(str(error))
 
     def on_stop(self) -> None:
-        """Ends its Spark jobs, and waits a moment for what it had written aside to be cleared away.
+        """Cancels its Spark jobs and waits a moment until its temporary files are removed.
 
-        The next run clears the rest.
+        The next run removes the rest.
         """
         if self._runner is not None:
-            with suppress(Exception):  # without its JVM the run ends anyway
+            with suppress(Exception):  # without its JVM, the run ends anyway
                 self._runner.cancel()
         self.settle()
 
     def start_reading(self, runner: TaskRunner, tasks: Sequence[PackedTask]) -> None:
-        """For the steps: these tasks follow those that were read before."""
+        """Called by the steps to add tasks to those that were started before."""
         self._runner = runner
         self._tasks = [*self._tasks, *tasks]
         self._reading_since = self._reading_since or time.monotonic()
@@ -122,19 +121,19 @@ class Ingest(Job[CatalogInfo, Progress]):
     def finish(
         self, state: str, read_segments: int = 0, read_bytes: int = 0, kept_segments: int = 0
     ) -> None:
-        """For the steps: what they did in all, "done" or "fresh"."""
+        """Called by the steps at the end, with state "done" or "fresh"."""
         self.done = IngestResult(read_segments, read_bytes, kept_segments, self.seconds)
         self.done_state = state
 
     def _count_ended(self, tasks: Sequence[PackedTask]) -> int:
-        """The number of tasks that Spark has seen end."""
+        """Returns the number of tasks that have ended, according to Spark."""
         try:
             return min(len(tasks), self._runner.count_ended()) if self._runner else 0
-        except Exception:  # the JVM may be gone; the run itself will say so
+        except Exception:  # the JVM may be gone; the run itself reports that
             return 0
 
     def explain(self, error: Exception) -> Exception:
-        """What Spark or Python said, short; the whole of it is the cause."""
+        """Returns the last line of an error of Spark or Python, caused by the whole error."""
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         text = next(
             (line for line in reversed(lines) if "Error" in line or "Exception" in line),

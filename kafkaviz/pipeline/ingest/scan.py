@@ -1,10 +1,9 @@
-"""What a task does: one pass over each of its splits.
+"""The work of a task: one pass over each of its splits.
 
-The rows go to Parquet files aside, one summary a split comes back.
-
-A segment that is checked is read once, by its checks; its rows and its sweep are observers of the
-same pass. Rows never leave the worker: the way through the JVM would cost them more processes and
-more memory than reading does.
+The rows are written to Parquet files in the staging folder, and a summary per split is returned. A
+segment that is checked is read once, by its checks; its rows and its sweep come from observers of
+the same pass. Rows never leave the worker, because sending them through the JVM would cost more
+processes and memory than reading does.
 """
 
 import uuid
@@ -37,18 +36,18 @@ from kafkaviz.pipeline.ingest.summary import SlotCounts, SplitSummary
 
 ROWS_AT_ONCE = 65_536
 NO_SLOTS = np.empty(0, int)
-# few values; the numbers differ from row to row
+# these columns have few different values; numbers differ in every row
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 
 
 def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
     """Reads the task's splits in order.
 
-    What it wrote counts once the summaries are known, and not before. A file that cannot be read
-    becomes a problem in its summary. A second attempt at the same task writes files of its own.
+    The written rows count only once the summaries are known. A file that cannot be read becomes a
+    problem in its summary. A repeated task writes other files.
 
     Args:
-        staging: the run's own folder, with one for each table in it.
+        staging: the run's staging folder, with a subfolder per table.
     """
     with ExitStack() as stack:
         files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
@@ -63,19 +62,19 @@ def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
 
 
 def scan_segment(segment_task: SegmentTask) -> SplitSummary:
-    """One pass over an entire segment without writing a row or checking anything."""
+    """Reads an entire segment without writing rows or checking it."""
     return _scan_split(SegmentSplit(segment_task, 0, segment_task.log_bytes), {})
 
 
 class RowFile:
-    """A Parquet file that a task fills with rows of one table; it is created with its first row."""
+    """A Parquet file that a task fills with rows of one table; created with its first row."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        """A file for the rows of a table.
+        """Prepares a file.
 
         Args:
-            name: of the table.
-            folder: where the file will lie, under a name that no other attempt has.
+            name: the name of the table.
+            folder: the folder for the file, whose name is unique to this attempt.
         """
         self.name, self.rows = name, 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
@@ -93,9 +92,11 @@ class RowFile:
             self._writer.close()
 
     def add(self, owner: SegmentTask, rows: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
-        """More rows of a segment: its batches with the entry that points at each, or its entries.
+        """Adds rows of a segment, which are written in large groups.
 
-        They are written many at once.
+        Args:
+            rows: batches or index entries.
+            entry_slots: for batches, the slots of the entries that point to them.
         """
         self._waiting.append((owner, rows, entry_slots))
         self._waiting_rows += len(rows)
@@ -104,11 +105,7 @@ class RowFile:
             self._write()
 
     def span(self, first_row: int) -> RowRange | None:
-        """From that row to the last one.
-
-        Returns:
-            None if there is none.
-        """
+        """Returns the rows from `first_row` to the last one, or None if there are none."""
         return (
             RowRange(self._path.name, first_row, self.rows - first_row)
             if self.rows > first_row
@@ -134,23 +131,23 @@ class RowFile:
 
 
 class BatchRows(BatchObserver[None]):
-    """Writes the batches of a segment as rows, each with the entry that points at it."""
+    """Writes the batches of a segment as rows, with the entry that points to each."""
 
     def __init__(self, file: RowFile, owner: SegmentTask, entries: np.ndarray) -> None:
-        """Starts in front of the first batch.
+        """Begins before the first batch.
 
         Args:
-            entries: the .index, by position.
+            entries: the entries of the .index, sorted by position.
         """
         self._file, self._owner, self._entries = file, owner, entries
 
     def observe(self, batches: np.ndarray) -> None:
-        """The next batches: format.batch.BATCH."""
+        """Writes the next batches (format.batch.BATCH)."""
         slots = entry_slots(batches, entries_between(self._entries, batches))
         self._file.add(self._owner, batches, slots)
 
     def result(self) -> None:
-        """The rows lie in the file."""
+        """Returns nothing; the rows are in the file."""
 
 
 def _scan_split(
@@ -158,12 +155,13 @@ def _scan_split(
     files: Mapping[str, RowFile],
     first_walk: BatchWalk | None = None,
 ) -> SplitSummary:
-    """One pass over a split.
+    """Reads a split in one pass.
 
-    The first of a segment has the rows of its indexes too; what is checked or swept is not cut.
+    The first split of a segment also has the rows of its indexes. A segment that is checked or
+    swept has only one split.
 
     Args:
-        first_walk: the batches, where other tasks have decoded them.
+        first_walk: the batches, if other tasks have decoded them.
     """
     segment_task, problems = split.segment_task, []
     if segment_task.skips_rows:
@@ -176,8 +174,8 @@ def _scan_split(
         )
     segment = replace(
         segment_task.segment
-    )  # a copy, forgotten with what it has read of its indexes
-    # a .deleted, .cleaned or .swap repeats rows that another file has, or had
+    )  # a copy, so that cached index contents are dropped with it
+    # a .deleted, .cleaned or .swap file repeats rows of another file
     files = files if segment.is_in_use else {}
     first_rows = {name: file.rows for name, file in files.items()}
     offsets = _index(segment, "offset_slots", problems)
@@ -206,16 +204,16 @@ def _scan_split(
 
 
 class _Observers:
-    """What watches the pass over a split: statistics, evidence of the interval, rows, sweep."""
+    """The observers of the pass over a split: statistics, interval evidence, rows and sweep."""
 
     def __init__(
         self, segment_task: SegmentTask, entries: np.ndarray, files: Mapping[str, RowFile]
     ) -> None:
-        """Starts in front of the first batch.
+        """Begins before the first batch.
 
         Args:
-            entries: the .index, by position.
-            files: none where no rows are wanted.
+            entries: the entries of the .index, sorted by position.
+            files: the files for rows; empty if no rows are written.
         """
         self.statistics, self.gaps = BatchStatisticsBuilder(), ChunkedEvidence(entries)
         self.sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
@@ -233,10 +231,10 @@ def _read_log(
     problems: list[Problem],
     first_walk: BatchWalk | None,
 ) -> tuple[int | None, str | None]:
-    """Reads the batches of a split, with the checks of its segment if any are wanted.
+    """Reads the batches of a split, with the segment's checks if required.
 
     Returns:
-        Where the scan ended (None: nothing could be read), and what the checks found.
+        Where the scan ended (None if nothing could be read), and the check results.
     """
     segment_task = split.segment_task
     if not isinstance(segment, LogSegment):
@@ -263,11 +261,7 @@ def _check(
     observer: BatchObserver[Any] | None = None,
     first_walk: BatchWalk | None = None,
 ) -> str | None:
-    """The findings about the entire segment, as text.
-
-    Returns:
-        None where none are wanted.
-    """
+    """Returns the findings about the entire segment as text, or None without checks."""
     facts = segment_task.facts
     if facts is None:
         return None
@@ -295,11 +289,7 @@ def _slots(
 
 
 def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
-    """segment.offset_slots or .time_slots.
-
-    Returns:
-        None where there is no such file, or none that can be read.
-    """
+    """Returns segment.offset_slots or .time_slots, or None if the file is missing or unreadable."""
     file = segment.index if which == "offset_slots" else segment.timeindex
     if file is None:
         return None
@@ -311,6 +301,6 @@ def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | Non
 
 
 def _sort_by_position(index: Index | None) -> np.ndarray:
-    """The entries by position; Kafka writes them so, damage does not."""
+    """Returns the entries sorted by position; in a damaged index they may not be."""
     entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
     return entries[np.argsort(entries["position"], kind="stable")]

@@ -1,11 +1,9 @@
-"""The tables segments and partitions.
+"""The tables segments and partitions, built from listings and from the results of reading segments.
 
-From what lies in the directories and what reading the segments found.
-
-Plain Arrow, not Spark: the driver goes through all segments anyway, since it commits by them. A
-frame would cost a Spark job for each, also in a run that has nothing to read and starts no Spark at
-all. A directory is one thing at a time; only the segment.bytes of a topic may be known from another
-of its partitions, and is filled in at last.
+They are built with Arrow, not Spark: the driver iterates over all segments anyway to commit. A
+DataFrame would cost a Spark job, even in a run that reads nothing and does not start Spark. One
+directory is processed at a time. Only segment.bytes may be known from another partition of the
+topic, so it is filled in last.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,9 +41,9 @@ ROLL_COLUMNS = [
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentStatistics:
-    """What the files of a segment said when they were read.
+    """The results of reading the files of a segment.
 
-    None where they do not say, or could not be read.
+    A value is None if it is unknown or could not be read.
     """
 
     batches: int | None = None
@@ -73,7 +71,7 @@ STATISTICS_COLUMNS = [
 def statistics_of_read(
     entry: InventoryEntry | SegmentTask, summary: SegmentSummary
 ) -> SegmentStatistics:
-    """What has just been read."""
+    """Returns the statistics of a segment that was just read."""
     interval = summary.evidence.bounds()
     values: dict[str, Any] = {
         "interval_low_bytes": interval.low_bytes,
@@ -95,11 +93,7 @@ def statistics_of_read(
 
 
 def first_batch(summary: SegmentSummary) -> FirstBatch | None:
-    """The first batch of a segment.
-
-    Returns:
-        None without one.
-    """
+    """Returns the first batch of a segment, or None."""
     content = summary.content
     if not content.batches:
         return None
@@ -115,14 +109,14 @@ Live = list[tuple[InventoryEntry, SegmentStatistics]]
 
 @dataclass
 class SegmentBytes:
-    """The segment.bytes that a segment ended at or could have ended at.
+    """The segment.bytes at which a segment ended, or could have ended.
 
-    It is the one that was set, else the one that rolls show, else the default of the release.
+    It is the configured one, or else the one inferred from rolls, or else the release's default.
 
     Attributes:
-        settings: of each broker, by its name.
-        inferred_bytes: what rolls show, by broker, topic and partition; by None as the partition
-            what the first partition of the topic that shows one does.
+        settings: the settings of each broker, by its name.
+        inferred_bytes: the limit inferred from rolls, by broker, topic and partition. The key with
+            partition None has the limit of the first partition of the topic that shows one.
     """
 
     settings: Mapping[str, Settings]
@@ -134,12 +128,12 @@ class SegmentBytes:
         facts: Sequence[SegmentFacts],
         reasons: Sequence[RollCause | None],
     ) -> None:
-        """What the rolls of a partition directory show.
+        """Notes the limit that the rolls of a partition directory show.
 
         Args:
             owner: broker, topic and partition.
-            facts: of the segments that a broker serves.
-            reasons: why each rolled.
+            facts: the facts about the segments that a broker serves.
+            reasons: the reason of each roll.
         """
         broker, topic, partition = owner
         limit = inferred_limits(facts, reasons).get(SEGMENT_BYTES)
@@ -148,7 +142,7 @@ class SegmentBytes:
                 self.inferred_bytes.setdefault((broker, topic, number), limit.value)
 
     def find(self, broker: str, topic: str, partition: int) -> tuple[int | None, str]:
-        """The limit, None where it is unknown, and where it is from."""
+        """Returns the limit, or None if it is unknown, and its source."""
         setting = self.settings[broker].find(topic, SEGMENT_BYTES)
         inferred_bytes = self.inferred_bytes.get(
             (broker, topic, partition)
@@ -161,11 +155,11 @@ class SegmentBytes:
 def segment_rows(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics], limits: SegmentBytes
 ) -> list[dict[str, Any]]:
-    """A row a segment of a directory, without its segment.bytes.
+    """Returns a row per segment of a directory, without its segment.bytes.
 
     Args:
-        statistics: what reading the n-th segment gave.
-        limits: takes what the rolls of the directory show.
+        statistics: the statistics of each segment.
+        limits: notes what the rolls of the directory show.
     """
     live = _live(entries, statistics)
     facts = [_segment_facts(entry, values) for entry, values in live]
@@ -194,14 +188,14 @@ def segment_rows(
 def partition_row(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
 ) -> dict[str, Any]:
-    """The row of a directory in table partitions."""
+    """Returns the row of a directory in table partitions."""
     return partition_columns(entries) | {
         "log_end_offset": _log_end_offset(_live(entries, statistics))
     }
 
 
 def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
-    """What of it takes no reading of segments."""
+    """Returns the columns of a directory that are known without reading segments."""
     partition = entries.partition
     return {
         "broker": entries.broker,
@@ -220,12 +214,12 @@ def partition_columns(entries: PartitionEntries) -> dict[str, Any]:
 
 @cache
 def log_directory_text(path: Path) -> str:
-    """A log directory as the tables name it: LogDirectory.text."""
+    """Returns the name of a log directory in the tables: LogDirectory.text."""
     return replace_surrogates(str(archive.display_path(path)))
 
 
 def _live(entries: PartitionEntries, statistics: Sequence[SegmentStatistics]) -> Live:
-    """The segments that a broker serves, in order."""
+    """Returns the segments that a broker serves, in order."""
     return [
         (entry, values)
         for entry, values in zip(entries.segments, statistics, strict=True)
@@ -248,7 +242,7 @@ def _segment_facts(entry: InventoryEntry, statistics: SegmentStatistics) -> Segm
 
 
 def _log_end_offset(live: Live) -> int | None:
-    """One past the last batch of the newest segment; its base offset when it is empty."""
+    """Returns the last offset of the newest segment plus 1, or its base offset if it is empty."""
     if not live or live[-1][1].batches is None:
         return None
     newest, statistics = live[-1]
@@ -260,11 +254,11 @@ def _log_end_offset(live: Live) -> int | None:
 def note_stored_rolls(
     rows: pa.Table, first_batches: Sequence[FirstBatch | None], limits: SegmentBytes
 ) -> None:
-    """What the rolls of a directory show, by its rows of table segments.
+    """Notes the limit that the rolls of a directory show, by its rows of table segments.
 
     Args:
-        first_batches: of each segment.
-        limits: takes it.
+        first_batches: the first batch of each segment.
+        limits: the object that notes it.
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return
@@ -291,7 +285,7 @@ def note_stored_rolls(
 
 
 def file_columns(segment: Segment) -> dict[str, int]:
-    """Size, room and time of each file of a segment, as the columns of table segments name them."""
+    """Returns the size, allocated size and time of each file, as columns of table segments."""
     columns: dict[str, int] = {}
     for kind in FILE_KINDS:
         file: FileInfo | None = getattr(segment, kind)

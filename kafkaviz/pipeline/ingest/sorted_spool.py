@@ -1,8 +1,8 @@
-"""Values in order, few of them in memory: sorted runs in a file, merged as they are read.
+"""Sorts values with little memory: sorted runs are stored in a file and merged when read.
 
-    spool = SortedSpool(key)
-    spool.add(values)           each 1024 of them are sorted, and put aside
-for value in spool: ...     the least of each run's next one, again and again
+spool = SortedSpool(key)
+spool.add(values)           each 1024 values are sorted and stored as a run
+for value in spool: ...     repeatedly returns the smallest next value of all runs
 """
 
 import heapq
@@ -14,25 +14,24 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 RUN_VALUES = 1024
-BLOCK_VALUES = 8  # of a run that are read at a time
+BLOCK_VALUES = 8  # values of a run that are read at a time
 
 
 class SortedSpool(Generic[T]):
-    """Values in a file that has no name, and goes with this process however that ends."""
+    """Values in a file without a name, which disappears when this process ends."""
 
     def __init__(self, key: Callable[[T], Any]) -> None:
-        """Without a value yet.
+        """Creates an empty spool.
 
         Args:
-            key: what they are sorted by; of equal ones the first that was added comes first.
+            key: returns the sort key of a value; equal values stay in the order of adding.
         """
         self._key = key
         self._waiting: list[T] = []
-        self._runs: list[list[tuple[int, int]]] = []  # first byte and size of each block
+        self._runs: list[list[tuple[int, int]]] = []  # the first byte and size of each block
         self._file = tempfile.TemporaryFile(prefix="kafkaviz-")  # noqa: SIM115 - it lives as long as this
 
     def add(self, values: Iterable[T]) -> None:
-        """More of them."""
         for value in values:
             self._waiting.append(value)
             if len(self._waiting) >= RUN_VALUES:

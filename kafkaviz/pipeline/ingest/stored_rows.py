@@ -1,8 +1,8 @@
-"""What the old catalog has of each partition directory, read as the run gets to it.
+"""The old catalog's rows of each partition directory, read when the run gets to it.
 
-The rows of a directory lie one behind the other in each table, so that it is enough to know where
-they begin. A run goes through the directories in the order of their names, as the run before did:
-each row group is read once.
+The rows of a directory are consecutive in each table, so only their start is stored. A run
+processes the directories in the order of their names, like the previous run did. So each row group
+is read once.
 """
 
 from bisect import bisect_right
@@ -23,12 +23,12 @@ from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row, storable_n
 from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, has_same_content
 from kafkaviz.pipeline.ingest.segment_tables import STATISTICS_COLUMNS, SegmentStatistics
 
-Owner = tuple[str, str]  # broker, and directory as storable_name writes it
-SegmentKey = tuple[int | None, str]  # base offset (None: of the directory), suffix
+Owner = tuple[str, str]  # broker, and directory as written by storable_name
+SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix
 
 
 class CheckedText(NamedTuple):
-    """What was found earlier, and the digest of what it was found by."""
+    """An earlier result, and the digest of the facts it depends on."""
 
     digest: str
     text: str
@@ -36,25 +36,25 @@ class CheckedText(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredPartition:
-    """What the old catalog has of the segments of a directory, where that can be kept."""
+    """The segments of a directory in the old catalog that can be kept."""
 
     segments: Mapping[SegmentKey, StoredSegment]
     statistics: Mapping[SegmentKey, SegmentStatistics]
 
     def find(self, entry: InventoryEntry) -> StoredSegment | None:
-        """The same segment as it was when it was read, if its files have not changed since."""
+        """Returns the stored segment if its files have not changed, or None."""
         old = self.segments.get((entry.stored.base_offset, entry.stored.suffix))
         return old if old is not None and has_same_content(entry, old) else None
 
     def get(self, entry: InventoryEntry) -> tuple[StoredSegment, SegmentStatistics]:
-        """What the catalog has of a segment that was found, and what reading it gave."""
+        """Returns a stored segment that was found, and its statistics."""
         key = entry.stored.base_offset, entry.stored.suffix
         return self.segments[key], self.statistics[key]
 
 
-FINDINGS_AT_ONCE = 256  # they are long
+FINDINGS_AT_ONCE = 256  # findings are long
 NOTHING = StoredPartition({}, {})
-# whose rows are copied of a directory that is as it was
+# tables whose rows are copied for an unchanged directory
 COPIED_TABLES = ("partitions", "segments", "stamps", "checked", "retention")
 SEGMENT_COLUMNS = [*STATISTICS_COLUMNS, *(f"{kind}_allocated_bytes" for kind in FILE_KINDS)]
 STAMP_COLUMNS = ["broker", "base_offset", "suffix", "json"]
@@ -63,10 +63,10 @@ RETENTION_COLUMNS = ["until_ms", "now_ms", "limits_json"]
 
 
 class DirectoryTables(NamedTuple):
-    """The rows of a directory in the tables that the driver writes, but findings and steps.
+    """The rows of a directory in the tables that the driver writes, except findings and steps.
 
     Attributes:
-        stamps: the first row is that of the directory.
+        stamps: the stamps; the first row is that of the directory.
     """
 
     partitions: pa.Table
@@ -80,7 +80,7 @@ class _Rows(NamedTuple):
     """Where the rows of a directory are.
 
     Attributes:
-        number: of the directory in the table.
+        number: the number of the directory in the table.
     """
 
     first_row: int
@@ -95,18 +95,18 @@ class _RowGroup(NamedTuple):
 
 
 class TableRows:
-    """Slices of a table of the old catalog, of which it keeps one row group at a time."""
+    """Slices of a table of the old catalog; one row group is in memory at a time."""
 
     def __init__(self, catalog: Catalog, name: str, columns: Sequence[str] | None = None) -> None:
-        """Nothing is read yet.
+        """Reads only the footers of the files.
 
         Args:
-            columns: those that are wanted, by default all.
+            columns: the columns to read, by default all.
         """
         self._table = TABLES[name]
         self._columns = self._table.names if columns is None else list(columns)
         self._groups: list[_RowGroup] = []
-        self._starts: list[int] = []  # the first row of each
+        self._starts: list[int] = []  # the first row of each row group
         first_row = 0
         for name_of_file in catalog.info.tables[name]:
             file = pq.ParquetFile(catalog.path / name / name_of_file)
@@ -118,13 +118,13 @@ class TableRows:
         self._loaded: tuple[int, pa.Table] | None = None
 
     def with_columns(self) -> "TableRows":
-        """The same rows with all columns."""
+        """Returns the same rows with all columns."""
         rows = copy(self)
         rows._columns, rows._loaded = self._table.names, None
         return rows
 
     def slice(self, first_row: int, rows: int) -> pa.Table:
-        """So many rows from that one on."""
+        """Returns `rows` rows from `first_row` on."""
         end_row, parts = first_row + rows, []
         place = max(bisect_right(self._starts, first_row) - 1, 0)
         while place < len(self._groups) and (start := self._starts[place]) < end_row:
@@ -152,12 +152,12 @@ class StoredRows:
         *,
         needs_sweep: bool = False,
     ) -> None:
-        """Looks where the rows of each directory begin.
+        """Finds where the rows of each directory begin.
 
         Args:
-            missing: files of the catalog that are gone, by table and name: what they had must be
-                read again. Those of table partitions have nothing that takes reading.
-            needs_sweep: whether the rows of a sweep must be there too.
+            missing: the table and name of each missing file of the catalog. Its contents must be
+                read again, except those of table partitions, which need no reading.
+            needs_sweep: whether the rows of a sweep must be present too.
         """
         self._catalog, self._missing, self._needs_sweep = catalog, missing, needs_sweep
         self.info: CatalogInfo = catalog.info
@@ -177,7 +177,7 @@ class StoredRows:
         self._checked_rows: TableRows | None = None
         self._checked: dict[Owner, _Rows] = {}
         if "checked" not in lost:
-            with suppress(CannotOpen):  # what it held is found again
+            with suppress(CannotOpen):  # its results are found again
                 self._checked = _places(catalog, "checked")
                 self._checked_rows = TableRows(catalog, "checked", CHECKED_COLUMNS)
         self._can_copy = False
@@ -193,16 +193,16 @@ class StoredRows:
                 self._checked_rows,
                 TableRows(catalog, "retention", RETENTION_COLUMNS),
             ]
-            with suppress(CannotOpen):  # what it held is found again
+            with suppress(CannotOpen):  # its results are found again
                 self._retention = _places(catalog, "retention")
                 self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
 
     def partition(self, broker: str, directory: str) -> StoredPartition:
-        """What it has of the segments of a directory."""
+        """Returns the stored segments of a directory."""
         place = self._stamps.get((broker, storable_name(directory)))
         if place is None or broker not in self._brokers:
             return NOTHING
-        # the first row is that of the directory, which table segments does not have
+        # the first row is that of the directory, which table segments lacks
         rows = self._stamp_rows.slice(place.first_row + 1, place.rows - 1).to_pylist()
         segments = [from_row(row, self.info) for row in rows]
         values = (
@@ -224,7 +224,7 @@ class StoredRows:
         )
 
     def checked(self, broker: str, directory: str) -> dict[SegmentKey, CheckedText]:
-        """What was found in a directory and in its segments."""
+        """Returns the earlier check results of a directory and its segments."""
         place = self._checked.get((broker, storable_name(directory)))
         if place is None or self._checked_rows is None:
             return {}
@@ -238,16 +238,16 @@ class StoredRows:
         }
 
     def compared(self, broker: str, directory: str) -> DirectoryTables | None:
-        """What of its rows shows whether they may be copied; None where that cannot be read.
+        """Returns the columns that show whether a directory's rows may be copied, or None.
 
-        Not all columns.
+        None means that they cannot be read.
         """
         if not self._can_copy or broker not in self._brokers:
             return None
         return self._tables((broker, storable_name(directory)), self._compared_rows)
 
     def copied(self, broker: str, directory: str) -> DirectoryTables | None:
-        """All of its rows; None where they cannot be read."""
+        """Returns all rows of a directory, or None if they cannot be read."""
         if not self._copied_rows:
             self._copied_rows = [rows.with_columns() for rows in self._compared_rows]
         return self._tables((broker, storable_name(directory)), self._copied_rows)
@@ -269,7 +269,7 @@ class StoredRows:
         return None
 
     def findings(self) -> Iterator[pa.Table]:
-        """Those of all brokers in their order, some at a time.
+        """Yields the findings of all brokers in order, in parts.
 
         Raises:
             CannotOpen: they cannot be read.
@@ -278,7 +278,7 @@ class StoredRows:
             yield pa.Table.from_batches([batch])
 
     def has_rows(self, spans: Mapping[str, Sequence[RowRange]]) -> bool:
-        """Whether the files that hold the rows of a segment are all there."""
+        """Returns whether all files with the rows of a segment exist."""
         if self._needs_sweep and "batches" in spans and "sweep" not in spans:
             return False
         return not self._missing or not any(
@@ -293,7 +293,7 @@ def _slice(table: TableRows, place: _Rows | None) -> pa.Table:
 
 
 def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
-    """Where the rows of each directory are, by broker and directory."""
+    """Returns where the rows of each directory are, by broker and directory."""
     places: dict[Owner, _Rows] = {}
     owner, first_row, row_number = None, 0, 0
     for batch in catalog.batches(name, ["broker", "directory"]):

@@ -1,7 +1,4 @@
-"""What a task sends back.
-
-One summary a split, and what the splits of a segment say together.
-"""
+"""The results of tasks: one summary per split, merged for each segment."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +15,7 @@ from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics, merge
 class SlotCounts:
     """The slots of both indexes.
 
-    None where there is no such file, or where it could not be read.
+    A value is None if the file does not exist or could not be read.
     """
 
     offset_entries: int | None = None
@@ -29,16 +26,16 @@ class SlotCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitSummary:
-    """What the pass over a split found, and where it wrote the rows.
+    """The results of the pass over a split, and where its rows were written.
 
     Attributes:
-        end_position: where the scan ended; None if there is no .log.
+        end_position: the end of the scan, or None without a .log.
         problems: the files that could not be read.
-        check_json: what the checks of the segment found, as check_cache.to_json has it; the first
-            split has it.
+        check_json: the result of the segment's checks (check_cache.to_json); only the first split
+            has it.
     """
 
-    number: int  # of the segment in this run
+    number: int  # the number of the segment in this run
     start: int
     stop: int
     end_position: int | None
@@ -53,29 +50,29 @@ class SplitSummary:
     def ended_at_stop(self) -> bool:
         """Whether the scan ended exactly where the next split begins.
 
-        Both together are one walk then.
+        Then the two scans together equal a single one.
         """
         return self.end_position == self.stop
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSummary:
-    """What the splits of one segment say together."""
+    """The merged results of the splits of one segment."""
 
     content: BatchStatistics
     evidence: IntervalEvidence
     slots: SlotCounts
     end_position: int | None
     spans: Mapping[str, tuple[RowRange, ...]]  # by table, in order
-    problems: tuple[Problem, ...]  # one a file, though several splits may have met it
+    problems: tuple[Problem, ...]  # one per file, though several splits may have met it
     check_json: str | None = None
 
 
 def merge_splits(summaries: Iterable[SplitSummary]) -> SegmentSummary | None:
-    """The segment as if it had been read as a whole.
+    """Merges the splits, as if the segment had been read as a whole.
 
     Returns:
-        None where a split did not end where the next one begins.
+        None if a split did not end where the next one begins.
     """
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):

@@ -1,8 +1,8 @@
-"""What checking a segment costs, estimated from the headers of a few of its batches.
+"""Estimates the cost of checking a segment from the headers of a few of its batches.
 
-In bytes of an uncompressed .log that take as long. Of a segment of 1 GiB in zstd, whose batches at
-byte 0, a quarter, the half and three quarters have 6 KB, a byte costs 6 + 14 000 / 6000: the whole
-as much as 8.3 GiB that are not compressed.
+The unit is the time to read one byte of uncompressed .log. For example, take a segment of 1 GiB in
+zstd with batches of 6 KB at four sampled places. Each byte costs 6 + 14 000 / 6000, so the segment
+costs as much as 8.3 GiB without compression.
 """
 
 import numpy as np
@@ -14,16 +14,16 @@ from kafkaviz.format.walk import batch_at
 from kafkaviz.log import file
 from kafkaviz.log.segment import LogSegment
 
-# by codec id, what a byte and what a batch costs: benchmarks/README.md, deep scan
+# the cost per byte and per batch, by codec id: benchmarks/README.md, deep scan
 COSTS_A_BYTE = np.array([1, 12, 4, 3, 6, 1, 1, 1])
 COSTS_A_BATCH = np.array([0, 2_000, 2_000, 10_000, 14_000, 0, 0, 0])
 SAMPLES = 4
-SAMPLED_FROM_BYTES = 1 << 20  # a smaller segment costs about as much to look into as to read
+SAMPLED_FROM_BYTES = 1 << 20  # sampling a smaller segment costs about as much as reading it
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 
 def check_cost(segment: LogSegment) -> int:
-    """What it costs to check a segment; the size of its .log where that cannot be looked into."""
+    """Returns the cost of checking a segment, or the size of its .log if it cannot be read."""
     log = segment.log
     if log.size_bytes < SAMPLED_FROM_BYTES:
         return log.size_bytes
@@ -40,7 +40,10 @@ def check_cost(segment: LogSegment) -> int:
 
 
 def _sample(segment: LogSegment) -> np.ndarray:
-    """The first batch, and some that entries of the .index lead to: format.batch.BATCH."""
+    """Returns the first batch, and some batches that .index entries point to.
+
+    The rows are of format.batch.BATCH.
+    """
     log, index = segment.log, segment.index
     entries = index.size_bytes // ENTRY_BYTES if index else 0
     positions = [0]

@@ -1,17 +1,18 @@
-"""What tasks found, in Parquet files beside the rows that they wrote.
+"""The results of tasks, in Parquet files next to those with the rows.
 
-A task writes one once its rows are in their files, under a name that it gets when it is complete:
-the driver is sent that name, not the summaries. A run that was killed leaves them behind, and the
-next one takes over what still holds:
+A task writes its results after its rows, to a file that gets its final name when it is complete.
+The driver receives only that name. A killed run leaves these files behind, and the next run takes
+over the results that are still valid:
 
-    OUT/.staging-RUN/batches/batches-3f.parquet      rows of segments 0, 500 and 900
-    OUT/.staging-RUN/results/7c.parquet              their summaries, each with a digest of what the
-    segment was read by: paths, sizes, times, settings, options, version
+    OUT/.staging-RUN/batches/batches-3f.parquet   rows of segments 0, 500 and 900
+    OUT/.staging-RUN/results/7c.parquet           their summaries, each with a digest of all
+                                                 inputs: paths, sizes, times, settings, options,
+                                                 version
 
-A file has its segments in the order of their numbers, so that the driver goes through all files
-side by side and never has more than a few summaries. Since then segment 900 has grown, so that its
-digest is another one: the rows of 0 and 500 go into a file of the new run, and 900 is read. JSON
-and no pickle, as wherever a file is read that may come from anywhere.
+Suppose that segment 900 has grown since then, so its digest differs. The rows of 0 and 500 are
+moved to a file of the new run, and 900 is read. A file has its segments in the order of their
+numbers, so that the driver can merge all files with only a few summaries in memory. The results are
+JSON, not pickles, because these files may come from anywhere.
 """
 
 import heapq
@@ -69,8 +70,8 @@ class ResultFile:
     """The name of a file with a task's summaries.
 
     Attributes:
-        first_number: of its segments.
-        is_partial: others have the rest of a segment.
+        first_number: the number of its first segment.
+        is_partial: whether other files have the rest of a segment.
     """
 
     name: str
@@ -80,10 +81,10 @@ class ResultFile:
 
 @dataclass(frozen=True)
 class LoadFile:
-    """The name of a file that says what some loads would do.
+    """The name of a file with the results of loads.
 
     Attributes:
-        first_number: of these loads.
+        first_number: the number of the first load.
     """
 
     name: str
@@ -91,9 +92,9 @@ class LoadFile:
 
 
 def digest(segment_task: SegmentTask) -> str:
-    """A text that is another one where reading a segment would give something else.
+    """Returns a digest of everything that the result of reading a segment depends on.
 
-    The time that counts as now is no part of it, see check_cache.is_still_valid.
+    The current time is left out; see check_cache.is_still_valid.
     """
     segment, facts = segment_task.segment, segment_task.facts
     return digest_of(
@@ -115,11 +116,11 @@ def write(
     *,
     is_partial: bool = False,
 ) -> ResultFile:
-    """Writes what was found, once the rows that it names are there.
+    """Writes summaries, after the rows that they refer to were written.
 
     Args:
-        digests: of the segments, by number.
-        is_partial: of a ResultFile.
+        digests: the digests of the segments, by number.
+        is_partial: the value for ResultFile.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -137,7 +138,7 @@ def write(
 
 
 def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
-    """Writes what loads would do, in the order of their numbers."""
+    """Writes the results of loads, in the order of their numbers."""
     rows: list[dict[str, Any]] = [
         {"number": result.number, "text": result.text} for result in results
     ]
@@ -146,7 +147,7 @@ def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
 
 
 def _write_file(rows: pa.Table, folder: Path) -> str:
-    """A file under a name that it gets when it is complete."""
+    """Writes a file that gets its final name when it is complete."""
     folder.mkdir(exist_ok=True)
     name = f"{uuid.uuid4().hex}.parquet"
     part = folder / f"{name}.part"
@@ -156,35 +157,35 @@ def _write_file(rows: pa.Table, folder: Path) -> str:
 
 
 def read(staging: Path, result_file: ResultFile) -> Iterator[SplitSummary]:
-    """What a task of this run found, by number."""
+    """Yields the summaries of a task of this run, by number."""
     for _, summary in _read(staging / FOLDER / result_file.name):
         yield summary
 
 
 def read_loads(staging: Path, load_file: LoadFile) -> Iterator[LoadResult]:
-    """What loads would do, by number."""
+    """Yields the results of loads, by number."""
     for row in _rows(staging / LOADS_FOLDER / load_file.name, LOADS.names):
         yield LoadResult(row["number"], row["text"])
 
 
 class SummaryFiles:
-    """What the tasks of a run found, segment by segment."""
+    """The results of a run's tasks, segment by segment."""
 
     def __init__(self, staging: Path) -> None:
-        """Of no task yet."""
         self._staging = staging
         self._files: list[tuple[ResultFile, Callable[[int], bool]]] = []
 
     def add(self, files: Iterable[ResultFile], counts: Callable[[int], bool] | None = None) -> None:
-        """More files.
+        """Adds files.
 
         Args:
-            counts: whether they count of a segment, by its number; by default of all.
+            counts: returns whether the results of a segment are used, by its number; by default all
+                are.
         """
         self._files += [(file, counts or _always) for file in files]
 
     def summaries(self) -> Iterator[tuple[int, list[SplitSummary]]]:
-        """Of each segment, by number, what was found in its splits."""
+        """Yields the number of each segment, in order, with the summaries of its splits."""
         summaries = merge_by_number(
             (file.first_number, self._reader(file, counts)) for file, counts in self._files
         )
@@ -192,7 +193,7 @@ class SummaryFiles:
             yield number, list(parts)
 
     def spans(self) -> Iterator[tuple[int, dict[str, RowRange]]]:
-        """Of each split the rows that were written for it, file by file."""
+        """Yields the number and the written rows of each split, file by file."""
         for file, counts in self._files:
             for row in _rows(self._staging / FOLDER / file.name, ["number", "spans"]):
                 if counts(row["number"]):
@@ -211,11 +212,11 @@ def _always(_number: int) -> bool:
 def merge_by_number(
     sources: Iterable[tuple[int, Callable[[], Iterator[Numbered]]]],
 ) -> Iterator[Numbered]:
-    """Values of several sources, in the order of their numbers.
+    """Merges several sources into the order of their values' numbers.
 
     Args:
-        sources: each with a number that none of its values is below, and what opens it; a source is
-            opened when its turn comes.
+        sources: a lower bound of the numbers of each source, and a function that opens it. A source
+            is opened only when it is needed.
     """
     heap: list[tuple[int, int, Numbered | None, Iterator[Numbered]]] = []
     openers = []
@@ -238,7 +239,7 @@ class TaskIndex:
     """The segments that a run would read, by their digests."""
 
     def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
-        """Goes through them once."""
+        """Computes the digests; the tasks are iterated once."""
         digests, numbers, sizes = bytearray(), [], []
         for segment_task in segment_tasks:
             digests += digest(segment_task).encode()
@@ -250,7 +251,7 @@ class TaskIndex:
         self._numbers, self._sizes = (np.array(values, "i8")[order] for values in (numbers, sizes))
 
     def find(self, text: str) -> tuple[int, int] | None:
-        """The number of the segment with this digest, and the size of its .log."""
+        """Returns the number and the .log size of the segment with this digest, or None."""
         value = np.bytes_(text.encode("ascii", "replace"))
         place = int(np.searchsorted(self._digests, value))
         if place == len(self._digests) or self._digests[place] != value:
@@ -259,10 +260,10 @@ class TaskIndex:
 
 
 def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[ResultFile]:
-    """What tasks of killed runs found in these segments, where that still holds.
+    """Takes over valid results of tasks of killed runs.
 
-    Their rows come into the staging folder of this run, and are named there again, should it be
-    killed too. What cannot be read is not there.
+    The rows are moved into the staging folder of this run and recorded there again, in case this
+    run is killed too. Unreadable files are ignored.
 
     Args:
         folders: the staging folders of these runs.
@@ -286,7 +287,7 @@ def take_over(folders: Iterable[Path], index: TaskIndex, staging: Path) -> list[
 
 @dataclass(frozen=True)
 class _Known:
-    """A summary of a killed run, under the number that its segment has in this one."""
+    """A summary of a killed run, with the number that its segment has in this run."""
 
     digest: str
     summary: SplitSummary
@@ -302,7 +303,7 @@ class _Known:
 
 
 def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> list[_Known]:
-    """Those of a file that hold, of segments that are not known yet."""
+    """Returns the valid summaries in a file, for segments that are not known yet."""
     summaries: dict[tuple[int, int], _Known] = {}
     try:
         for text, summary in _read(path):
@@ -318,7 +319,7 @@ def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> li
 
 
 def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
-    """The segments of which all splits are known."""
+    """Returns the segments of which all splits are known."""
     parts: dict[int, list[_Known]] = defaultdict(list)
     for piece in pieces:
         for part in piece:
@@ -334,7 +335,7 @@ def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
 def _move_pieces(
     pieces: Iterable[Sequence[_Known]], complete: Collection[int], folder: Path, staging: Path
 ) -> list[ResultFile]:
-    """The same for segments of which several files have splits: all of them, or none."""
+    """Moves segments whose splits are in several files: all splits of a segment, or none."""
     moved = [
         (piece, _move_rows([part for part in piece if part.number in complete], folder, staging))
         for piece in pieces
@@ -363,16 +364,16 @@ def _write_known(known: Sequence[_Known], staging: Path) -> ResultFile:
 
 
 def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
-    """Whether splits are all of a .log, each once."""
+    """Returns whether the splits cover the .log exactly once."""
     edges = sorted((summary.start, summary.stop) for summary in summaries)
     starts, stops = [0, *(stop for _, stop in edges)], [start for start, _ in edges]
     return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
 
 
 def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list[_Known]:
-    """The same, with their rows in files of the new folder; nothing of the old one changes.
+    """Moves the rows into files of the new folder and returns the changed summaries.
 
-    One of which a file cannot be read is left out.
+    The old files stay unchanged. A summary is left out if a file with its rows cannot be read.
     """
     by_file: dict[tuple[str, str], dict[RowRange, int]] = defaultdict(dict)
     for part in summaries:
@@ -405,11 +406,12 @@ def _move_rows(summaries: Sequence[_Known], folder: Path, staging: Path) -> list
 def _move_spans(
     spans: Sequence[RowRange], path: Path, staging: Path
 ) -> Iterator[tuple[RowRange, RowRange]]:
-    """Each span, in order, and where its rows are from now on.
+    """Yields each span, in order, with its new place.
 
     Raises:
-        ArrowException: the file cannot be read; or OSError.
-        IndexError: it has fewer rows.
+        ArrowException: the file cannot be read.
+        OSError: the file cannot be read.
+        IndexError: the file has fewer rows.
     """
     table, rows = path.parent.name, pq.read_metadata(path).num_rows
     if sum(span.rows for span in spans) == rows:
@@ -442,10 +444,10 @@ def _to_json(summary: SplitSummary) -> list[Any]:
 
 
 def _parse_spans(plain: Any) -> dict[str, RowRange]:
-    """Rows in files that lie in their tables' folders.
+    """Parses rows in files of the tables' folders.
 
     Raises:
-        ValueError: they lie elsewhere.
+        ValueError: a file is in another folder.
     """
     spans = from_plain(dict[str, RowRange], plain)
     for table, span in spans.items():
@@ -462,7 +464,7 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _read(path: Path) -> Iterator[tuple[str, SplitSummary]]:
-    """Each summary of a file, with its digest."""
+    """Yields each summary of a file with its digest."""
     for row in _rows(path, RESULTS.names):
         content, evidence, slots, problems = json.loads(row["json"])
         yield (

@@ -1,8 +1,8 @@
-"""The tasks of a run, handed to Spark's workers.
+"""Runs the tasks of a run on Spark's workers.
 
-Each sends back the names of files in which what it found lies, beside the files with its rows. On a
-SparkContext an RDD does: the way through a DataFrame would load Spark's planner first, 2 s of a
-run's start. Spark Connect has DataFrames alone.
+A task returns the names of the files with its results. On a SparkContext, tasks run as an RDD,
+because a DataFrame would first load Spark's planner, which adds 2 s to a run's start. Spark Connect
+supports only DataFrames.
 """
 
 import pickle
@@ -26,40 +26,40 @@ if TYPE_CHECKING:
 
     TaskResult = ResultFile | DecodedSplit | LoadFile | str
 
-TASKS_A_QUERY = 4096  # on Spark Connect, which sends all of a query's at once: some 4 MB
+TASKS_A_QUERY = 4096  # tasks per query on Spark Connect, which sends them all at once: about 4 MB
 
 
 class TaskRunner(Protocol):
-    """Where the tasks of one run go.
+    """Runs the tasks of one run.
 
     Attributes:
-        cores: how many run at a time, as far as is known.
+        cores: the number of tasks that run at a time, as far as is known.
     """
 
     cores: int
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """Runs the tasks, and gives what each gives, in the order of the tasks.
+        """Runs the tasks and returns their results, in order.
 
         Args:
-            staging: the run's own folder, which every worker sees at the same path.
+            staging: the run's staging folder, at the same path for every worker.
         """
         ...
 
     def count_ended(self) -> int:
-        """How many of all tasks have ended."""
+        """Returns how many tasks have ended, over all calls of `run`."""
         ...
 
     def cancel(self) -> None:
-        """Ends what runs, from another thread."""
+        """Cancels the running tasks; called from another thread."""
         ...
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """The runner of a session, or of a master: one running here is taken, else one is started.
+    """Returns a runner for a session, or for a master, whose running session is reused if any.
 
     Args:
-        group: a name that no other run has.
+        group: a unique name for the run.
     """
     from kafkaviz.pipeline.spark import session
 
@@ -75,15 +75,18 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
 
 
 class ContextRunner:
-    """Jobs of a SparkContext, a partition a task; small ones share a partition, and its worker."""
+    """Runs tasks as jobs of a SparkContext.
+
+    A large task is a partition of its own. Small tasks share a partition and its worker.
+    """
 
     def __init__(self, context: "SparkContext", group: str) -> None:
         self.cores = context.defaultParallelism
         self._context, self._group = context, group
-        self._counts: list[int] = []  # of tasks, for each partition
+        self._counts: list[int] = []  # the number of tasks in each partition
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """One Spark job."""
+        """Runs the tasks in one Spark job."""
         from kafkaviz.pipeline.ingest.plan import MIN_BYTES, pack_by_cost
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
@@ -93,26 +96,26 @@ class ContextRunner:
         self._context.setJobGroup(self._group, "kafkaviz ingest", interruptOnCancel=True)
         rdd = self._context.parallelize(parts, len(parts)).mapPartitions(partial(_run_all, staging))
         with workers_with_kafkaviz(self._context):
-            rdd.id()  # Spark has the job's Python and its environment from here on
+            rdd.id()  # from here on, Spark has the job's Python and its environment
         return list(chain.from_iterable(rdd.collect()))
 
     def count_ended(self) -> int:
-        """As Spark has seen them end, if it ends them in order."""
+        """Returns how many tasks have ended, assuming that Spark ends them in order."""
         tracker = self._context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
         stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
         return sum(self._counts[: sum(stage.numCompletedTasks for stage in stages if stage)])
 
     def cancel(self) -> None:
-        """Future jobs too: the run may be between asking for a job and Spark's knowing of it."""
+        """Cancels present and future jobs, because the run may be just about to submit one."""
         context: Any = self._context
         context._jsc.sc().cancelJobGroupAndFutureJobs(self._group)
 
 
 class ConnectRunner:
-    """Queries of a session of Spark Connect, a row a task.
+    """Runs tasks as queries of a Spark Connect session, with one row per task.
 
-    The Python of the server's workers must have kafkaviz, and see the same paths.
+    The Python of the server's workers must have kafkaviz and see the same paths.
     """
 
     def __init__(self, spark: "SparkSession", group: str) -> None:
@@ -121,7 +124,7 @@ class ConnectRunner:
         self._ended_before, self._ended, self._is_cancelled = 0, 0, False
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """A query for some thousand tasks at a time."""
+        """Runs a query per TASKS_A_QUERY tasks."""
         session: Any = self._spark
         session.addTag(self._group)
         session.registerProgressHandler(self._note)
@@ -150,15 +153,15 @@ class ConnectRunner:
         return chain.from_iterable(pickle.loads(by_number[number]) for number in range(len(tasks)))
 
     def _note(self, stages: Iterable[Any] | None, **_more: object) -> None:
-        """Spark Connect's word on a query that runs."""
+        """Receives the progress of a query from Spark Connect."""
         self._ended = sum(stage.num_completed_tasks for stage in stages or ())
 
     def count_ended(self) -> int:
-        """As the server tells while a query runs."""
+        """Returns how many tasks have ended; the server reports progress while a query runs."""
         return self._ended_before + self._ended
 
     def cancel(self) -> None:
-        """What has this run's tag, and the queries that would follow."""
+        """Cancels the queries with this run's tag, and prevents further ones."""
         self._is_cancelled = True
         session: Any = self._spark
         session.interruptTag(self._group)
@@ -167,7 +170,7 @@ class ConnectRunner:
 def _runner_of_rows(
     staging: Path, tasks: tuple["PackedTask", ...]
 ) -> Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    """What a worker of Spark Connect does with the numbers of tasks."""
+    """Returns a function that runs the tasks with the given numbers on a worker."""
 
     def run_rows(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
@@ -181,7 +184,7 @@ def _runner_of_rows(
 
 
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
-    """One task, in this process."""
+    """Runs one task in this process."""
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.compaction import MergeTask, merge
     from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode
@@ -204,5 +207,5 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
 def _run_all(
     staging: Path, parts: Iterable[Iterable["PackedTask"]]
 ) -> Iterator[Sequence["TaskResult"]]:
-    """Runs in a worker; a task's summaries count once its files are closed."""
+    """Runs tasks in a worker; the results of a task count once its files are closed."""
     return (run_task(task.unpack(), staging) for part in parts for task in part)

@@ -1,13 +1,13 @@
-"""Which partition directories are as the last run found them, whatever a broker wrote beside them.
+"""Finds partition directories that are unchanged since the last run.
 
-The rows of such a directory are those of the old catalog, copied as Arrow has them. All that they
-depend on is compared: the size and time of every file, the checkpointed offsets, what the checks go
-by and the limits of retention. One thing moves between any two runs, the clock; a directory where
-it decides anything is looked at anew.
+Their rows are copied from the old catalog in Arrow's format. Everything that the rows depend on is
+compared: the size and time of every file, the checkpointed offsets, the facts for the checks, and
+the retention limits. Only the clock always differs; a directory whose findings depend on it is
+examined again.
 
-    orders-0   every file as it was                          its rows are copied
-    orders-1   every file as it was, a transaction is open   nothing is read, findings are made
-    orders-2   a segment grew                                that is read, findings are made
+    orders-0   all files unchanged                          its rows are copied
+    orders-1   all files unchanged, a transaction is open   findings are made, nothing is read
+    orders-2   a segment has grown                          it is read, findings are made
 """
 
 import os
@@ -33,7 +33,7 @@ from kafkaviz.pipeline.ingest.segment_tables import partition_columns
 from kafkaviz.pipeline.ingest.stored_rows import DirectoryTables, StoredRows
 from kafkaviz.units import replace_surrogates
 
-# of findings that may be others though no file has changed: by the clock, or a file's permissions
+# findings that may change without a changed file, by the clock or permissions
 UNSTEADY_CODES = (
     "timestamp-in-future",
     "open-transaction",
@@ -43,19 +43,19 @@ UNSTEADY_CODES = (
 
 
 class UnchangedDirectories:
-    """Those of the brokers of a run."""
+    """The unchanged directories of the brokers of a run."""
 
     def __init__(
         self, inventory: Inventory, stored: StoredRows, checks: IngestChecks | None
     ) -> None:
-        """Looks at the findings of the last run.
+        """Reads the findings of the last run.
 
         Args:
-            checks: None where no findings are asked for.
+            checks: the checks, or None without findings.
         """
         self._stored, self._checks = stored, checks
         self._brokers: set[str] = set()
-        self._unsteady: set[tuple[str, str]] = set()  # broker, directory
+        self._unsteady: set[tuple[str, str]] = set()  # (broker, directory)
         try:
             for findings in stored.findings():
                 columns = (findings[name].to_pylist() for name in ("code", "broker", "directory"))
@@ -64,25 +64,22 @@ class UnchangedDirectories:
                     for code, broker, directory in zip(*columns, strict=True)
                     if code in UNSTEADY_CODES
                 )
-        except CannotOpen:  # they are made anew
+        except CannotOpen:  # then no directory is unchanged
             return
         self._brokers.update(
             name for name, broker in inventory.brokers if not tiered_view.sources(broker.path)
         )
 
     def spans(self, entries: PartitionEntries, load: LogLoad | None) -> list[Spans] | None:
-        """Where the rows of each segment of an unchanged directory lie.
+        """Returns where the rows of each segment are, or None if the directory must be examined.
 
         Args:
-            load: what a start does to it; None where none would load it, or that is not asked.
-
-        Returns:
-            None of a directory that is looked at anew.
+            load: the load of the directory, or None without checks or if a start would not load it.
         """
         directory = entries.stored.directory
         if (
             entries.broker not in self._brokers
-            or directory != entries.partition.directory  # two log directories have one
+            or directory != entries.partition.directory  # two log directories have one of this name
             or entries.partition.remote_bases
             or entries.partition.remote_gaps
             or replace_surrogates(directory) != directory
@@ -104,7 +101,7 @@ class UnchangedDirectories:
     def _segment_spans(
         self, entries: PartitionEntries, tables: DirectoryTables
     ) -> list[Spans] | None:
-        """By the stamps; None where one file is another one."""
+        """Returns where the rows are, by the stamps, or None if a file has changed."""
         texts = tables.stamps["json"].to_pylist()
         if len(texts) != len(entries.segments) + 1 or texts[0] != directory_text(entries.stored):
             return None
@@ -118,12 +115,15 @@ class UnchangedDirectories:
 
 
 def _is_readable(partition: Partition) -> bool:
-    """Whether the files beside the segments may be read, whose findings are made in each run."""
+    """Returns whether the other files are readable; each run makes findings about them."""
     return all(os.access(info.path, os.R_OK) for info in partition.other_files)
 
 
 def _has_same_facts(entries: PartitionEntries, tables: DirectoryTables) -> bool:
-    """Whether checkpoints say the same, and files take the same room, which no stamp shows."""
+    """Returns whether checkpoints are equal, and files have the same allocated size.
+
+    Stamps do not show the allocated size.
+    """
     (row,) = tables.partitions.to_pylist()
     return all(row[name] == value for name, value in partition_columns(entries).items()) and all(
         tables.segments[f"{kind}_allocated_bytes"].to_pylist()
@@ -138,7 +138,7 @@ def _has_same_facts(entries: PartitionEntries, tables: DirectoryTables) -> bool:
 def _has_same_checks(
     entries: PartitionEntries, tables: DirectoryTables, checks: IngestChecks, load: LogLoad | None
 ) -> bool:
-    """Whether the findings of the segments, and what a start does, were found by the same facts."""
+    """Returns whether the results of the checks and of the load are based on the same facts."""
     columns = ("base_offset", "suffix", "digest", "json")
     keys, suffixes, digests, texts = (tables.checked[name].to_pylist() for name in columns)
     expected: list[tuple[int | None, str, str]] = [
@@ -159,7 +159,7 @@ def _has_same_checks(
 def _has_same_retention(
     entries: PartitionEntries, retention: pa.Table, checks: IngestChecks
 ) -> bool:
-    """Whether a pass of retention decides the same now, by the same limits."""
+    """Returns whether retention decides the same now, with the same limits."""
     if not retention.num_rows:
         return True
     plan = checks.plans[entries.broker]
