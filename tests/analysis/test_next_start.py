@@ -679,7 +679,10 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
     """It is read before anything else, by MetaPropertiesEnsemble and KafkaRaftServer; the logs are
     told all the same. Brokers of 4.3.1 and 4.4.0 were started on each.
     """
-    logs = predict_restart(open_broker(copied)).steps
+    # which replicas belong to the node is known with its id alone
+    causes = ("becomes-stray", "replica-created")
+    steps = predict_restart(open_broker(copied)).steps
+    logs = tuple(step for step in steps if step.cause not in causes)
     (copied / "meta.properties").unlink()
     if data is not None:
         (copied / "meta.properties").write_bytes(data)
@@ -687,7 +690,8 @@ def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, er
     assert [failure.error for failure in restart.failures] == (
         [error] if error else []
     ) and restart.starts == (error is None)
-    assert tuple(step for step in restart.steps if step.action != "fail") == logs
+    steps = tuple(step for step in restart.steps if step.cause not in causes)
+    assert tuple(step for step in steps if step.action != "fail") == logs
     places = {
         (failure.partition, failure.file, failure.cause, bool(failure.way_out))
         for failure in restart.failures

@@ -41,7 +41,7 @@ def follow_findings(disk: Path, findings: Sequence[Finding]) -> list[Finding]:
 
 def _move_away(path: Path) -> None:
     """Out of the log directory, if an earlier step has not done so."""
-    if path.exists():
+    if os.path.lexists(path):
         target = path.parent
         while (target / names.META_PROPERTIES).exists() or names.parse_directory(target.name):
             target = target.parent

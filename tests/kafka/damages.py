@@ -471,11 +471,12 @@ def replica_is_future_alone(disks: list[Path], pick: random.Random) -> None:
 
 @damage
 def replica_is_future_too(disks: list[Path], pick: random.Random) -> None:
-    """The same, and the replica that was moved is still there."""
+    """The same, and the replica that was moved is still in another log directory."""
     partition = _log_of(disks, pick).parent
-    shutil.copytree(partition, f"{partition}{FUTURE}")
+    future = partition.rename(f"{partition}{FUTURE}")
     if len(disks) > 1:
-        shutil.move(partition, next(disk for disk in disks if disk != partition.parent))
+        other = next(disk for disk in disks if disk != partition.parent)
+        shutil.copytree(future, other / partition.name)
 
 
 @damage

@@ -37,9 +37,11 @@ JAVA = (
     *("java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"),
     "-Dorg.slf4j.simpleLogger.cacheOutputStream=false",
 )
-RECOVERED = re.compile(r"Recovering unflushed segment (\d+)\..* for (\S+?)\.?$", re.MULTILINE)
-REBUILT = re.compile(r"log file \S*/([^/\s]+)/(\d{20})\.log.*recovering segment")
+RECOVERED = re.compile(r"Recovering unflushed segment (-?\d+)\..* for (\S+?)\.?$", re.MULTILINE)
+REBUILT = re.compile(r"log file \S*/([^/\s]+)/(-?\d{19,20})\.log.*recovering segment")
+LOADED = re.compile(r"Completed load of .*topic=(\S+), partition=(\d+), .*logStartOffset=(\d+)")
 OFFLINE = re.compile(r"Stopping serving logs in dir (\S+)")
+DELETED_FROM = "cut-0"  # its records below offset 15 were deleted
 # of a partition; a start may write or remove the others whatever lies there
 COMPARED_SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".checkpoint")
 # to a broker with three log directories
@@ -68,6 +70,7 @@ class Outcome:
         recovered: partition directory and base offset of the segments that are read again.
         strays: partitions; None of a forecast where no metadata log says what belongs there.
         made: partition directories that were not there before.
+        log_starts: of a start that was seen, the log start offset of each partition.
         may_start: of a forecast, whether it says that a start which it expects to fail may succeed.
     """
 
@@ -79,6 +82,7 @@ class Outcome:
     recovered: set[tuple[str, int]] = field(default_factory=set)
     strays: set[str] | None = field(default_factory=set)
     made: set[str] = field(default_factory=set)
+    log_starts: dict[str, int] = field(default_factory=dict)
     may_start: bool = False
 
 
@@ -139,7 +143,10 @@ def observe(starts: Starts, disks: list[Path]) -> Outcome:
     outcome.offline = {Path(path).name for path in OFFLINE.findall(answer["log"])}
     outcome.recovered = {
         *((partition, int(base)) for base, partition in RECOVERED.findall(answer["log"])),
-        *((partition, int(base)) for partition, base in REBUILT.findall(answer["log"])),
+        *((_label(partition), int(base)) for partition, base in REBUILT.findall(answer["log"])),
+    }
+    outcome.log_starts = {
+        f"{topic}-{number}": int(offset) for topic, number, offset in LOADED.findall(answer["log"])
     }
     for disk, (directories, files) in before.items():
         _compare(disk, directories, files, outcome)
@@ -166,7 +173,10 @@ def _compare(
         directories: those of partitions that were there before, the empty ones too.
     """
     after = _files(disk)
-    current = {_key(directory): directory for directory in directories}
+    left_directories = _directories(disk)
+    # of two that are named alike, such as orders-0 and orders-00, the one that is gone
+    named_alike = sorted(directories, key=lambda directory: directory not in left_directories)
+    current = {_key(directory): directory for directory in named_alike}
     renamed = {
         current[_key(directory)]: directory
         for directory, _ in after
@@ -175,6 +185,14 @@ def _compare(
         and _key(directory) in current
     }
     outcome.strays |= renamed.keys()
+    # a -future replica takes the name of the one in use
+    renamed |= {
+        current[_key(directory)]: directory
+        for directory, _ in after
+        if directory not in directories
+        and current.get(_key(directory), "").endswith("-future")
+        and not directory.endswith(("-stray", "-delete"))
+    }
     made = {directory for directory, _ in after} - directories - set(renamed.values())
     outcome.made |= made - {METADATA}
     for (directory, file), data in before.items():
@@ -197,6 +215,12 @@ def _key(directory: str) -> tuple[str, int] | None:
     """Topic and partition, whatever a directory was renamed to."""
     name = names.parse_directory(directory)
     return (name.topic, name.partition) if name else None
+
+
+def _label(directory: str) -> str:
+    """The partition as the broker logs it, whatever the directory was renamed to."""
+    name = names.parse_directory(directory)
+    return f"{name.topic}-{name.partition}" if name else directory
 
 
 def _same_bytes(data: bytes, other: bytes) -> int:
@@ -243,7 +267,7 @@ def as_outcome(restart: Restart) -> Outcome:
             *RECOVERY_CAUSES,
             "metadata-log",
         ):
-            outcome.recovered.add(place)
+            outcome.recovered.add((_label(step.partition), step.segment))
     outcome.made -= outcome.strays or set()  # made anew under the same name
     outcome.cut = {
         (directory, base): kept
@@ -416,6 +440,8 @@ def _try_advice(starts: Starts, disks: list[Path]) -> list[str]:
     seen = observe(starts, disks)
     if not seen.starts:
         return [f"advice: {keys} was followed, and the broker did not start: {seen.words[1]}"]
+    if "restore_log_starts" in keys and seen.log_starts[DELETED_FROM] != 0:
+        return [f"advice: {keys} was followed, and no deleted record came back"]
     if expected is None or seen.strays != expected.strays:
         return [f"advice: {keys} was followed, and made strays: {seen.strays}"]
     return []

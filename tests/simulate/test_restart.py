@@ -220,6 +220,10 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
         "directory-name",
         "directory-twice",
         "becomes-stray",
+        "becomes-current",
+        "replaced-by-future",
+        "replica-created",
+        "metadata-version",
         "unstable-offset",
         "directory-offline",
     }
