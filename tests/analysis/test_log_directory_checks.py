@@ -16,9 +16,10 @@ import kafkaviz as kv
 from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
-from kafkaviz.log.metadata_log import read_image
+from kafkaviz.log.metadata_log import NO_METADATA_VERSION, read_image
+from kafkaviz.messages import message
 from tests.conftest import DATA
-from tests.kafka.starts import BASES, unpack
+from tests.kafka.starts import BASES, FIELD_CASES, unpack
 
 SAID = json.loads(gzip.decompress((DATA / "kafka-4.4.0-jbod-killed-excerpt.json.gz").read_bytes()))
 META = "meta.properties"
@@ -501,3 +502,38 @@ def test_a_lost_metadata_log_makes_every_partition_stray(three):
 
 def found_codes(health: Health) -> set[str]:
     return {code for code, _, _ in found(health)}
+
+
+def test_an_older_release_refuses_the_metadata_version(tmp_path):
+    """A broker of 4.3.1 ended so on this directory of 4.4.0."""
+    (disk,) = unpack(FIELD_CASES / "recovery-point-checkpoint-bad-count.tar.gz", tmp_path)
+    (disk / "recovery-point-offset-checkpoint").unlink()
+    broker = kv.open_broker(disk)
+    older, newer = (predict_restart(broker, release=release) for release in ((4, 3, 1), (4, 4, 0)))
+    assert newer.starts and not older.starts
+    (failure,) = older.failures
+    assert failure.cause == "metadata-version" and failure.error is not None
+    assert failure.error.endswith("this controller only supports versions 7-30")
+    assert failure.way_out == message("way_out.start_newer_release", release="4.4")
+
+
+def test_a_snapshot_that_lost_the_metadata_version_ends_the_start(tmp_path):
+    """Brokers of 4.3.1 and 4.4.0 ended so; without records after the snapshot they start."""
+    (disk,) = unpack(BASES / "one-killed.tar.xz", tmp_path)
+    metadata = disk / "__cluster_metadata-0"
+    snapshot = max(metadata.glob("*.checkpoint"))
+    snapshot.chmod(0o644)
+    snapshot.write_bytes(snapshot.read_bytes()[:150])
+    (failure,) = predict_restart(kv.open_broker(disk)).failures
+    assert failure.error == NO_METADATA_VERSION
+    assert failure.why.key == "start.cluster_snapshot_lacks_records"
+
+
+def test_the_voters_are_those_of_the_last_election(tmp_path):
+    """Where quorum-state is missing, as the LeaderChangeMessage of the log has them."""
+    (disk,) = unpack(BASES / "one-clean.tar.xz", tmp_path)
+    (disk / "__cluster_metadata-0" / "quorum-state").unlink()
+    for snapshot in (disk / "__cluster_metadata-0").glob("*.checkpoint"):
+        snapshot.unlink()
+    broker = kv.open_broker(disk)
+    assert is_sole_voter(broker, read_image(broker))

@@ -10,8 +10,12 @@ from pathlib import Path
 
 from kafkaviz.binary.file_view import in_memory
 from kafkaviz.format import names
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_RECORD
+from kafkaviz.format.open_transactions import TransactionFault
 from kafkaviz.simulate.config import IndexConfig, release_behaviour
+from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.log_loader import LogLoader
+from kafkaviz.simulate.startup.producers import refusal
 from kafkaviz.simulate.stored_log import StoredLog
 from tests.search.damaged_logs import make_log
 from tests.simulate.overflowing_logs import make_log as make_overflowing_log
@@ -125,3 +129,26 @@ def test_the_recorded_loads_end_in_every_way():
     assert any("answer_4_4" in line for line in RECORDED)
     ends = {line["answer"]["log_end"] for line in RECORDED if "error" not in line["answer"]}
     assert {23, 28, 100, 2**63 - 1} <= ends
+
+
+def test_writing_the_leader_epochs_takes_a_temporary_file_away():
+    """Kafka writes into leader-epoch-checkpoint.tmp and renames that (4.3.1, by its LogLoader)."""
+    contents = {
+        f"{0:020}.log": b"",
+        names.LEADER_EPOCHS: b"0\n1\n0 0\n",
+        f"{names.LEADER_EPOCHS}.tmp": b"0\n1\n0 0\n",
+    }
+    files = tuple(in_memory(name, data) for name, data in contents.items())
+    log = StoredLog(directory="t-0", files=files, config=IndexConfig(), log_start_offset=5)
+    loader = LogLoader(log, clean=True, behaviour=release_behaviour((4, 3, 1)))
+    loader.run()
+    assert loader.files()[names.LEADER_EPOCHS].content() == b"0\n0\n"
+    assert f"{names.LEADER_EPOCHS}.tmp" not in loader.files()
+
+
+def test_a_marker_that_cannot_be_read_ends_a_load_as_its_records_do():
+    """Kafka 4.3.1 did so on the 410th directory of tests.kafka.mutations."""
+    words = "Found invalid number of record headers -60"
+    assert refusal(TransactionFault(0, None, words)) == BrokerException(INVALID_RECORD, words)
+    refused = refusal(TransactionFault(0, ILLEGAL_ARGUMENT, "x"))
+    assert refused == BrokerException(ILLEGAL_ARGUMENT, "x")
