@@ -40,7 +40,9 @@ JAVA = (
 RECOVERED = re.compile(r"Recovering unflushed segment (-?\d+)\..* for (\S+?)\.?$", re.MULTILINE)
 REBUILT = re.compile(r"log file \S*/([^/\s]+)/(-?\d{19,20})\.log.*recovering segment")
 LOADED = re.compile(r"Completed load of .*topic=(\S+), partition=(\d+), .*logStartOffset=(\d+)")
-OFFLINE = re.compile(r"Stopping serving logs in dir (\S+)")
+OFFLINE = re.compile(
+    r"(?:Stopping serving logs in dir|Failed to create or validate data directory) (\S+)"
+)
 DELETED_FROM = "cut-0"  # its records below offset 15 were deleted
 # of a partition; a start may write or remove the others whatever lies there
 COMPARED_SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".checkpoint")
@@ -70,6 +72,7 @@ class Outcome:
         recovered: partition directory and base offset of the segments that are read again.
         strays: partitions; None of a forecast where no metadata log says what belongs there.
         made: partition directories that were not there before.
+        replaced: partition directories that are to be deleted, as a -future replica takes over.
         log_starts: of a start that was seen, the log start offset of each partition.
         may_start: of a forecast, whether it says that a start which it expects to fail may succeed.
     """
@@ -82,6 +85,7 @@ class Outcome:
     recovered: set[tuple[str, int]] = field(default_factory=set)
     strays: set[str] | None = field(default_factory=set)
     made: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)
     log_starts: dict[str, int] = field(default_factory=dict)
     may_start: bool = False
 
@@ -193,6 +197,16 @@ def _compare(
         and current.get(_key(directory), "").endswith("-future")
         and not directory.endswith(("-stray", "-delete"))
     }
+    replaced = {
+        current[_key(directory)]: directory
+        for directory, _ in after
+        if directory not in directories
+        and directory.endswith("-delete")
+        and _key(directory) in current
+        and current[_key(directory)] not in renamed
+    }
+    outcome.replaced |= replaced.keys()
+    renamed |= replaced
     made = {directory for directory, _ in after} - directories - set(renamed.values())
     outcome.made |= made - {METADATA}
     for (directory, file), data in before.items():
@@ -261,6 +275,8 @@ def as_outcome(restart: Restart) -> Outcome:
             outcome.deleted.discard(path)
         elif step.cause == "becomes-stray":
             outcome.strays.add(step.partition)
+        elif step.cause == "replaced-by-future":
+            outcome.replaced.add(step.partition)
         elif step.action == "create":
             outcome.made.add(step.partition)
         if step.action in ("keep", "rebuild", "truncate") and step.cause in (
@@ -294,7 +310,10 @@ def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
     differences = []
     if not _is_same_cut(expected.cut, seen.cut):
         differences.append(f"cut: foretold {expected.cut}, seen {seen.cut}")
-    for name in ("offline", "deleted", "recovered", "strays", "made"):
+    compared = ["offline", "deleted", "recovered", "strays", "replaced"]
+    if not expected.offline:  # else a partition of a lost directory may be made in another one
+        compared.append("made")
+    for name in compared:
         foretold, found = getattr(expected, name), getattr(seen, name)
         if foretold is not None and foretold != found:
             differences.append(f"{name}: foretold {foretold}, seen {found}")
