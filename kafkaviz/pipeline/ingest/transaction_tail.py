@@ -1,8 +1,8 @@
 """The end of a log that decides about its transactions, read by the tasks that need it.
 
-What follows the newest producer snapshot is as a rule the active segment. Of small batches that is
-every byte of it, so a query is planned without it: whoever reads rows that it decides about follows
-it, once per process and query, as far as those rows need.
+It is the part after the newest producer snapshot, usually the active segment. With small batches,
+all of its bytes must be read, so a query is planned without it. A task whose rows depend on it
+reads it as far as those rows need, once per process and query.
 """
 
 from collections.abc import Mapping
@@ -24,22 +24,22 @@ from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 
-MAX_SENT_SEGMENTS = 8  # of more the directory is listed again, as each task would carry all
-MAX_FOLLOWED = 4  # tails whose state a process keeps
-MARKER = "marker"  # the kind of a problem of a .log that can be opened
+MAX_SENT_SEGMENTS = 8  # with more, the directory is listed again, as every task has them
+MAX_FOLLOWED = 4  # the number of tails whose state a process keeps
+MARKER = "marker"  # the kind of a problem in a .log that can be opened
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransactionTail:
-    """What follows a producer snapshot in the log of a topic-partition.
+    """The part of a topic-partition's log after a producer snapshot.
 
     Attributes:
         since: the offset of the snapshot; -1 for the beginning of the log.
-        open_since: of each producer with an open transaction at that offset, its first offset.
-        segments: from that offset on; the last one alone where they are too many to be sent.
-        partition: where the others are listed then.
+        open_since: the first offset of each open transaction at `since`, by producer.
+        segments: the segments from `since` on, or only the last one if there are too many to send.
+        partition: the partition in which the other segments are then listed.
         first_base: the base offset of the first of them.
-        key: of this tail in this query.
+        key: a unique key of this tail in this query.
     """
 
     since: int = field(compare=False)
@@ -50,15 +50,15 @@ class TransactionTail:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def decides(self, last_offset: float) -> bool:
-        """Whether a marker in it may decide about a record up to an offset."""
+        """Returns whether a marker in it may decide about a record up to an offset."""
         return bool(self.segments) and not is_decided(
             OpenTransactions(self.open_since), self.since, last_offset
         )
 
     def follow(self, last_offset: float = inf) -> "TailState":
-        """What it says of all records up to an offset.
+        """Reads it as far as it decides about records up to an offset.
 
-        A process that follows it for several offsets reads it once.
+        A process that calls this for several offsets reads the tail only once.
         """
         state = _state(self)
         state.follow(last_offset)
@@ -71,10 +71,10 @@ def transaction_tail(
     open_since: Mapping[int, int] | None = None,
     end_offset: int | None = None,
 ) -> TransactionTail:
-    """What follows an offset of a log.
+    """Returns the part of a log after an offset.
 
     Args:
-        end_offset: of the log, where that is known.
+        end_offset: the log end offset, if known.
     """
     ends = [*(segment.base_offset for segment in partition.live[1:]), end_offset or inf]
     segments = tuple(
@@ -95,21 +95,21 @@ def transaction_tail(
 
 
 class TailState:
-    """The transactions of a log as far as its tail was followed.
+    """The transactions of a log, as far as its tail was read.
 
     Attributes:
-        problems: what cannot be read of it and may decide about records.
+        problems: the unreadable parts of the tail that may decide about records.
     """
 
     def __init__(self, tail: TransactionTail) -> None:
         self.problems: list[Problem] = []
         self._since = self._end_offset = tail.since
         self._transactions = OpenTransactions(tail.open_since)
-        self._segments, self._position = self._list(tail), -1  # -1: a segment was not begun yet
+        self._segments, self._position = self._list(tail), -1  # -1: the segment was not begun yet
 
     @property
     def aborted(self) -> np.ndarray:
-        """The transactions that were aborted in it: format.txn_index.ENTRY."""
+        """The transactions aborted in the tail, as format.txn_index.ENTRY."""
         return self._transactions.aborted()
 
     @property
@@ -118,7 +118,7 @@ class TailState:
         return dict(self._transactions.open())
 
     def follow(self, last_offset: float) -> None:
-        """Takes batches until no later marker can decide about a record up to an offset."""
+        """Reads batches until no later marker can decide about a record up to an offset."""
         while self._segments:
             segment = self._segments[0]
             if self._position < 0:
@@ -139,7 +139,7 @@ class TailState:
                 self._leave()
 
     def _take(self, segment: LogSegment, last_offset: float) -> None:
-        """Takes the batches of a segment; of large ones the headers alone are read, and markers."""
+        """Reads the batches of a segment; if they are large, only headers and markers."""
         size_bytes = file.info(segment.log.path).size_bytes
         if size_bytes < segment.log.size_bytes:
             cut = message("errors.log_cut", size=size_bytes, expected=segment.log.size_bytes)
@@ -161,11 +161,11 @@ class TailState:
         self._leave()
 
     def _leave(self) -> None:
-        """Goes on to the next segment."""
+        """Moves on to the next segment."""
         self._segments, self._position = self._segments[1:], -1
 
     def _list(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
-        """The segments, where the plan does not name them as they are in the directory now."""
+        """Returns the segments, listed from the directory if the plan has only the last one."""
         if tail.partition is None:
             return tail.segments
         (last,) = tail.segments
@@ -190,7 +190,7 @@ def _state(tail: TransactionTail) -> TailState:
 
 
 def is_decided(open_transactions: OpenTransactions, offset: int, last_offset: float) -> bool:
-    """Whether no marker from an offset on decides about any record up to the last one."""
+    """Returns whether no marker from `offset` on decides about a record up to `last_offset`."""
     return offset > last_offset and all(
         first > last_offset for first in open_transactions.open().values()
     )

@@ -1,9 +1,10 @@
-"""Which records of a topic-partition a consumer with isolation.level=read_committed is not given.
+"""The records of a topic-partition that consumers with isolation.level=read_committed do not get.
 
-Those of aborted transactions, by the .txnindex files, and by the markers in what is read for the
-rest: from the newest producer snapshot, which names the transactions open there, to the end of the
-log. What is open at the end hides everything from its first offset on, the last stable offset. As a
-broker started on these files has it (4.3.1), but for the high watermark, which needs followers.
+These are records of aborted transactions, and all records from the last stable offset on, which is
+the first offset of the first open transaction. Aborted transactions are found in the .txnindex
+files. For the rest of the log they are found by its markers: from the newest producer snapshot,
+which lists the open transactions, to the end of the log. A broker that starts on these files does
+the same (4.3.1), except for the high watermark, which depends on followers.
 """
 
 from collections.abc import Container
@@ -33,18 +34,19 @@ from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.ingest.transaction_tail import TransactionTail, is_decided, transaction_tail
 
-# up to the marker
+# last_offset is the offset of the marker
 ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])
 NO_ABORTED = np.empty(0, ABORTED)
 
 
 @dataclass(frozen=True)
 class PartitionTransactions:
-    """The aborted transactions, and the open ones.
+    """The aborted and the open transactions.
 
     Attributes:
-        aborted: ABORTED, by producer, then first offset.
-        tail: what was not read yet and decides about the rest; without it all is known.
+        aborted: ABORTED rows, sorted by producer, then first offset.
+        tail: the unread part of the log that decides about the rest, or None if everything is
+            known.
     """
 
     aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
@@ -53,16 +55,17 @@ class PartitionTransactions:
 
     @property
     def stable_offset(self) -> float:
-        """The first offset that is not decided; infinite where all are."""
+        """The first undecided offset, or infinity if all are decided."""
         return min(self.open.values(), default=inf)
 
     def in_range(
         self, first_offset: float, last_offset: float, last_asked: float
     ) -> "PartitionTransactions":
-        """Those that touch a range of offsets.
+        """Returns the transactions that touch a range of offsets.
 
         Args:
-            last_asked: up to which they must be decided; without a tail that has no part in that.
+            last_asked: the last offset that must be decided. The tail is dropped if it does not
+                matter up to there.
         """
         touches = (self.aborted["last_offset"] >= first_offset) & (
             self.aborted["first_offset"] <= last_offset
@@ -74,11 +77,12 @@ class PartitionTransactions:
     def follow_tail(
         self, last_offset: float, first_offset: float = -inf
     ) -> tuple["PartitionTransactions", list[Problem]]:
-        """The transactions once the tail is read, as far as it decides about some records.
+        """Returns the transactions after reading the tail, as far as it decides about some records.
 
         Args:
-            last_offset: of the records.
-            first_offset: of the records; what ended before it is left out.
+            last_offset: the last offset of the records.
+            first_offset: the first offset of the records; transactions that ended before it are
+                left out.
         """
         if self.tail is None:
             return self, []
@@ -88,9 +92,9 @@ class PartitionTransactions:
         return PartitionTransactions(aborted, state.open), list(state.problems)
 
     def are_aborted(self, batches: np.ndarray) -> np.ndarray:
-        """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction.
+        """Returns whether the records of each batch (format.batch.BATCH) were aborted.
 
-        A marker belongs to none.
+        Markers do not belong to a transaction.
         """
         mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
         for producer_id in (
@@ -108,7 +112,7 @@ class PartitionTransactions:
         return mask
 
     def are_open(self, batches: np.ndarray) -> np.ndarray:
-        """Whether the records of each batch belong to an open transaction."""
+        """Returns whether the records of each batch belong to an open transaction."""
         mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
         for producer_id, first_offset in self.open.items():
             mask |= (
@@ -123,15 +127,15 @@ NO_TRANSACTIONS = PartitionTransactions()
 
 
 class ObservedTransactions:
-    """What the batches and markers in a part of a .log say, to be held against a .txnindex.
+    """The transactions in a part of a .log by its batches and markers, to verify a .txnindex.
 
-    A .txnindex may be readable and wrong: an entry flipped, lost, or of another log. Whoever reads
-    the records sees the markers too.
+    A .txnindex may be readable but wrong: an entry is changed or lost, or it is of another log. A
+    reader of the records sees the markers too.
     """
 
     def __init__(self) -> None:
         self._transactions = OpenTransactions()
-        self._abort_markers: set[tuple[int, int]] = set()  # (producer id, offset)
+        self._abort_markers: set[tuple[int, int]] = set()  # (producer id, offset of the marker)
         self._first_offset, self._last_offset = inf, -inf
 
     def take(self, read: ReadInto, batches: np.ndarray) -> None:
@@ -156,25 +160,29 @@ class ObservedTransactions:
                 self._transactions.take_marker(producer_id, offset, kind, batch_number=row)
 
     def have_ended(self, ignored: Container[int]) -> bool:
-        """Whether each transaction that began here ended here, but for those of some producers."""
+        """Returns whether every transaction that began here has ended here.
+
+        Args:
+            ignored: the producers whose transactions do not count.
+        """
         return all(producer_id in ignored for producer_id in self._transactions.begins)
 
     def correct(self, claimed: PartitionTransactions, batches: np.ndarray) -> PartitionTransactions:
-        """The transactions as the markers have them.
+        """Returns the transactions according to the markers.
 
         Args:
-            claimed: what .txnindex files and producer snapshots say.
-            batches: among those that were taken.
+            claimed: the transactions by .txnindex files and producer snapshots.
+            batches: some of the batches that were taken.
 
         Returns:
-            `claimed` itself where nothing contradicts it.
+            `claimed` itself if nothing contradicts it.
         """
         observed = PartitionTransactions(
             np.unique(_as_aborted(self._transactions.aborted())), dict(self._transactions.open())
         )
         is_pending = observed.are_open(batches)
         is_wrong = (observed.are_aborted(batches) != claimed.are_aborted(batches)) & ~is_pending
-        is_wrong &= batches["record_count"] > 0  # compaction keeps empty ones, without markers
+        is_wrong &= batches["record_count"] > 0  # compaction keeps empty batches, not markers
         last_offsets = claimed.aborted["last_offset"]
         is_here = (last_offsets >= self._first_offset) & (last_offsets <= self._last_offset)
         is_unknown = any(
@@ -184,7 +192,8 @@ class ObservedTransactions:
         if not is_wrong.any() and not is_unknown:
             return claimed
         later = claimed.aborted[last_offsets > self._last_offset]
-        # what ended here ended by its marker, and only what is still open can be aborted later
+        # Transactions that ended here ended by their markers. Only those still open can be aborted
+        # later.
         later = later[np.isin(later["producer_id"], list(observed.open))]
         later["first_offset"] = [
             max(int(entry["first_offset"]), observed.open[int(entry["producer_id"])])
@@ -198,14 +207,15 @@ class ObservedTransactions:
 def plan_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[PartitionTransactions, list[Problem]]:
-    """The transactions of a topic-partition that concern offsets from the first to the last one.
+    """Returns the transactions of a topic-partition that concern a range of offsets.
 
-    What of them cannot be read is given too. Nothing is read before the segment of the first
-    offset, whose markers are the first that can decide about it, nor behind an offset from which on
-    no other marker can: where a .txnindex tells that all was decided, no producer snapshot either.
+    Nothing is read before the segment of the first offset, whose markers are the first ones that
+    can decide about it. Nothing is read after an offset from which on no marker can decide. If a
+    .txnindex shows that everything was decided, no producer snapshot is read.
 
     Returns:
-        What .txnindex files and producer snapshots tell; the log is left as a tail.
+        The transactions by .txnindex files and producer snapshots, with the log left as a tail, and
+        the files that could not be read.
     """
     aborted, problems = [NO_ABORTED], []
     gap = next((gap for gap in partition.remote_gaps if gap.first_offset > last_offset), None)
@@ -227,7 +237,7 @@ def plan_transactions(
             return PartitionTransactions(np.unique(np.concatenate(aborted))), problems
     if gap:
         problems += _problems_of_gap(partition, gap, last_offset)
-    if problems:  # the markers of the .log alone say it
+    if problems:  # only the markers of the .log are left
         tail = transaction_tail(partition)
     else:
         tail = _tail_of_last_roll(partition, last_offset)
@@ -239,16 +249,16 @@ def plan_transactions(
 def read_transactions(
     partition: Partition, last_offset: float = inf, first_offset: float = -inf
 ) -> tuple[PartitionTransactions, list[Problem]]:
-    """The same as plan_transactions, with what the log itself tells."""
+    """Returns the same as plan_transactions, after reading the tail of the log."""
     known, problems = plan_transactions(partition, last_offset, first_offset)
     transactions, unread = known.follow_tail(last_offset)
     return transactions, problems + unread
 
 
 def _problems_of_gap(partition: Partition, gap: RemoteGap, last_offset: float) -> list[Problem]:
-    """What cannot be decided, because a remote segment after the last offset cannot be read.
+    """Returns the problem of an unreadable remote segment after the last offset, if it matters.
 
-    A transaction that is open where that begins may end in it.
+    It matters if a transaction is open where the segment begins, because it may end there.
     """
     if gap.first_offset not in partition.snapshots:
         return []
@@ -266,13 +276,13 @@ def _is_in_transaction(batches: np.ndarray) -> np.ndarray:
 
 
 def _entries(segment: Segment, end_offset: float) -> np.ndarray:
-    """The entries of a .txnindex.
+    """Returns the entries of a .txnindex.
 
     Args:
-        end_offset: the base offset of the next segment, or the largest offset that it can have.
+        end_offset: the base offset of the next segment, or the largest possible offset plus 1.
 
     Raises:
-        CorruptFile: for one that Kafka refuses to read, or that no broker writes.
+        CorruptFile: Kafka refuses to read the file, or no broker writes such a file.
     """
     if not segment.txnindex or not segment.txnindex.size_bytes:
         return np.empty(0, txn_index.ENTRY)
@@ -293,10 +303,10 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 
 def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionTail | None:
-    """What follows the producer snapshot of the last roll, where it decides about nothing.
+    """Returns the tail after the last roll's producer snapshot, if it decides about nothing.
 
-    None of the transactions open there has any offset up to the last one, so neither a newer
-    snapshot nor the end of the log need be read, each of which is some requests to an object store.
+    No transaction that is open there has an offset up to the last one. Then neither a newer
+    snapshot nor the end of the log is read, each of which needs some requests to an object store.
     """
     offset = partition.active.base_offset if partition.active else -1
     if offset <= last_offset or offset not in partition.snapshots:
@@ -311,11 +321,11 @@ def _tail_of_last_roll(partition: Partition, last_offset: float) -> TransactionT
 def _tail_of_newest_snapshot(
     partition: Partition, first_offset: float, last_offset: float
 ) -> TransactionTail:
-    """What follows the newest producer snapshot that can be read; without one the whole log.
+    """Returns the tail after the newest readable producer snapshot, or else the whole log.
 
     Args:
-        first_offset: that will be read, as the last one: a store gives the end of the log by the
-            same request, where that is near.
+        first_offset: the first offset that will be read; like last_offset, it lets a store return
+            these bytes in the same request as the end of the log, if they are near it.
     """
     snapshots, active = partition.snapshots, partition.active
     if not snapshots or active is None:
@@ -336,9 +346,9 @@ def _tail_of_newest_snapshot(
 
 
 def _stored_end_offset(partition: Partition, first_offset: float, last_offset: float) -> int | None:
-    """The log end offset of a log in a store, where no .index need be asked for it.
+    """Returns the log end offset of a log in a store, if no .index is needed for it.
 
-    The .log comes whole, or ends at the newest snapshot, as after a clean stop.
+    The .log then comes whole, or it ends at the newest snapshot, as after a clean stop.
     """
     active = partition.active
     if active is None:
@@ -350,14 +360,17 @@ def _stored_end_offset(partition: Partition, first_offset: float, last_offset: f
             return end
         if active.base_offset < first_offset and last_offset < inf:
             with entry_points(active, first_offset=first_offset, last_offset=last_offset):
-                pass  # they are here now
+                pass  # entering the block has fetched the bytes
         newest = max(partition.snapshots)
         return newest if ends_before(active, newest) else None
     return None
 
 
 def end_offset(partition: Partition) -> int:
-    """The log end offset, without the .index where that cannot be opened; -1 without a .log."""
+    """Returns the log end offset, or -1 without a .log.
+
+    An .index that cannot be opened is not used.
+    """
     active = partition.active
     for segment in (replace(active), replace(active, index=None)) if active else ():
         with suppress(CannotOpen):
