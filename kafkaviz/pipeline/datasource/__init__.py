@@ -1,1 +1,1 @@
-"""The Spark data source: its schema, its plan, its rows."""
+"""The Spark data source: its schema, its plan and its rows."""

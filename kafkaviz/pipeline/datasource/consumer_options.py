@@ -1,11 +1,13 @@
-"""The options of Spark's own kafka source, as the format kafka_files takes them.
+"""The options of Spark's own kafka source, for the format kafka_files.
 
-    subscribe=orders, startingTimestamp=1790000000000      topic orders, in each partition from the
-    first record of that time or later on, as Kafka's lookup has it
-    assign={"orders":[0]}, endingOffsets={"orders":{"0":50}}      orders-0, offsets below 50
+    subscribe=orders, startingTimestamp=1790000000000
+        topic orders, each partition from its first record of that time or later, as Kafka's
+        lookup finds it
+    assign={"orders":[0]}, endingOffsets={"orders":{"0":50}}
+        orders-0, offsets below 50
 
-Names, defaults and which of two options counts are those of Spark 4.3 (KafkaSourceProvider), for
-batch queries. What names a cluster or tunes a consumer is accepted and has no effect.
+Names, defaults and the precedence of options are those of Spark 4.3 (KafkaSourceProvider) for batch
+queries. Options that name a cluster or tune a consumer are accepted and have no effect.
 """
 
 import json
@@ -63,7 +65,7 @@ READ_OPTIONS = (
     "tiered",
     "task_bytes",
     "explain",
-)  # as the other formats'
+)  # the same as for the other formats
 OPTIONS = (
     *SUBSCRIPTIONS,
     "startingOffsets",
@@ -80,7 +82,8 @@ OPTIONS = (
     "includeReplica",
     *READ_OPTIONS,
 )
-# of streams, of a consumer that waits, of its group: they change no row of a batch query
+# These are for streams, a consumer's waiting and its group; they do not change rows of a batch
+# query.
 IDLE_OPTIONS = (
     "groupidprefix",
     "fetchoffset.numretries",
@@ -91,7 +94,7 @@ IDLE_OPTIONS = (
     "maxtriggerdelay",
 )
 CONSUMER_PREFIX, ISOLATION_LEVEL = "kafka.", "kafka.isolation.level"
-REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source refuses them too
+REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source also refuses these
     f"{CONSUMER_PREFIX}{name}"
     for name in (
         "auto.offset.reset",
@@ -104,13 +107,13 @@ REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source refuses them too
 PARTITIONS_EXAMPLE = '{"topicA":[0,1],"topicB":[2,4]}'
 OFFSETS_EXAMPLE = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
 TIMESTAMPS_EXAMPLE = '{"topicA":{"0":1000,"1":1000},"topicB":{"0":2000}}'
-# a time below zero is one of Kafka's words, as -2 for earliest (search/by_time.py says which)
+# a negative time is a special value of Kafka, such as -2 for earliest (see search/by_time.py)
 MIN_TIMESTAMP_MS = -(2**63)
 TopicPartition = tuple[str, int]
 
 
 class DataLoss(KafkavizError):
-    """Records that a query asks for are not there; failOnDataLoss=false goes on without them."""
+    """Requested records do not exist; with failOnDataLoss=false this is not an error."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +121,11 @@ class OffsetLimit:
     """Where reading starts or ends.
 
     Attributes:
-        option: which one says so.
-        is_timestamp: values are milliseconds since 1970, to be looked up; else offsets.
-        value: for every partition, where by_partition is None.
-        by_partition: each partition's.
+        option: the option that sets the limit.
+        is_timestamp: whether values are times in milliseconds since 1970, to be looked up, rather
+            than offsets.
+        value: the value for every partition, if by_partition is None.
+        by_partition: the value for each partition.
     """
 
     option: str
@@ -130,17 +134,16 @@ class OffsetLimit:
     by_partition: Mapping[TopicPartition, int] | None = None
 
     def value_of(self, topic_partition: TopicPartition) -> int:
-        """That of one partition."""
         return self.value if self.by_partition is None else self.by_partition[topic_partition]
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """Which topic-partitions are read.
+    """The topic-partitions that are read.
 
     Attributes:
-        topics: their names, or None for those that a pattern finds.
-        partitions: of these alone, where assign names them.
+        topics: their names, or None if a pattern selects them.
+        partitions: the partitions named by assign, or None for all.
     """
 
     topics: frozenset[str] | None = None
@@ -148,7 +151,7 @@ class Subscription:
     partitions: frozenset[TopicPartition] | None = None
 
     def topics_of(self, available: Iterable[str]) -> frozenset[str]:
-        """The topics that are read, of those that there are and those that are named."""
+        """Returns the topics that are read; named topics need not be available."""
         if self.topics is not None:
             return self.topics
         pattern = self.pattern or re.compile("")
@@ -157,7 +160,7 @@ class Subscription:
         )
 
     def has(self, topic_partition: TopicPartition) -> bool:
-        """Whether a partition of these topics is read."""
+        """Returns whether a partition of these topics is read."""
         return self.partitions is None or topic_partition in self.partitions
 
 
@@ -177,17 +180,17 @@ class ConsumerOptions(SourceOptions):
 
 
 def is_internal(topic: str) -> bool:
-    """Whether Spark's source gives no record of a topic, as it is Kafka's own."""
+    """Returns whether a topic is Kafka's own; Spark's source returns no records of those."""
     return topic in DECODER_OF_TOPIC or topic == METADATA_TOPIC
 
 
 def consumer_columns(options: ConsumerOptions) -> pa.Schema:
-    """The columns with these options: Spark's, all of which may be null.
+    """Returns the columns with these options; they are Spark's and all nullable.
 
-    The replica that a row was read from is told where it is asked for, by option or by name.
+    The columns of the replica are added if they are requested by option or by name.
 
     Raises:
-        BadOption: for a column that there is not.
+        BadOption: a column does not exist.
     """
     available = [
         *COLUMNS,
@@ -199,10 +202,10 @@ def consumer_columns(options: ConsumerOptions) -> pa.Schema:
 
 
 def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
-    """The options that were given.
+    """Parses the given options.
 
     Raises:
-        BadOption: for one that there is not, a value that means nothing, or two that contradict.
+        BadOption: an option is unknown, a value is invalid, or two options contradict each other.
     """
     lower_values = {name.lower(): text for name, text in values.items()}
     for name in values:
@@ -241,7 +244,7 @@ def parse_consumer_options(values: Mapping[str, str]) -> ConsumerOptions:
 
 
 def has_option(name: str) -> bool:
-    """Whether there is an option of that name, in lower case; some have no effect."""
+    """Returns whether an option with this lower-case name exists; some have no effect."""
     known = (*(option.lower() for option in OPTIONS), *IDLE_OPTIONS, *SPARK_OPTIONS)
     return name in known or name.startswith(CONSUMER_PREFIX)
 
@@ -293,14 +296,15 @@ def _parse_partitions(text: str) -> frozenset[TopicPartition]:
 
 
 def compile_java_pattern(text: str) -> re.Pattern[str]:
-    r"""A pattern of Java's that Python understands in the same way, for the names of topics.
+    r"""Compiles a Java pattern for topic names, if Python understands it in the same way.
 
-    These are letters, digits, dots, dashes and underscores of ASCII, so classes and case are
-    those of ASCII, as in Java. What the two write differently is refused: \p{Alpha}, \Q..\E,
-    (?<name>..), classes within classes and their intersection, a look-behind of no fixed length.
+    Topic names consist of ASCII letters, digits, dots, dashes and underscores. So character classes
+    and case are those of ASCII, as in Java. Syntax that differs between the two is refused:
+    \p{Alpha}, \Q..\E, (?<name>..), nested classes and their intersection, and look-behinds without
+    a fixed length.
 
     Raises:
-        BadOption: for a pattern that is not the same in both, or in neither one.
+        BadOption: the pattern is invalid or differs between the two.
     """
     try:
         if _has_class_operation(text):
@@ -315,7 +319,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
 
 
 def _has_class_operation(text: str) -> bool:
-    """Whether a class of characters has another within, or &&, which Python takes as they are."""
+    """Returns whether a character class contains another one or &&, both literal in Python."""
     escaped, in_class = False, False
     for at, character in enumerate(text):
         if escaped:
@@ -333,7 +337,7 @@ def _has_class_operation(text: str) -> bool:
 
 
 def _parse_limit(by_name: Mapping[str, str], end: str, default: int) -> OffsetLimit:
-    """Of the options of one end the first that is given, in the order that Spark prefers."""
+    """Parses the first given option of one end, in Spark's order of precedence."""
     option = f"{end}Timestamp"
     if option in by_name:
         return OffsetLimit(option, is_timestamp=True, value=_parse_timestamp(by_name, option))
@@ -375,7 +379,7 @@ def _parse_by_partition(
 
 
 def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
-    """A start at the end, and an end at the start, which Spark refuses in a batch query."""
+    """Refuses a start at the end, or an end at the start, as Spark does for batch queries."""
     values = [limit.value] if limit.by_partition is None else limit.by_partition.values()
     if not limit.is_timestamp and value in values:
         word = "latest" if value == LATEST else "earliest"
@@ -383,7 +387,7 @@ def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
 
 
 def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
-    """Raises for two limits by partition that name different ones, or start behind their end."""
+    """Refuses two limits that name different partitions, or a start after its end."""
     first, last = starting.by_partition, ending.by_partition
     if first is None or last is None or starting.is_timestamp != ending.is_timestamp:
         return
@@ -401,14 +405,14 @@ def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
 
 
 def refuse_reversed(topic_partition: TopicPartition, start: int, end: int) -> None:
-    """Raises for a start behind its end, where both are given as numbers."""
+    """Refuses a start after its end, if both are given as numbers."""
     if start > end >= 0:
         (label,) = labels([topic_partition])
         raise BadOption(message("option.start_behind_end", label=label, start=start, end=end))
 
 
 def labels(partitions: Iterable[TopicPartition]) -> tuple[str, ...]:
-    """As Kafka names them: orders-0."""
+    """Returns partitions in Kafka's form: orders-0."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(partitions))
 
 

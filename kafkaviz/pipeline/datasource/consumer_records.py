@@ -1,4 +1,4 @@
-"""Records as Spark's own kafka source gives them: KafkaRecordToRowConverter of Spark 4.3."""
+"""Records in the form of Spark's own kafka source: KafkaRecordToRowConverter of Spark 4.3."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ from kafkaviz.pipeline.datasource import records
 
 
 def columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> records.Columns:
-    """The columns of kafka_files, without control records, which no consumer is given.
+    """Returns the columns of kafka_files, without control records, which consumers do not get.
 
-    A record without a timestamp has the one millisecond before 1970 that Spark makes of Kafka's -1,
-    one without headers a null in their place.
+    Like in Spark, a record without a timestamp (Kafka's -1) gets the millisecond before 1970, and a
+    record without headers has null headers.
 
     Args:
-        record_columns: as records.records gives them.
+        record_columns: the columns from records.records.
     """
     is_visible = ~np.asarray(record_columns["is_control"])
     visible = {
@@ -35,7 +35,7 @@ def _filter(column: pa.Array | np.ndarray, mask: np.ndarray) -> pa.Array | np.nd
 
 
 def _headers(headers: pa.ListArray) -> pa.ListArray:
-    """Structs of key and value."""
+    """Returns lists of structs with key and value."""
     lengths = headers.value_lengths().to_numpy(zero_copy_only=False)
     names, values = headers.flatten().flatten()
     return pa.ListArray.from_arrays(

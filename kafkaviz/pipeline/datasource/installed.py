@@ -1,7 +1,7 @@
-"""The formats as Spark finds them by itself: what the modules pyspark_kafka_* at the top hold.
+"""The formats that Spark finds without `register`, through the modules pyspark_kafka_*.
 
-Spark imports every module of that prefix in each session that names a data source of Python, its
-own user's or another's; so these classes import nothing but Spark's until one of them is read.
+Spark imports all modules with that prefix in each session that uses any Python data source. So
+these classes import only Spark's modules until one of them is read.
 """
 
 from functools import cached_property
@@ -23,33 +23,31 @@ if TYPE_CHECKING:
 
 
 class InstalledSource(DataSource):
-    """A format that was not registered: without what register says of the session."""
+    """A format that was not registered, so it lacks what register knows about the session."""
 
     FORMAT = ""
 
     @classmethod
     def name(cls) -> str:
-        """As spark.read.format takes it."""
+        """Returns the name for spark.read.format."""
         return cls.FORMAT
 
     def schema(self) -> "StructType | str":
-        """The columns, in order."""
         return self._source.schema()
 
     def reader(self, schema: "StructType") -> "DataSourceReader":
-        """A reader of all or some of the columns."""
         return self._source.reader(schema)
 
     def writer(self, schema: "StructType", overwrite: bool) -> "DataSourceWriter":  # noqa: FBT001 - as Spark calls it
-        """Refused."""
+        """Refuses to write."""
         return self._source.writer(schema, overwrite)
 
     def streamWriter(self, schema: "StructType", overwrite: bool) -> "DataSourceStreamWriter":  # noqa: FBT001 - as Spark calls it
-        """Refused."""
+        """Refuses to write."""
         return self._source.streamWriter(schema, overwrite)
 
     def streamReader(self, schema: "StructType") -> "DataSourceStreamReader":
-        """A reader that refuses."""
+        """Returns a reader that refuses to stream."""
         return self._source.streamReader(schema)
 
     @cached_property

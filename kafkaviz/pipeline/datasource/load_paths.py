@@ -1,11 +1,11 @@
-"""The directories that load() was given: one path, a list of them, or patterns.
+"""The directories given to load(): one path, a list of paths, or patterns.
 
-    /mnt/brokers/*                 what lies in /mnt/brokers, in the order of the names
+    /mnt/brokers/*                 everything in /mnt/brokers, sorted by name
     /mnt/brokers/{17,18}           these two
-    s3://bucket/brokers/1[0-9]     those in a store
-    /mnt/brokers/1[^0]             all but 10, as Hadoop writes it; 1[!0] is the same
+    s3://bucket/brokers/1[0-9]     the matching ones in a store
+    /mnt/brokers/1[^0]             all except 10, in Hadoop's syntax; 1[!0] is the same
 
-A path that is there as it stands is no pattern, whatever its letters.
+A path that exists literally is not a pattern, whatever its characters.
 """
 
 import glob
@@ -26,15 +26,15 @@ from kafkaviz.units import excerpt
 PATHS_EXAMPLE = '["/mnt/brokers/1","/mnt/brokers/2"]'
 BRACES = re.compile(r"\{([^{},]*,[^{}]*)\}")
 MAGIC = re.compile(r"[*?\[]")
-MAX_ALTERNATIVES = 10_000  # of the braces of one pattern
+MAX_ALTERNATIVES = 10_000  # the most expansions of one pattern's braces
 
 
 def directories(option_values: Mapping[str, str]) -> list[str]:
-    """The directories and patterns of the options path and paths.
+    """Returns the directories and patterns in the options path and paths.
 
     Raises:
-        BadOption: paths is not a list of them.
-        CannotOpen: without any.
+        BadOption: paths is not a JSON list of them.
+        CannotOpen: there are none.
     """
     paths = (
         _parse_paths(option_values["paths"])
@@ -54,11 +54,11 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
 
 
 def expand(path: str) -> list[str]:
-    """The paths that a pattern stands for, in the order of their names; a plain path itself.
+    """Returns the paths that match a pattern, sorted by name, or a plain path itself.
 
     Raises:
-        CannotOpen: nothing matches, a store cannot be asked, or the braces stand for more than
-            MAX_ALTERNATIVES.
+        CannotOpen: nothing matches, a store cannot be listed, or the braces expand to more than
+            MAX_ALTERNATIVES patterns.
     """
     if not _has_pattern(path):
         return [path]
@@ -78,7 +78,7 @@ def expand(path: str) -> list[str]:
 
 
 def _as_python(pattern: str) -> str:
-    """A pattern of Hadoop's: it takes [^a] for all but a, where Python takes it for ^ or a."""
+    """Converts a Hadoop pattern: [^a] means all except a, which Python writes as [!a]."""
     return pattern.replace("[^", "[!")
 
 
@@ -87,7 +87,7 @@ def _has_pattern(text: str) -> bool:
 
 
 def _expand_remote(remote: RemotePath) -> list[RemotePath]:
-    """What a store has of these names; each part of the key that is a pattern takes a listing."""
+    """Returns the matching paths in a store; each part with a pattern needs a listing."""
     by_name: dict[str, RemotePath] = {}
     for key in _alternatives(remote.key):
         matches = [RemotePath(remote.store, "")]
@@ -106,9 +106,9 @@ def _expand_remote(remote: RemotePath) -> list[RemotePath]:
 
 
 def _refuse_many_alternatives(pattern: str) -> None:
-    """Refuses braces that stand for too many patterns, before any of them is made."""
+    """Refuses braces that expand to too many patterns, before expanding them."""
     count = 1
-    open_braces: list[int] = []  # the words so far of each
+    open_braces: list[int] = []  # the number of alternatives so far in each open brace
     for character in pattern:
         if character == "{":
             open_braces.append(1)
@@ -125,7 +125,7 @@ def _refuse_many_alternatives(pattern: str) -> None:
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
-    """The patterns that braces stand for: /mnt/{1,2} is /mnt/1 and /mnt/2."""
+    """Yields the expansions of braces: /mnt/{1,2} gives /mnt/1 and /mnt/2."""
     match = BRACES.search(pattern)
     if match is None:
         yield pattern
@@ -147,10 +147,10 @@ def _parse_paths(text: str) -> list[str]:
 
 
 def _local_path(directory: str) -> str:
-    """The path of a directory that may be named by a file: URI, or the address of a remote one.
+    """Returns the path of a directory named by a file: URI; a remote address is returned unchanged.
 
     Raises:
-        CannotOpen: for an address of no store that is read.
+        CannotOpen: it is the address of an unsupported store.
     """
     scheme, _, rest = directory.partition(":")
     if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):

@@ -1,13 +1,13 @@
-"""Which offsets of which partitions a read of kafka_files gives: what a consumer would be assigned.
+"""The offsets of each partition that a read of kafka_files returns, as a consumer's assignment.
 
     startingOffsets={"orders":{"0":23}}     orders-0 from 23 on
-    startingTimestamp=1790000000000         orders-0 from 57 on, as a list-offsets request answers
+    startingTimestamp=1790000000000         orders-0 from 57 on, like a list-offsets request
     earliest                                from the log start offset on, which deleteRecords moves
 
-Offsets outside of a log are records that are lost; as in Spark's source they end the query unless
-failOnDataLoss=false goes on without them. Times are looked up as the broker does it once it has
-started on the directory, by the indexes (search/by_time.py): a wrong index gives what it gives
-there. What runs, or was killed, has no whole index of its newest segment: its batches are read.
+Offsets outside of a log are lost records. Like in Spark's source they end the query, unless
+failOnDataLoss=false ignores them. Times are looked up by the indexes (search/by_time.py), as a
+broker that starts on the directory does, so a wrong index gives the same result as there. If a
+broker is running or was killed, its newest segment has no complete index, so its batches are read.
 """
 
 import logging
@@ -40,13 +40,13 @@ OffsetRanges = Mapping[int, Sequence[NumberRange]]
 
 
 def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> OffsetRanges:
-    """The offsets that are read of each of these partitions, by id.
+    """Returns the offset ranges to read of each of these partitions, by id.
 
-    With minPartitions or maxRecordsPerPartition in several splits, each for a task of its own.
+    With minPartitions or maxRecordsPerPartition there are several ranges, each for its own task.
 
     Raises:
-        BadOption: limits that name other partitions than those that there are.
-        DataLoss: offsets or partitions that are not there.
+        BadOption: limits name other partitions than those that exist.
+        DataLoss: offsets or partitions do not exist.
     """
     partitions = [
         partition for partition in partitions if options.subscription.has(_key(partition))
@@ -72,16 +72,16 @@ def offset_ranges(partitions: Iterable[Partition], options: ConsumerOptions) -> 
 
 
 def is_split(options: ConsumerOptions) -> bool:
-    """Whether the options say into how many tasks a partition is divided."""
+    """Returns whether the options say into how many tasks a partition is split."""
     return options.min_partitions is not None or options.max_records is not None
 
 
 def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
-    """The offsets that are read of a partition, both ends included; none where least is above.
+    """Returns the offsets to read of a partition, both ends included; empty if least > most.
 
     Raises:
-        BadOption: no record of that time is there, or the start lies behind the end.
-        DataLoss: an offset lies outside of the log.
+        BadOption: no record of that time exists, or the start is after the end.
+        DataLoss: an offset is outside of the log.
     """
     first = _resolve(partition, options.starting, options)
     end = _resolve(partition, options.ending, options)
@@ -97,12 +97,12 @@ def offset_range(partition: Partition, options: ConsumerOptions) -> NumberRange:
 
 
 def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions) -> int | None:
-    """An offset, or EARLIEST or LATEST; None where no record has that time or a later one."""
+    """Returns an offset, EARLIEST or LATEST, or None if no record has that time or a later one."""
     value = limit.value_of(_key(partition))
     if not limit.is_timestamp:
         return value
     profile = versions.search_profile()
-    # of a broker that runs, or was killed, the newest segment has no whole index yet
+    # if the broker is running or was killed, the newest segment has no complete index yet
     log = open_log_view(partition, profile.version, as_is=value in (EARLIEST, LATEST))
     bounds = fetch.find_bounds(log, profile, options.isolation)
     time_search = by_time.list_offset(log, value, profile, bounds)
@@ -114,9 +114,9 @@ def _resolve(partition: Partition, limit: OffsetLimit, options: ConsumerOptions)
 def _within_log(
     partition: Partition, first: int, end: int | None, options: ConsumerOptions
 ) -> tuple[float, float]:
-    """The first offset and the end, without what lies outside of the log.
+    """Returns the first offset and the end, limited to the log.
 
-    The end of the log is looked for only where an offset may lie behind it.
+    The end of the log is searched only if an offset may be after it.
     """
     log_start = partition.log_start_offset or 0
     until = inf if end is None or end == LATEST else end
@@ -134,10 +134,10 @@ def _within_log(
 
 
 def lose_data(what: Message, options: ConsumerOptions) -> None:
-    """Records that are asked for are not there: an error, or a line in the log.
+    """Handles missing records: with an error, or with a line in the log.
 
     Raises:
-        DataLoss: where the query is to fail.
+        DataLoss: failOnDataLoss is true.
     """
     if options.fails_on_data_loss:
         raise DataLoss(
@@ -149,7 +149,7 @@ def lose_data(what: Message, options: ConsumerOptions) -> None:
 
 
 def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> None:
-    """Raises where a partition that is named is not there, or one that is there has no limit."""
+    """Raises if a named partition does not exist, or if one that exists has no limit."""
     named_partitions = set(options.subscription.partitions or ())
     for limit in (options.starting, options.ending):
         if limit.by_partition is None:
@@ -181,14 +181,15 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
 
 
 def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:
-    """Each range in equal splits.
+    """Splits each range equally.
 
-    As many as its share of minPartitions, and none longer than maxRecordsPerPartition offsets.
+    It has as many parts as its share of minPartitions, and none is longer than
+    maxRecordsPerPartition offsets.
     """
     total = sum(limits.most - limits.least + 1 for limits in ranges.values())
     parts = {}
     for key, limits in ranges.items():
-        if limits.most == inf:  # its end cannot be read, which whoever reads it says
+        if limits.most == inf:  # its end cannot be read; the reader reports that
             parts[key] = [limits]
             continue
         least, size = int(limits.least), int(limits.most - limits.least + 1)

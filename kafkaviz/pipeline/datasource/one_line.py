@@ -1,7 +1,7 @@
-"""How an error of ours leaves a Python worker of Spark: as one line.
+"""Makes errors of kafkaviz leave Spark's Python workers as one line.
 
-Spark sends what a worker raises to the driver as text, by default with Python's whole stack, in
-which the sentence for the user is the last of some thirty lines.
+Spark sends a worker's error to the driver as text. By default it has Python's whole stack, and the
+message for the user is the last of about thirty lines.
 """
 
 import os
@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from kafkaviz.errors import KafkavizError
 from kafkaviz.units import escape_line
 
-# The setting spark.sql.execution.pyspark.udf.hideTraceback.enabled as a worker sees it:
-# pyspark.util.handle_worker_exception of 4.0 to 4.3 then sends the error without the stack.
+# The setting spark.sql.execution.pyspark.udf.hideTraceback.enabled in a worker's environment. With
+# it, pyspark.util.handle_worker_exception of 4.0 to 4.3 sends the error without the stack.
 HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"
-WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # every worker of these releases has it, and no driver
+WORKER_VARIABLE = "SPARK_BUFFER_SIZE"  # set in every worker of these releases, and in no driver
 
 
 @contextmanager
 def one_line() -> Generator[None]:
-    """Lets an error of kafkaviz leave as one line, where this process is a worker of Spark.
+    """Reduces an error of kafkaviz to one line if this process is a Spark worker.
 
     The process ends with the error, so nothing else runs in the changed environment.
     """

@@ -1,15 +1,15 @@
-"""What a query asks of the data source.
+"""The limits of a query, from our options and Spark's pushed filters.
 
-Our own options and Spark's pushed filters, as limits that files and bytes are skipped by.
+Files and bytes outside of the limits are skipped.
 
-    topics=orders, offsets=5000-5999                                 patterns (orders,), offset from
-    5000 to 5999
-    WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000      topics {orders}, offset from
-    5000 to 5999
+    topics=orders, offsets=5000-5999
+        patterns (orders,), offset from 5000 to 5999
+    WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000
+        topics {orders}, offset from 5000 to 5999
 
-All of it is ANDed. Where a filter is not one of those that leave out rows one by one (is_exact),
-Spark looks at every row again, so a filter that is not understood costs time and no rows; what an
-option leaves out nobody looks at again, so no row outside of it is given.
+All limits are combined with AND. Spark applies each filter again to every row, unless the limits of
+the filter are exact (is_exact). So a filter that is not understood costs time but no rows. Options
+are not applied again, so rows outside of them are never returned.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -35,20 +35,19 @@ class NumberRange:
         return NumberRange(max(self.least, other.least), min(self.most, other.most))
 
     def has(self, number: float) -> bool:
-        """Whether the number lies within."""
         return self.least <= number <= self.most
 
     def has_any(self, low: float, high: float) -> bool:
-        """Whether any number from low to high does."""
+        """Returns whether any number from low to high is in the range."""
         return self.least <= high and low <= self.most
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Which of the numbers do."""
+        """Returns which numbers are in the range."""
         return (numbers >= self.least) & (numbers <= self.most)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a limit at all."""
+        """Whether it excludes any number."""
         return self != ALL
 
 
@@ -60,10 +59,10 @@ class PushedFilters:
     """The limits of a query.
 
     Attributes:
-        patterns: of topics, as the option gives them, none for all.
-        partitions: the same of their numbers.
-        topics: the sets of names that filters allow, each of them.
-        numbers: limits by the column's name.
+        patterns: the topic patterns in the option; empty for all topics.
+        partitions: the partition numbers in the option; empty for all.
+        topics: the sets of topics in filters; a topic must be in each of them.
+        numbers: limits by column name.
     """
 
     patterns: tuple[str, ...] = ()
@@ -72,16 +71,14 @@ class PushedFilters:
     numbers: Mapping[str, NumberRange] = field(default_factory=dict)
 
     def limits(self, column: str) -> NumberRange:
-        """Those of a column of whole numbers."""
+        """Returns the limits of an integer column."""
         return self.numbers.get(column, ALL)
 
     def has_topic(self, topic: str) -> bool:
-        """Whether rows of the topic are asked for."""
         matches = not self.patterns or any(fnmatchcase(topic, pattern) for pattern in self.patterns)
         return matches and all(topic in names for names in self.topics)
 
     def has_partition(self, number: int) -> bool:
-        """Whether rows of partitions of this number are."""
         matches = not self.partitions or any(limits.has(number) for limits in self.partitions)
         return matches and self.limits("partition").has(number)
 
@@ -89,9 +86,9 @@ class PushedFilters:
 def add_filters(
     filters: Iterable["Filter"], options: PushedFilters = PushedFilters()
 ) -> PushedFilters:
-    """What these filters and the options ask for together.
+    """Combines filters with the limits of the options.
 
-    Filters on texts other than the topic's, or with a negation, limit nothing.
+    Filters on other text columns than the topic, and negations, add no limits.
     """
     result = options
     for predicate in filters:
@@ -100,12 +97,12 @@ def add_filters(
 
 
 def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
-    """Whether a filter leaves exactly the rows that the limits made of it do.
+    """Returns whether the limits of a filter leave exactly the rows that the filter leaves.
 
-    Spark need not look at these again, and shows such a filter as pushed.
+    Spark then need not check these rows again, and shows the filter as pushed.
 
     Args:
-        columns: by whose limits rows are left out one by one.
+        columns: the columns whose limits are applied to every single row.
     """
     attribute, value = getattr(predicate, "attribute", ()), getattr(predicate, "value", None)
     kind = type(predicate).__name__
@@ -157,7 +154,7 @@ def _parse_limits(kind: str, value: object) -> NumberRange | None:
 
 
 def describe_filters(filters: PushedFilters) -> str:
-    """The limits in one line, as options write them: topics=orders, offset=5000-5999."""
+    """Returns the limits in one line, in the form of options: topics=orders, offset=5000-5999."""
     limits = [f"{name}={describe_range(numbers)}" for name, numbers in filters.numbers.items()]
     topics = [
         f"topics={','.join(sorted(names))}"
@@ -171,6 +168,6 @@ def describe_filters(filters: PushedFilters) -> str:
 
 
 def describe_range(limits: NumberRange) -> str:
-    """As options write it: 5000-5999, 5000-, -5999."""
+    """Returns a range in the form of options: 5000-5999, 5000-, -5999."""
     least, most = ("" if abs(end) == inf else f"{end:.0f}" for end in (limits.least, limits.most))
     return least if least == most != "" else f"{least}-{most}"

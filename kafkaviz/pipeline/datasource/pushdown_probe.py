@@ -1,9 +1,9 @@
-"""Whether Spark may be given filters: asked of the Spark at hand, by what it does.
+"""Finds out whether Spark may push filters down to a source, by trying it.
 
-A reader of a source in Python keeps the filters of one scan. Spark 4.1 to 4.3 keep such a reader
-with the relation, not with the scan: the next query of the same frame or view, and the other side
-of a union or a join, gets the reader of the first one, and with it too few rows (SPARK-58551). A
-source of two rows shows it in two small queries.
+A reader of a Python source keeps the filters of one scan. Spark 4.1 to 4.3 keep this reader with
+the relation instead of the scan. So the next query of the same frame or view, and the other side of
+a union or join, reuse the first reader and get too few rows (SPARK-58551). Two small queries on a
+source of two rows show this.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 ENABLED = "spark.sql.python.filterPushdown.enabled"
 BOTH = (0, 1)
-# of each session whether it keeps the filters of its scans apart
+# by session, whether it keeps the filters of its scans separate
 _CACHE: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def is_safe(spark: "SparkSession") -> bool:
-    """Whether the session hands filters over, and keeps those of one scan from the next.
+    """Returns whether the session pushes filters and keeps those of each scan separate.
 
-    Asked by two queries, once a session.
+    Two queries find this out, once per session.
     """
     if cast(str, spark.conf.get(ENABLED, "false")).lower() != "true":
         return False
@@ -35,9 +35,9 @@ def is_safe(spark: "SparkSession") -> bool:
 
 
 def isolates_filters(spark: "SparkSession") -> bool:
-    """Whether two scans of one frame get their own filters each.
+    """Returns whether two scans of one frame get their own filters.
 
-    In one query, and in one query after the other.
+    It tries two scans in one query, and two queries in sequence.
     """
     spark.dataSource.register(TwoRows)
     frame = spark.read.format(TwoRows.name()).load()
@@ -46,35 +46,33 @@ def isolates_filters(spark: "SparkSession") -> bool:
 
 
 class TwoRows(DataSource):
-    """The numbers 0 and 1."""
+    """A source with the numbers 0 and 1."""
 
     @classmethod
     def name(cls) -> str:
-        """As spark.read.format takes it."""
+        """Returns the name for spark.read.format."""
         return "kafkaviz_two_rows"
 
     def schema(self) -> str:
-        """One column."""
         return "number INT"
 
     def reader(self, schema: object) -> "TwoRowsReader":
-        """A reader that takes filters."""
+        """Returns a reader that takes filters."""
         return TwoRowsReader()
 
 
 class TwoRowsReader(DataSourceReader):
-    """Gives the number that a filter asks for, without one both; Spark looks at them again."""
+    """Returns the number in a pushed filter, or else both numbers; Spark filters them again."""
 
     def __init__(self) -> None:
         self._numbers = BOTH
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps the number that is asked for."""
+        """Keeps the requested number."""
         for predicate in filters:
             if isinstance(predicate, EqualTo):
                 self._numbers = (predicate.value,)
         return filters
 
     def read(self, partition: InputPartition) -> Iterator[tuple[int]]:
-        """The rows."""
         return ((number,) for number in self._numbers)

@@ -1,8 +1,8 @@
-"""Whether the Python of a Spark's workers has kafkaviz: asked of the Spark at hand.
+"""Finds out whether the Python of Spark's workers has kafkaviz, by asking it.
 
-On a server of Spark Connect, and on a cluster, PYSPARK_PYTHON of another environment names it. A
-class of the package cannot ask, as a Python without kafkaviz cannot load it: so the class below is
-defined within a function, which makes Spark send its code along.
+On a cluster or a Spark Connect server, PYSPARK_PYTHON of another environment selects that Python. A
+Python without kafkaviz cannot load a class of this package. So the class below is defined inside a
+function, which makes Spark send its code.
 """
 
 from typing import TYPE_CHECKING
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 HAS_KAFKAVIZ = "has_kafkaviz"
-MAX_REASON = 300  # characters of what Spark says of a Python that does not run
+MAX_REASON = 300  # characters of Spark's error about a Python that does not run
 
 
 def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
     """Asks the Python that plans the queries of a session.
 
     Raises:
-        KafkavizError: it has no kafkaviz, or none could be run.
+        KafkavizError: it does not have kafkaviz, or it cannot be run.
     """
     process = message("errors.process_of_server" if is_connect else "errors.process_of_driver")
     source = _probe()
@@ -55,7 +55,7 @@ def require_kafkaviz(spark: "SparkSession", *, is_connect: bool) -> None:
 
 
 def _probe() -> type[DataSource]:
-    """A source whose columns are the answer; it needs nothing but Spark's Python."""
+    """Returns a source whose columns are the answer; it needs only Spark's Python."""
     answer = HAS_KAFKAVIZ
 
     class PythonProbe(DataSource):

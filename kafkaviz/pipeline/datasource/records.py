@@ -1,10 +1,9 @@
 """The records of many batches at once, as Arrow columns.
 
-Batches that lie side by side are read together, their checksums looked at, decompressed, and their
-records found by one compiled loop: of 500 batches of 16 records come 8000 rows. A batch of magic 0
-or 1, and one with a fault in it, is read by itself. Of one whose checksum is wrong, that cannot be
-decompressed, or whose records break their format, no record is given, as a consumer is given none
-that it can trust: its fault stands in their place.
+Adjacent batches are read, verified and decompressed together, and one compiled loop finds their
+records: 500 batches of 16 records give 8000 rows. A batch of magic 0 or 1, or with a fault, is read
+separately. If a batch has a wrong checksum, cannot be decompressed, or has malformed records, its
+fault is returned instead of its records, because a consumer would not get these either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,17 +25,17 @@ from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.messages import message, verbatim
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange
 
-RUN_BYTES = 8 << 20  # of .log, read at once
-PLAIN_BYTES = 32 << 20  # of records decompressed, before they become rows
+RUN_BYTES = 8 << 20  # bytes of .log read at once
+PLAIN_BYTES = 32 << 20  # bytes of decompressed records, after which they become rows
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 NO_TIMESTAMP = -1
-MAX_MS = (2**63 - 1) // 1000  # whose microseconds take 64 bits
+MAX_MS = (2**63 - 1) // 1000  # the largest time whose microseconds fit into 64 bits
 HEADERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
 Columns = dict[str, pa.Array | np.ndarray]
 
 
 class UnreadableBatch(NamedTuple):
-    """A batch whose records cannot be had, and why."""
+    """A batch whose records cannot be read, with the reason."""
 
     position: int
     base_offset: int
@@ -45,12 +44,12 @@ class UnreadableBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """Which records are wanted.
+    """Which records and columns are requested.
 
     Attributes:
-        payload: with their keys, values and headers.
-        origin: the columns of these that are wanted, which the header of a batch says of its
-            records: timestamp_type, leader_epoch, producer_id, producer_epoch, is_transactional.
+        payload: whether to return keys, values and headers.
+        origin: the requested columns from the batch header: timestamp_type, leader_epoch,
+            producer_id, producer_epoch, is_transactional.
     """
 
     offsets: NumberRange = ALL
@@ -60,10 +59,10 @@ class RecordSelection:
 
 
 class _Body(NamedTuple):
-    """What follows the header of a batch of magic 2, decompressed."""
+    """The decompressed bytes after the header of a batch of magic 2."""
 
-    number: int  # of the batch among those given
-    batch_bytes: memoryview  # as it lies in the .log
+    number: int  # the index of the batch
+    batch_bytes: memoryview  # the bytes in the .log
     records: bytes | memoryview
     compressed: bool
 
@@ -71,13 +70,13 @@ class _Body(NamedTuple):
 def records(
     read: ReadInto, batches: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """Columns of the wanted records, some thousands at a time, in the order of the batches.
+    """Yields columns of the selected records, thousands at a time, in the order of the batches.
 
-    What cannot be read stands between them.
+    Unreadable batches are yielded between them.
 
     Args:
-        batches: format.batch.BATCH, in the order of the log.
-        read: fills a buffer from a byte of the .log.
+        read: a reader of the .log.
+        batches: rows of format.batch.BATCH, in the order of the log.
     """
     bodies, plain_bytes = [], 0
     for number, data in enumerate(_batches(read, batches)):
@@ -95,12 +94,12 @@ def records(
 
 
 def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTAMP) -> pa.Array:
-    """Times as Spark has them: microseconds.
+    """Converts times to Spark's microseconds.
 
     Args:
-        times_ms: since 1970.
-        none: what stands for no time and becomes null, as does what 64 bits of microseconds do not
-            reach.
+        times_ms: milliseconds since 1970.
+        none: the value that means no time and becomes null; so do times that do not fit into 64
+            bits of microseconds.
     """
     times_ms = pa.array(times_ms, pa.int64())
     values = times_ms.fill_null(0).to_numpy(zero_copy_only=False)
@@ -111,12 +110,12 @@ def timestamps(times_ms: pa.Array | np.ndarray, *, none: int | None = NO_TIMESTA
 
 
 def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
-    """Whether the checksum of each batch is right; of one that is not all there it is not."""
+    """Returns whether the checksum of each batch is valid; an incomplete batch is not."""
     return np.fromiter(map(batch_records.is_crc_valid, _batches(read, batches)), bool, len(batches))
 
 
 def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
-    """The bytes of each batch; of one too large to be kept in memory its header alone."""
+    """Yields the bytes of each batch; only the header if the batch is too large for memory."""
     for run in _runs(batches):
         first, last = run[0], run[-1]
         start, size_bytes = (
@@ -132,7 +131,7 @@ def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
 
 
 def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
-    """The batches in splits without a gap, of RUN_BYTES at most or of one batch."""
+    """Yields runs of adjacent batches, each of at most RUN_BYTES or a single batch."""
     starts = batches["position"]
     ends = starts + batches["size_bytes"]
     gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
@@ -147,11 +146,7 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
-    """The records of a batch as bytes.
-
-    Returns:
-        None for one that must be read by itself.
-    """
+    """Returns the records of a batch as bytes, or None if it must be read separately."""
     codec_id, count = int(row["attributes"]) & batch.CODEC_MASK, int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
         return None
@@ -169,7 +164,7 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
 def _decode_batches(
     batches: np.ndarray, bodies: Sequence[_Body], selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """The records of these batches; where one has a fault, that."""
+    """Yields the records of these batches, or the fault of a batch."""
     data = np.frombuffer(b"".join(body.records for body in bodies), np.uint8)
     ends = np.cumsum([len(body.records) for body in bodies])
     headers = batches[[body.number for body in bodies]]
@@ -191,7 +186,7 @@ def _decode_batches(
 def _fill(
     data: np.ndarray, ends: np.ndarray, edges: np.ndarray, compressed: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
-    """Fills the rows of each batch; whether it has a fault.
+    """Fills the rows of each batch and returns which batches have a fault.
 
     Batch n has the bytes up to ends[n] and the rows up to edges[n + 1].
     """
@@ -209,10 +204,10 @@ def _fill(
 def _columns(
     data: np.ndarray, rows: np.ndarray, headers: np.ndarray, selection: RecordSelection
 ) -> Iterator[Columns]:
-    """The wanted ones of these records.
+    """Yields the columns of the selected records.
 
     Args:
-        headers: of each the header of its batch (format.batch.BATCH).
+        headers: the batch header of each record (format.batch.BATCH).
     """
     offsets = headers["base_offset"] + rows["offset_delta"]
     created_ms = headers["base_timestamp_ms"] + rows["timestamp_delta_ms"]
@@ -239,7 +234,7 @@ def _columns(
 
 
 def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
-    """What the batches of these records say of them; null where their magic has no such field."""
+    """Returns columns from batch headers; null if the magic has no such field."""
     legacy = headers["magic"] < batch.MAGIC_2
     columns: Columns = {}
     for name in names:
@@ -255,12 +250,12 @@ def _origin_columns(headers: np.ndarray, names: Sequence[str]) -> Columns:
 
 
 def _size(sizes: np.ndarray) -> pa.Array:
-    """Sizes, null for what is null."""
+    """Returns sizes; a negative size becomes null."""
     return pa.array(np.ascontiguousarray(sizes), mask=sizes < 0)
 
 
 def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Array:
-    """The splits of data, null where a size is negative."""
+    """Returns slices of data; null if a size is negative."""
     offsets = np.append(0, np.cumsum(np.maximum(sizes, 0), dtype=np.int64))
     values = np.empty(int(offsets[-1]), np.uint8)
     _gather(data, np.ascontiguousarray(positions), offsets, values)
@@ -274,7 +269,7 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
 def _gather(
     data: np.ndarray, positions: np.ndarray, offsets: np.ndarray, values: np.ndarray
 ) -> None:
-    """Copies a split of data to each place of values."""
+    """Copies a slice of data to each place of values."""
     for row in range(len(positions)):
         start, stop = offsets[row], offsets[row + 1]
         for byte in range(stop - start):
@@ -282,7 +277,7 @@ def _gather(
 
 
 def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
-    """The headers of each record: most have none."""
+    """Returns the headers of each record; most have none."""
     headers: list[list[tuple]] = [[] for _ in range(len(rows))]
     for place in np.flatnonzero(rows["header_count"]).tolist():
         (batch_record,) = record.records_from_rows(data.data, rows[place : place + 1])
@@ -293,9 +288,9 @@ def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
 def _decode_single(
     row: np.void, data: memoryview, selection: RecordSelection
 ) -> Iterator[Columns | UnreadableBatch]:
-    """The records of one batch, some thousand at a time, or its fault.
+    """Yields the records of one batch, thousands at a time, or its fault.
 
-    Of messages within a wrapper each has a checksum too.
+    Messages in a wrapper have checksums of their own.
     """
     try:
         batch_records.ensure_valid(data)
@@ -305,7 +300,7 @@ def _decode_single(
         if invalid := next(
             (batch_record for batch_record in inner_records if batch_record.is_valid is False), None
         ):
-            # within a wrapper that is whole
+            # here the wrapper itself is sound
             raise CorruptBytes(0, verbatim(f"Record is corrupt (stored crc = {invalid.crc})"))
     except CorruptBytes as fault:
         position = int(row["position"])

@@ -1,15 +1,15 @@
-"""Which of several replicas of a topic-partition is read, and why.
+"""Chooses which of several replicas of a topic-partition is read, and gives the reason.
 
-The one that the others would follow: a replica that lost an election drops what it alone has when
-it is started again (analysis/comparison/leader_epochs.py), and those records are not part of
-the log any more.
+The replica that the others would follow is read. A replica that lost an election drops its own
+extra records when it starts again (analysis/comparison/leader_epochs.py), so they are no longer
+part of the log.
 
     offers-0 of broker 1   epochs (0, 0) (2, 120) (3, 180), ends at 225
     offers-0 of broker 2   epochs (0, 0) (2, 120) (5, 180), ends at 180: elected last, is read
 
-Of replicas with the same latest epoch the longest has all that the others have. Of those as long
-as that the leader is read, as the newest metadata log of the cluster names it, and without one the
-replica with the largest log start: deleteRecords reaches the leader first.
+The longest replica with the latest epoch has everything that the others have. If several are
+equally long, the leader is read according to the cluster's newest metadata log. Without one, it is
+the replica with the largest log start, because deleteRecords reaches the leader first.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 
 class ReplicaReason(StrEnum):
-    """Why a replica is read: the first criterion that it alone meets."""
+    """Why a replica is read: the first criterion that only it meets."""
 
     ONLY = "only replica"
     LATEST_EPOCH = "latest leader epoch"
@@ -46,7 +46,7 @@ class ReplicaReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Replica:
-    """A replica: its broker, its partition, and the leader epochs that it is chosen by."""
+    """A replica with its broker, its partition and its leader epochs."""
 
     broker_name: str
     broker: Broker
@@ -55,13 +55,13 @@ class _Replica:
 
     @property
     def node_id(self) -> int:
-        """NO_LEADER where meta.properties does not name it."""
+        """The node id, or NO_LEADER if meta.properties does not have it."""
         node_id = self.broker.node_number
         return NO_LEADER if node_id is None else node_id
 
 
 class _Cluster:
-    """The brokers of one cluster; their newest metadata log is read when it is first needed."""
+    """The brokers of one cluster; their newest metadata log is read when first needed."""
 
     def __init__(self, brokers: Sequence[Broker]) -> None:
         self._brokers = brokers
@@ -72,7 +72,7 @@ class _Cluster:
         return max(images, key=lambda image: image.end_offset)
 
     def leader(self, partition: Partition) -> PartitionLeader | None:
-        """Who leads a partition, or led it last; None where no metadata log tells."""
+        """Returns the current or last leader of a partition, or None if unknown."""
         topic_id = partition.topic_id or self._image.topic_ids.get(partition.topic, "")
         leader = self._image.leaders.get(topic_id, {}).get(partition.partition)
         return leader if leader and leader.leader != NO_LEADER else None
@@ -81,12 +81,12 @@ class _Cluster:
 def select_replicas(
     name: str, inventory: Inventory, filters: PushedFilters, options: SourceOptions
 ) -> dict[int, str | None]:
-    """The partitions that are read, by id, each with why it is this replica of several.
+    """Returns the ids of the partitions that are read, each with the reason for its choice.
 
-    Logs without a known cluster, or of another topic of the same name, are replicas of nothing.
+    A log without a known cluster, or of another topic with the same name, has no other replicas.
 
     Returns:
-        A ReplicaReason, or None where all replicas are read.
+        A ReplicaReason per id, or None if all replicas are read.
     """
     brokers = dict(inventory.brokers)
     lone_ids = {
@@ -130,7 +130,7 @@ def select_replicas(
 
 
 def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, ReplicaReason]:
-    """The replica of a topic-partition that is read, and why: one criterion after the other."""
+    """Returns the replica to read and the reason, by trying the criteria in order."""
     for reason, measure in CRITERIA.items():
         values = [measure(replica, cluster) for replica in replicas]
         best = max(values)
@@ -143,10 +143,10 @@ def _choose(replicas: list[_Replica], cluster: _Cluster) -> tuple[_Replica, Repl
 
 
 def _latest_epoch(replica: _Replica, cluster: _Cluster) -> int:
-    """The latest epoch that a replica has seen.
+    """Returns the latest epoch that a replica has seen.
 
-    Batches tell an election only once something was written. Where they have to, because there is
-    no checkpoint, the metadata log tells the leader's epoch.
+    Batches show an election only after something was written. If a checkpoint is missing, so that
+    only the batches are known, the metadata log supplies the leader's epoch.
     """
     epoch = replica.epochs.latest_election
     if not replica.epochs.is_from_batches:
@@ -162,7 +162,7 @@ def _log_end_offset(replica: _Replica, _cluster: _Cluster) -> int:
 
 
 def _is_leader(replica: _Replica, cluster: _Cluster) -> bool:
-    """Whether a metadata log that is not older than the replica says that it leads."""
+    """Returns whether a metadata log that is not older than the replica names it as leader."""
     leader = cluster.leader(replica.partition)
     if leader is None or leader.epoch is None:
         return False
@@ -182,9 +182,10 @@ CRITERIA: dict[ReplicaReason, Callable[[_Replica, _Cluster], int]] = {
 
 
 def _read_replica(broker_name: str, broker: Broker, partition: Partition) -> _Replica:
-    """A replica with the epochs of its checkpoint.
+    """Returns a replica with the epochs of its checkpoint.
 
-    Without one, or where its log directory was not left cleanly, its last batches are read too.
+    If the checkpoint is missing, or the log directory was not stopped cleanly, the last batches are
+    read too.
     """
     log_end = max(end_offset(partition), 0)
     checkpointed = checkpointed_epochs(partition)
@@ -206,7 +207,7 @@ def _take_last_batches(partition: Partition, log_end: int, epochs: LeaderEpochs)
     if not written:
         return
     segment = written[-1]
-    # a log that cannot be read has the epochs of its checkpoint alone; who reads it says why
+    # an unreadable log has only its checkpoint's epochs; reading it later reports the reason
     with suppress(CannotOpen), entry_points(segment) as points:
         start = points.position_before_offset(log_end - 1)
         for batches in HeaderScan(points, start, segment.log.size_bytes):

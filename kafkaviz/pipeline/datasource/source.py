@@ -1,19 +1,20 @@
-"""A broker directory as a data source of Spark.
+"""Broker directories as a data source of Spark.
 
-spark.read.format("kafka_batches").load(DIR), after kafkaviz.pipeline.register(spark).
+Call kafkaviz.pipeline.register(spark), then spark.read.format("kafka_batches").load(DIR).
 
-    kafka_segments      a row a segment: its files, and what reading them says
-    kafka_batches       a row a batch, from its header
-    kafka_records       a row a record, of any magic and codec; keys, values and headers with option
-    payload=true
-    kafka_files         a row a record, with the columns and options of Spark's own kafka source
-    kafka_offset_index  a row a written slot of an .index
-    kafka_time_index    a row a written slot of a .timeindex
+    kafka_segments      one row per segment: its files and their contents
+    kafka_batches       one row per batch, from its header
+    kafka_records       one row per record, of any magic and codec; with keys, values and headers
+                        if payload=true
+    kafka_files         one row per record, with the columns and options of Spark's kafka source
+    kafka_offset_index  one row per written slot of an .index
+    kafka_time_index    one row per written slot of a .timeindex
 
-Columns and options: source_schema.py, and consumer_options.py of kafka_files. The options topics,
-partitions, offsets and timestamps skip files and byte ranges, and no row outside of them is given;
-what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown_probe.py). DIR is a
-broker directory, one partition directory, or an archive; load([DIR, DIR]) reads several.
+Columns and options are in source_schema.py, and in consumer_options.py for kafka_files. The options
+topics, partitions, offsets and timestamps skip files and byte ranges, and rows outside of them are
+never returned. Conditions in WHERE skip data too if Spark keeps pushed filters separate
+(pushdown_probe.py). DIR is a broker directory, one partition directory, or an archive; load([DIR,
+DIR]) reads several.
 """
 
 import logging
@@ -104,11 +105,11 @@ if TYPE_CHECKING:
     from kafkaviz.format.names import PartitionName
 
 LOG = logging.getLogger("kafkaviz")
-EXACT_COLUMNS = {  # by whose limits a format leaves out rows one by one, where these are more
+EXACT_COLUMNS = {  # columns that filter single rows exactly; else topic and partition
     "kafka_records": ("topic", "partition", "offset", "timestamp_ms"),
     "kafka_files": ("topic", "partition", "offset"),
 }
-S3A_VARIABLES = {  # settings of Hadoop's, below spark.hadoop.fs.s3a
+S3A_VARIABLES = {  # Hadoop's settings below spark.hadoop.fs.s3a
     "access.key": "AWS_ACCESS_KEY_ID",
     "secret.key": "AWS_SECRET_ACCESS_KEY",
     "session.token": "AWS_SESSION_TOKEN",
@@ -118,18 +119,17 @@ S3A_VARIABLES = {  # settings of Hadoop's, below spark.hadoop.fs.s3a
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the six formats known to a session, one of Spark Connect too.
+    """Registers the six formats in a session, which may be one of Spark Connect.
 
-    No setting of it is changed.
-
-    Workers of a local session that was given no Python run this one: Spark's default is the first
-    python3 on PATH, which need not have kafkaviz. On a cluster, and on the server of Spark Connect,
-    PYSPARK_PYTHON names theirs. Any other Python is asked whether it has kafkaviz.
+    No setting of the session is changed. If a local session has no configured Python, its workers
+    run this Python, because Spark's default is the first python3 on PATH, which may lack kafkaviz.
+    On a cluster or a Spark Connect server, PYSPARK_PYTHON selects theirs. Any other Python is asked
+    whether it has kafkaviz.
 
     Raises:
-        KafkavizError: it has not.
+        KafkavizError: it does not.
     """
-    # Spark Connect has no context
+    # a session of Spark Connect has no context
     master = cast(str, spark.conf.get("spark.master", ""))
     context = getattr(spark, "sparkContext", None)
     has_python = (
@@ -156,9 +156,9 @@ def register(spark: "SparkSession") -> None:
 
 
 def session_credentials(spark: "SparkSession") -> tuple[tuple[str, str], ...]:
-    """What the session's settings of Hadoop's s3a say, as variables of the environment.
+    """Returns the session's settings of Hadoop's s3a as environment variables.
 
-    Neither an option nor a plan has them: they go along within the class of the format.
+    They are sent within the class of the format, never in options or plans.
     """
     values = {
         variable: cast(str, spark.conf.get(f"spark.hadoop.fs.s3a.{name}", ""))
@@ -179,9 +179,9 @@ def session_source(
     is_local: bool,
     credentials: tuple[tuple[str, str], ...] = (),
 ) -> type["KafkaSource"]:
-    """The format as this session may use it.
+    """Returns the format for this session.
 
-    Spark sends a class that was made here along, with what is said in it.
+    Spark sends a class that is created here with its attributes.
     """
     flags = {
         "PUSHES_FILTERS": pushes_filters,
@@ -196,30 +196,30 @@ def session_source(
 
 
 class KafkaSource(DataSource):
-    """What the six have in common; FORMAT is the name that format() takes."""
+    """Base class of the six formats; FORMAT is the name for format()."""
 
     FORMAT = ""
-    READERS: tuple[type["KafkaReader"], type["KafkaReader"]]  # without pushed filters, and with
-    # Spark refuses a source that takes filters where they are off, and may mix them up
-    # (pushdown_probe.py)
+    READERS: tuple[type["KafkaReader"], type["KafkaReader"]]  # without and with pushed filters
+    # Spark refuses a source that takes filters if they are disabled, and may mix them up
+    # (pushdown_probe.py).
     PUSHES_FILTERS = False
-    IS_LOCAL = True  # the workers are on the machine that plans a query
-    CREDENTIALS: tuple[tuple[str, str], ...] = ()  # of the session, for object stores
+    IS_LOCAL = True  # whether the workers are on the machine that plans a query
+    CREDENTIALS: tuple[tuple[str, str], ...] = ()  # the session's credentials for object stores
 
     @classmethod
     def name(cls) -> str:
-        """As spark.read.format takes it."""
+        """Returns the name for spark.read.format."""
         return cls.FORMAT
 
     @one_line()
     def schema(self) -> "StructType":
-        """The columns, in order.
+        """Returns the columns, in order.
 
-        Of a table in Spark's catalog the first one carries the options (table_options.py).
+        For a table in Spark's catalog, the first column carries the options (table_options.py).
 
         Raises:
-            BadOption: for one that is not there.
-            CannotOpen: for a table without a directory, which no query could name.
+            BadOption: a column does not exist.
+            CannotOpen: a table has no directory, which a query could not add.
         """
         values = table_options.without_properties(self.options, self.has_option)
         schema = from_arrow_schema(self.columns(self.parse_options(values)))
@@ -230,36 +230,36 @@ class KafkaSource(DataSource):
 
     @staticmethod
     def has_option(name: str) -> bool:
-        """Whether the format has an option of that name, in lower case."""
+        """Returns whether the format has an option with this lower-case name."""
         return name in (*NAMES, *SPARK_OPTIONS)
 
     @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
-        """The options of the format.
+        """Parses the options of the format.
 
         Raises:
-            BadOption: for one that it does not have.
+            BadOption: the format does not have an option.
         """
         return parse_options(values)
 
     def columns(self, options: SourceOptions) -> pa.Schema:
-        """The columns with these options, in order."""
+        """Returns the columns with these options, in order."""
         return columns(self.FORMAT, options)
 
     def available_columns(self, options: SourceOptions) -> pa.Schema:
-        """All columns that a schema of the caller's own may have."""
+        """Returns all columns that a user-defined schema may have."""
         return self.columns(replace(options, columns=()))
 
     def streamReader(self, schema: "StructType") -> "StreamRefusal":
-        """A reader that refuses: a directory is read as it is at one time."""
+        """Returns a reader that refuses, because a directory is read only in its present state."""
         return StreamRefusal(self.FORMAT)
 
     @one_line()
     def writer(self, schema: "StructType", overwrite: bool) -> NoReturn:  # noqa: FBT001 - as Spark calls it
-        """None.
+        """Refuses to write.
 
         Raises:
-            BadOption: always: a broker's files are only read.
+            BadOption: always, because a broker's files are only read.
         """
         raise BadOption(message("option.no_writer", format=self.FORMAT))
 
@@ -267,13 +267,13 @@ class KafkaSource(DataSource):
 
     @one_line()
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """A reader of all or some of the columns.
+        """Returns a reader of all or some of the columns.
 
         Raises:
-            BadOption: for a schema of the caller's own that has others.
+            BadOption: a user-defined schema has other columns.
         """
         values = table_options.without_properties(self.options, self.has_option)
-        if values.keys().isdisjoint(SPARK_OPTIONS):  # no load(), so a table of the catalog
+        if values.keys().isdisjoint(SPARK_OPTIONS):  # without load(), it is a table of the catalog
             values = table_options.attached(schema) | values
         available_schema = self.available_columns(self.parse_options(values))
         for field in arrow_schema(schema):
@@ -302,57 +302,54 @@ class KafkaSource(DataSource):
 
 
 class SegmentsSource(KafkaSource):
-    """A row a segment."""
+    """One row per segment."""
 
     FORMAT = "kafka_segments"
 
 
 class BatchesSource(KafkaSource):
-    """A row a batch."""
+    """One row per batch."""
 
     FORMAT = "kafka_batches"
 
 
 class RecordsSource(KafkaSource):
-    """A row a record."""
+    """One row per record."""
 
     FORMAT = "kafka_records"
 
 
 class FilesSource(KafkaSource):
-    """A row a record, as Spark's own kafka source has it."""
+    """One row per record, in the form of Spark's own kafka source."""
 
     FORMAT = consumer_options.FORMAT
 
     @staticmethod
     def has_option(name: str) -> bool:
-        """Whether Spark's source, or this format, has an option of that name, in lower case."""
+        """Returns whether Spark's source or this format has an option with this lower-case name."""
         return consumer_options.has_option(name)
 
     @staticmethod
     def parse_options(values: Mapping[str, str]) -> SourceOptions:
-        """Those of Spark's source."""
         return consumer_options.parse_consumer_options(values)
 
     def columns(self, options: SourceOptions) -> pa.Schema:
-        """Those of Spark's source."""
         return consumer_options.consumer_columns(cast(ConsumerOptions, options))
 
     def available_columns(self, options: SourceOptions) -> pa.Schema:
-        """Those of Spark's source, and the replica."""
         return self.columns(
             replace(cast(ConsumerOptions, options), columns=(), include_replica=True)
         )
 
 
 class OffsetIndexSource(KafkaSource):
-    """A row a slot of an .index."""
+    """One row per slot of an .index."""
 
     FORMAT = "kafka_offset_index"
 
 
 class TimeIndexSource(KafkaSource):
-    """A row a slot of a .timeindex."""
+    """One row per slot of a .timeindex."""
 
     FORMAT = "kafka_time_index"
 
@@ -369,16 +366,16 @@ assert {source.FORMAT for source in SOURCES} == {*FORMATS, consumer_options.FORM
 
 
 class ReadTask(InputPartition):
-    """What one Spark task reads, behind rows that are known already: of problems."""
+    """The splits that one Spark task reads, after rows of problems that are already known."""
 
     def __init__(self, splits: list[SourceSplit], rows: Sequence[dict] = ()) -> None:
         self.splits, self.rows = splits, rows
 
 
 class KafkaReader(DataSourceReader):
-    """Plans in one process of Python, reads in the workers.
+    """Plans a read in one Python process and reads in the workers.
 
-    It is pickled on the way, with what was asked for.
+    It is pickled for the workers, with the requested columns and limits.
     """
 
     def __init__(
@@ -391,15 +388,14 @@ class KafkaReader(DataSourceReader):
         is_local: bool = True,
         credentials: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        """Plans a read.
+        """Takes the request.
 
         Args:
             option_values: the options, with the directory as path, or several as paths.
-            schema: the columns that are wanted, in the caller's spelling.
-            available: the names of the format's columns, where the caller may spell them otherwise.
-            is_local: the workers are on this machine.
-            credentials: variables of the environment, where a process that plans or reads lacks
-                them.
+            schema: the requested columns, in the caller's spelling.
+            available: the names of the format's columns, which the caller may spell differently.
+            is_local: whether the workers are on this machine.
+            credentials: environment variables that the planning or reading process may lack.
         """
         self._credentials = credentials
         self.options = self._parse_options(option_values)
@@ -421,12 +417,12 @@ class KafkaReader(DataSourceReader):
 
     @one_line()
     def partitions(self) -> list[ReadTask]:
-        """The tasks.
+        """Plans the tasks.
 
         Raises:
-            Malformed: a topic-partition that is asked for cannot be read, unless the mode makes it
-                a row.
-            DataLoss: records that options of kafka_files name are not there.
+            Malformed: a requested topic-partition cannot be read, and the mode does not make it a
+                row.
+            DataLoss: records that options of kafka_files name do not exist.
         """
         file_system.use_credentials(dict(self._credentials))
         paths = [path for directory in self._directories for path in expand(directory)]
@@ -476,22 +472,22 @@ class KafkaReader(DataSourceReader):
             [ReadTask([], rows)] if rows or not read_tasks else []
         )
 
-    _is_split = False  # whether options say into how many tasks a partition is divided
+    _is_split = False  # whether options say into how many tasks a partition is split
 
     def _plan_filters(self, disk_inventory: Inventory) -> PushedFilters:
-        """The filters that the plan goes by."""
+        """Returns the filters for the plan."""
         return self._filters
 
     def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges | None:
-        """The offsets of each partition by id, where each has its own."""
+        """Returns the offset ranges of each partition by id, or None without such ranges."""
         return None
 
     def _check_stable(self, key: TopicPartition, transactions: PartitionTransactions) -> None:
-        """Raises where offsets that are asked for lie behind the last stable one."""
+        """Raises if requested offsets are after the last stable one."""
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
+        """Yields the rows of a task."""
         with one_line():
             for rows in self._read(partition):
                 yield rows if rows.schema.names == self._names else rows.rename_columns(self._names)
@@ -507,7 +503,7 @@ class KafkaReader(DataSourceReader):
         yield from source_reader.read(partition.splits)
 
     def _describe_plan(self, disk_inventory: Inventory, read_tasks: list[list[SourceSplit]]) -> str:
-        """What is read and what is skipped, for the log: Spark's plans do not show options."""
+        """Describes the read and skipped data for the log, as Spark's plans do not show options."""
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
@@ -518,10 +514,10 @@ class KafkaReader(DataSourceReader):
         )
 
     def _open(self, directory: str) -> Broker:
-        """The broker of a directory.
+        """Opens the broker of a directory.
 
         Raises:
-            CannotOpen: for an archive that the workers of a cluster would not see unpacked.
+            CannotOpen: it is an archive, which workers of a cluster would not see unpacked.
         """
         path = absolute_path(directory) if address.parse(directory) else Path(directory)
         if not self._is_local and (
@@ -550,9 +546,9 @@ class KafkaReader(DataSourceReader):
             ) from None
 
     def _unread_rows(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
-        """A problem that hides rows, of which a topic-partition's directory is one.
+        """Returns the rows for a problem that hides rows: an unreadable partition directory.
 
-        Without a checkpoint no row is lost.
+        A missing checkpoint hides no rows.
         """
         name = names.parse_directory(problem.path.name)
         if name is None or not problem.is_unread:
@@ -567,7 +563,7 @@ class KafkaReader(DataSourceReader):
         return self._rows(broker_name, name, problem) if is_selected else []
 
     def _gap_rows(self, broker_name: str, partition: Partition, gap: RemoteGap) -> list[dict]:
-        """The row of offsets that are not there, where the mode makes it one."""
+        """Returns a row for missing offsets, if the mode makes it one."""
         if gap.last_offset is None:
             offsets = message("tiered.offsets_from", first=gap.first_offset)
         else:
@@ -578,7 +574,7 @@ class KafkaReader(DataSourceReader):
         return [first | row for row in self._rows(broker_name, partition.name, problem)]
 
     def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
-        """The row of a problem, where the mode makes it one."""
+        """Returns a row for a problem, if the mode makes it one."""
         what = str(message("errors.of_path", path=problem.path, problem=problem.what))
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
         return (
@@ -587,14 +583,14 @@ class KafkaReader(DataSourceReader):
 
 
 class StreamRefusal(DataSourceStreamReader):
-    """Says that a stream cannot be had, where Spark shows it best: at the first offset."""
+    """Refuses to stream at the first offset, where Spark shows the error best."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @one_line()
     def initialOffset(self) -> dict:
-        """None.
+        """Refuses to stream.
 
         Raises:
             BadOption: always.
@@ -602,23 +598,22 @@ class StreamRefusal(DataSourceStreamReader):
         raise BadOption(message("option.no_stream", format=self._name))
 
     def partitions(self, start: dict, end: dict) -> list[InputPartition]:
-        """None."""
         return []
 
     def read(self, partition: InputPartition) -> Iterator[tuple]:
-        """Nothing."""
         return iter(())
 
 
 class PushingReader(KafkaReader):
-    """The same, which also skips by what stands in WHERE."""
+    """A KafkaReader that also skips data by the filters in WHERE."""
 
     def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps what can be skipped by.
+        """Keeps the limits of the filters.
 
         Returns:
-            The filters by which Spark has to look at every row again; the others it shows as
-            PushedFilters. Where a problem is a row, which has no such columns, these are all.
+            The filters that Spark must apply again to every row; it shows the others as
+            PushedFilters. If problems are rows, these are all filters, because such rows lack the
+            columns.
         """
         self._filters = add_filters(filters, option_filters(self._name, self.options))
         if self.options.mode == PERMISSIVE:
@@ -628,7 +623,7 @@ class PushingReader(KafkaReader):
 
 
 class FilesReader(KafkaReader):
-    """The reader of kafka_files: of each partition the offsets that its options name."""
+    """The reader of kafka_files, with an offset range per partition."""
 
     def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
         return consumer_options.parse_consumer_options(values)
@@ -651,7 +646,7 @@ class FilesReader(KafkaReader):
         return replace(self._filters, topics=(*self._filters.topics, topics))
 
     def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges:
-        # a partition that WHERE leaves out is there all the same
+        # partitions that WHERE excludes must exist all the same
         filters = PushedFilters(topics=self._filters.topics[-1:])
         replica_ids = select_replicas(self._name, disk_inventory, filters, self.options)
         partitions = [
@@ -672,7 +667,7 @@ class FilesReader(KafkaReader):
 
 
 class PushingFilesReader(FilesReader, PushingReader):
-    """The same, which also skips by what stands in WHERE."""
+    """A FilesReader that also skips data by the filters in WHERE."""
 
 
 KafkaSource.READERS = (KafkaReader, PushingReader)
@@ -680,9 +675,9 @@ FilesSource.READERS = (FilesReader, PushingFilesReader)
 
 
 def arrow_schema(schema: "StructType") -> pa.Schema:
-    """The columns in Arrow's types, with times in UTC.
+    """Returns the columns in Arrow's types, with times in UTC.
 
-    to_arrow_schema of Spark 4.1 has no argument for the zone, and takes UTC by itself.
+    to_arrow_schema of Spark 4.1 has no time zone argument and always uses UTC.
     """
     has_timezone = "timezone" in signature(to_arrow_schema).parameters
     return to_arrow_schema(schema, timezone="UTC") if has_timezone else to_arrow_schema(schema)

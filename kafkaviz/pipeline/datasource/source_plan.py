@@ -1,13 +1,12 @@
-"""What a read of the data source consists of.
+"""Plans a read of the data source: splits of segments, packed into tasks by names and sizes.
 
-Splits of segments, packed into tasks by names and sizes alone.
-
-Segments that cannot hold what is asked for are left out by the names of their directories and
-files: one of base offset 1000 before one of base offset 2000 holds no offset 2500. A big segment is
-cut into equal splits; whoever reads split 3 of 8 finds the batch where it begins by the index
-(source_reader.py). Files are opened here for records alone: the .txnindex files and a producer
-snapshot, which tell what became of most transactions (transactions.py), and to choose among several
-replicas (replica_choice.py). The tasks read the batches that tell the rest (transaction_tail.py).
+Segments without requested rows are skipped by the names of their directories and files: a segment
+with base offset 1000 before one with 2000 does not contain offset 2500. A large segment is cut into
+equal splits, and a task that reads split 3 of 8 finds its first batch by the index
+(source_reader.py). Files are opened here only for records. These are the .txnindex files and a
+producer snapshot, which decide most transactions (transactions.py), and files to choose among
+several replicas (replica_choice.py). The tasks read the batches that decide the other transactions
+(transaction_tail.py).
 """
 
 from bisect import bisect_right
@@ -30,18 +29,18 @@ from kafkaviz.search.fetch import READ_COMMITTED
 CUT = ("kafka_batches", *RECORD_FORMATS)
 INDEXES = ("kafka_offset_index", "kafka_time_index")
 TransactionLookup = Callable[[str, Partition], PartitionTransactions]
-FILE_COST_BYTES = 4096  # of a segment whose .log is not read
+FILE_COST_BYTES = 4096  # the cost of a segment whose .log is not read
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceSplit:
-    """The n-th of so many equal parts of a segment's .log; its indexes go with the first.
+    """One of `count` equal parts of a segment's .log; the indexes belong to the first one.
 
     Attributes:
-        following: the next segment, which may hold the markers of transactions that are open at the
-            end of this one; where they count.
-        is_last: of its partition, where the end of the log decides about several splits; what
-            concerns all of them is said once.
+        following: the next segment, if the markers of transactions that are open at the end of this
+            one matter.
+        is_last: whether it is the last split that depends on the same tail of the log. Only this
+            split reports problems of the tail.
     """
 
     segment_task: SegmentTask
@@ -49,22 +48,22 @@ class SourceSplit:
     count: int = 1
     transactions: PartitionTransactions = NO_TRANSACTIONS
     following: LogSegment | None = None
-    replica_reason: str | None = None  # of ReplicaReason, where one of several is read
-    offsets: NumberRange = ALL  # of which its rows are, where each partition has its own
+    replica_reason: str | None = None  # a ReplicaReason, or None if all replicas are read
+    offsets: NumberRange = ALL  # the offsets of its rows, if each partition has its own range
     is_last: bool = False
 
     def edge(self, number: int) -> int:
-        """The byte from which split `number` looks for its first batch."""
+        """Returns the byte from which split `number` searches its first batch."""
         return self.segment_task.log_bytes * number // self.count
 
     @property
     def log_bytes(self) -> int:
-        """About how much of the .log it takes."""
+        """The approximate number of bytes of .log in it."""
         return self.edge(self.number + 1) - self.edge(self.number)
 
 
 def describe_splits(splits: Sequence[SourceSplit]) -> str:
-    """Which splits of which segments, for the log."""
+    """Describes splits of segments for the log."""
     return ", ".join(
         f"{task.topic}-{task.partition}/{task.segment.base_offset}"
         + (f" part {split.number + 1} of {split.count}" if split.count > 1 else "")
@@ -76,16 +75,17 @@ def describe_splits(splits: Sequence[SourceSplit]) -> str:
 
 @dataclass(frozen=True)
 class RowBounds:
-    """The offsets and the times that rows may lie at."""
+    """The offsets and times that rows may have."""
 
     offsets: NumberRange = ALL
     times_ms: NumberRange = ALL
 
 
 def option_filters(name: str, options: SourceOptions) -> PushedFilters:
-    """What the options ask of a format.
+    """Returns the limits that the options set for a format.
 
-    A batch is within a range of offsets if it has one of them, a segment if by its name it may.
+    A batch is in a range of offsets if it has one of them. A segment is in it if its name allows
+    that.
     """
     offsets, times_ms = options.offsets, options.timestamps
     numbers = {"offset": offsets, "timestamp_ms": times_ms}
@@ -103,10 +103,10 @@ def option_filters(name: str, options: SourceOptions) -> PushedFilters:
 
 
 def row_bounds(name: str, filters: PushedFilters) -> RowBounds:
-    """What a query asks of a format, as offsets and times of records.
+    """Returns the offsets and times of records that a query asks for.
 
-    A batch whose base offset or last offset lies behind a limit is behind it with all its offsets;
-    the same goes for what lies before.
+    Limits on base_offset and last_offset limit the offsets of a batch, because a batch with all
+    offsets outside of such a limit does not match it.
     """
     if name in RECORD_FORMATS:
         return RowBounds(filters.limits("offset"), filters.limits("timestamp_ms"))
@@ -129,13 +129,14 @@ def tasks(
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
     is_split: bool = False,
 ) -> list[list[SourceSplit]]:
-    """The splits of each task, in the order of the directories.
+    """Returns the splits of each task, in the order of the directories.
 
     Args:
         reads_log: whether the .log files are read at all.
-        transactions_of: gives the transactions of a broker's topic-partition, where they count.
-        offset_ranges: of each partition by id, in ascending order; no others are read.
-        is_split: whether each of these ranges is for tasks of its own.
+        transactions_of: returns the transactions of a broker's topic-partition; None if they do not
+            matter.
+        offset_ranges: the ranges of each partition by id, ascending; other partitions are not read.
+        is_split: whether each range has its own tasks.
     """
     splits = list(
         _splits(
@@ -167,10 +168,10 @@ def remote_gaps(
     options: SourceOptions,
     offset_ranges: Mapping[int, Sequence[NumberRange]] | None = None,
 ) -> Iterator[tuple[str, Partition, RemoteGap]]:
-    """What a query asks for that tiered storage should have and does not, with the broker's name.
+    """Yields requested offsets that are missing in tiered storage, with the broker's name.
 
     Args:
-        offset_ranges: as for tasks.
+        offset_ranges: the ranges of each partition; see tasks.
     """
     if not any(partition.remote_gaps for _, partition in inventory.partitions):
         return
@@ -188,7 +189,7 @@ def remote_gaps(
 
 
 def _asked_offsets(name: str, filters: PushedFilters) -> NumberRange:
-    """The offsets that rows of a format may be of."""
+    """Returns the offsets that rows of a format may have."""
     if name in (*INDEXES, "kafka_segments"):
         return filters.limits("offset")
     return row_bounds(name, filters).offsets
@@ -231,13 +232,13 @@ def _splits(
             continue
         following = bisect_right(bases, entry.segment.base_offset)
         for offsets in ranges:
-            # a range of its own may be a small part of the segment, which its index finds
+            # a separate range may be a small part of the segment, which the index finds
             is_whole = not is_split or (offsets.least <= first and last <= offsets.most)
             is_cut = name in CUT and is_whole
             offset_range = offsets & row_bounds(name, filters).offsets
             range_transactions = transactions.in_range(first, last, min(last, offset_range.most))
             log_bytes = segment_task.log_bytes
-            # else each split would look for the same offsets
+            # otherwise each split would search the same offsets
             is_cut &= _expected_bytes(entry, log_bytes, last, offset_range) > options.task_bytes
             count = max(1, ceil(log_bytes / options.task_bytes)) if is_cut else 1
             yield from (
@@ -259,13 +260,13 @@ def _splits(
 def _expected_bytes(
     entry: InventoryEntry, log_bytes: int, last: float, offset_range: NumberRange
 ) -> float:
-    """About how much of a .log holds the offsets that are asked for.
+    """Returns about how many bytes of a .log have the requested offsets.
 
-    Nobody knows the end of the last segment: its records are taken to be as long as those of the
-    segment before, else as long as they can be.
+    The end of the last segment is unknown. Its records are assumed to be as long as those of the
+    segment before, or else as long as possible.
 
     Args:
-        last: offset of the segment.
+        last: the last offset of the segment.
     """
     base_offset = entry.segment.base_offset
     first, end = max(base_offset, offset_range.least), min(last, offset_range.most) + 1
@@ -280,7 +281,7 @@ def _expected_bytes(
 
 
 def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
-    """The partition, and the range of its offsets, that a split is of."""
+    """Returns the partition and the offset range of a split."""
     task = split.segment_task
     return task.broker, task.topic, task.partition, split.offsets
 
@@ -288,7 +289,7 @@ def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
 def _select_entries(
     name: str, inventory: Inventory, filters: PushedFilters, replica_ids: Container[int]
 ) -> Iterator[tuple[InventoryEntry, list[int]]]:
-    """The segments that may have rows, each with the base offsets of those in use beside it."""
+    """Yields the segments that may have rows, with the base offsets of the partition's segments."""
     offset_column = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     offset_range = _asked_offsets(name, filters)
     bases: dict[int, list[int]] = {}
@@ -307,14 +308,13 @@ def _select_entries(
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
-    """The first and the last offset that rows of a segment may have.
+    """Returns the first and last offset that rows of a segment may have.
 
-    Up to the base offset of the next one.
-
-    An index may say whatever fits into its four bytes.
+    The last one is before the base offset of the next segment. An index, however, may contain any
+    value that fits into its four bytes.
 
     Args:
-        bases: of the segments in use.
+        bases: the base offsets of the segments in use.
     """
     base_offset = segment.base_offset
     if name in INDEXES:
@@ -324,9 +324,9 @@ def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, floa
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
-    """Whether the file that the rows are from is there, and in use.
+    """Returns whether the file with the rows exists and is in use.
 
-    A .deleted, .cleaned or .swap repeats rows of another.
+    A .deleted, .cleaned or .swap file repeats rows of another file.
     """
     file = {"kafka_offset_index": segment.index, "kafka_time_index": segment.timeindex}.get(
         name, segment.log
@@ -335,5 +335,4 @@ def _has_rows(name: str, segment: Segment) -> bool:
 
 
 def _bases(partition: Partition) -> list[int]:
-    """The base offsets of the segments in use, in their order."""
     return [segment.base_offset for segment in partition.live]

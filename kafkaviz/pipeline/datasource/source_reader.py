@@ -1,12 +1,10 @@
-"""What a task of the data source does.
+"""Reads the splits of a task of the data source, as far as the query needs, as Arrow batches.
 
-Each of its splits read as far as the query needs it, as Arrow record batches.
-
-A split begins at the first batch from its edge on that an index entry proves and ends where the
-next one begins, so that any number of splits gives the same rows. Within it the indexes say where
-the offsets or times that are asked for may begin and end; what they say is compared with the .log
-first (log/entry_points.py), and where it is wrong the entire split is read. What cannot be read
-ends the query; or it is a row or a line in the log, as mode says, and behind damage reading goes on
+A split begins at the first batch after its edge that an index entry proves, and it ends where the
+next one begins. So the rows are the same for any number of splits. In a split, the indexes show
+where the requested offsets or times begin and end. Entries are first verified against the .log
+(log/entry_points.py), and if they are wrong, the entire split is read. Depending on the mode,
+unreadable data ends the query, becomes a row, or is logged. After damage, reading continues
 (log/resync_scan.py).
 """
 
@@ -78,11 +76,11 @@ UNREAD = message("option.permissive")
 
 
 class Malformed(KafkavizError):
-    """What ends a query: a file that cannot be read, or bytes in it that break their format."""
+    """The error that ends a query: a file cannot be read, or its bytes are malformed."""
 
 
 class SourceReader:
-    """The reading of one format: which rows of which columns."""
+    """Reads requested rows and columns of one format."""
 
     def __init__(
         self,
@@ -92,23 +90,24 @@ class SourceReader:
         options: SourceOptions,
         check_stable: StableCheck,
     ) -> None:
-        """Takes what is asked for.
+        """Takes the request.
 
         Args:
-            schema: the columns in their order.
-            filters: rows outside of it may be left out, and most are.
-            check_stable: raises where offsets of a topic-partition that are asked for lie behind
-                the last stable one.
+            schema: the columns, in order.
+            filters: the limits of rows; most rows outside of them are left out.
+            check_stable: raises if requested offsets of a topic-partition are after the last stable
+                one.
         """
         self._check_stable = check_stable
         self._name, self._schema, self._filters, self._options = name, schema, filters, options
         self._bounds = row_bounds(name, filters)
 
     def read(self, splits: Sequence[SourceSplit]) -> Rows:
-        """All that the splits hold, in their order.
+        """Yields the rows of the splits, in order.
 
         Raises:
-            Malformed: for what cannot be read, unless the mode makes it a row or leaves it out.
+            Malformed: something cannot be read, and the mode neither makes it a row nor leaves it
+                out.
         """
         readers = {
             "kafka_segments": self._segment,
@@ -117,7 +116,7 @@ class SourceReader:
             "kafka_files": self._records,
         }
         for split in splits:
-            # what it caches goes with it
+            # a copy, so that cached index contents are dropped with it
             split = replace(
                 split,
                 segment_task=replace(
@@ -138,7 +137,7 @@ class SourceReader:
                 )
 
     def _follow_tail(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, SourceSplit]:
-        """The split with its transactions, once the end of the log that decides them is read."""
+        """Returns the split with its transactions, after reading the tail that decides them."""
         if split.transactions.tail is None:
             return split
         segment_task = split.segment_task
@@ -152,7 +151,7 @@ class SourceReader:
         own_path = segment_task.segment.with_log().log.path
         for problem in problems:
             if problem.path == own_path and problem.kind != MARKER:
-                continue  # reading the split says it
+                continue  # reading the split reports it
             what = str(message("errors.of_path", path=problem.path, problem=problem.what))
             is_row = becomes_row(what, is_unread=problem.is_unread, mode=self._options.mode)
             if is_row and split.is_last:
@@ -162,7 +161,7 @@ class SourceReader:
         return replace(split, transactions=transactions)
 
     def _is_undecided(self, split: SourceSplit) -> bool:
-        """Whether nothing of a split is committed, as a transaction before it is open."""
+        """Returns whether no record of a split is committed because of an open transaction."""
         stable_offset = split.transactions.stable_offset
         return (
             self._options.isolation == READ_COMMITTED
@@ -170,7 +169,7 @@ class SourceReader:
         )
 
     def _refuse_cut(self, split: SourceSplit) -> Rows:
-        """A .log that is shorter than when the query was planned: what it lacks is lost."""
+        """Reports a .log that is shorter than when the query was planned, so records are lost."""
         log = split.segment_task.segment.log
         if log is None or not reads_log(self._name, self._schema):
             return
@@ -290,14 +289,15 @@ class SourceReader:
     def _decide(
         self, split: SourceSplit, points: EntryPoints, parts: Iterator[np.ndarray | Hole]
     ) -> Iterator[tuple[np.ndarray | Hole | Message, PartitionTransactions]]:
-        """Holds what is known of the transactions against the markers in the .log.
+        """Verifies the known transactions against the markers in the .log.
 
         From the first batch of a transaction on, all headers of the split are read before its
-        records, and those after the split up to the marker that ends what is open there.
+        records. Headers after the split are read up to the marker that ends the last open
+        transaction.
 
         Yields:
-            Each part with the transactions that decide about it; before them a message where a
-            .txnindex is wrong. The markers decide then.
+            Each part with the transactions that decide about it. Before these, a message if a
+            .txnindex is wrong; then the markers decide.
         """
         claimed, collected = split.transactions, []
         for part in parts:
@@ -322,10 +322,10 @@ class SourceReader:
         parts: Sequence[np.ndarray | Hole],
         batches: np.ndarray,
     ) -> tuple[PartitionTransactions, LogSegment | None]:
-        """The transactions as the markers have them, and the segment whose .txnindex is wrong.
+        """Returns the transactions by the markers, and the segment with a wrong .txnindex or None.
 
-        Markers that a hole may hide are not held against anything. Nothing is claimed about batches
-        outside the offsets of the query, and what is after the split is not fetched from a store.
+        If a hole may hide markers, nothing is verified. Batches outside of the query's offsets are
+        not verified, and bytes after the split are not fetched from a store.
         """
         claimed, observed = split.transactions, ObservedTransactions()
         segment, last = split.segment_task.segment.with_log(), batches[-1]
@@ -353,7 +353,7 @@ class SourceReader:
     def _record_columns(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
     ) -> Columns:
-        """The columns of records as the format has them."""
+        """Returns the columns of records in the form of the format."""
         if self._name == "kafka_files":
             return consumer_records.columns(columns)
         if "timestamp" in self._schema.names:
@@ -363,7 +363,7 @@ class SourceReader:
     def _add_aborted(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
     ) -> Columns:
-        """The columns with what became of the transaction of each record: null while it is open."""
+        """Adds whether the transaction of each record was aborted; null if it is still open."""
         if "aborted" not in self._schema.names:
             return columns
         owners = np.searchsorted(batches["position"], columns["batch_position"])
@@ -378,12 +378,9 @@ class SourceReader:
     # ---- the way through a .log
 
     def _walk(self, split: SourceSplit, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
-        """The batches of a split, as far as offsets and times do not rule them out.
-
-        Behind them what was none.
-        """
+        """Yields the batches of a split within the offsets and times, and then the holes."""
         if split.count > 1 and (index := split.segment_task.segment.index):
-            with file.reader(index.path):  # without it this split and the next would not meet
+            with file.reader(index.path):  # raises if unreadable, as splits would not meet
                 pass
         start, stop = edges(split, points)
         if start is None:
@@ -403,12 +400,12 @@ class SourceReader:
     def _narrow(
         self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
     ) -> tuple[int, int]:
-        """The split without what lies before and behind the limits."""
+        """Returns the split without the parts before and after the limits."""
         times_ms, late_ms = self._bounds.times_ms, self._options.late_ms
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
-            points.header(start)  # a store then gives what follows by the same request
+            points.header(start)  # a store then gives the following bytes in the same request
             stop = min(stop, points.position_behind_offset(offsets.most))
         if times_ms.least >= 0 and late_ms != ANY and start < stop:
             start = max(start, points.position_before_time(times_ms.least))
@@ -419,12 +416,15 @@ class SourceReader:
         return start, stop
 
     def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
-        """How much is read at once: of large batches, where not every one is wanted, the header."""
+        """Returns how many bytes to read at once.
+
+        This is the size of a header if batches are large and some of them are skipped.
+        """
         everything = self._name == "kafka_batches" and not self._bounds.times_ms.is_limited
         return CHUNK_BYTES if everything else chunk_bytes(points, start)
 
     def _may_hold(self, batches: np.ndarray, offsets: NumberRange) -> np.ndarray:
-        """Which batches may hold a record that is asked for, by what their headers say."""
+        """Returns which batches may hold a requested record, by their headers."""
         times_ms = self._bounds.times_ms
         mask = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
         if not times_ms.is_limited:
@@ -443,9 +443,9 @@ class SourceReader:
         return late_ms if isinstance(late_ms, int) else inf
 
     def _sorted_entries(self, split: SourceSplit) -> Generator[pa.RecordBatch, None, np.ndarray]:
-        """All entries of the .index, where the column of slots is asked for.
+        """Returns all entries of the .index by position, if the column of slots is requested.
 
-        One that cannot be read is a problem of the segment.
+        If the .index cannot be read, this is reported as a problem of the segment.
         """
         entries = np.empty(0, OFFSET_ENTRY)
         if "entry_slot" in self._schema.names:
@@ -458,7 +458,7 @@ class SourceReader:
     # ---- rows
 
     def _row_mask(self, rows: np.ndarray) -> np.ndarray:
-        """Which rows the limits on their columns allow."""
+        """Returns which rows are within the limits of their columns."""
         mask, names = np.ones(len(rows), bool), field_names(rows.dtype)
         for column, limits in self._filters.numbers.items():
             if column in names:
@@ -504,7 +504,7 @@ class SourceReader:
         *,
         is_unread: bool = False,
     ) -> Rows:
-        """What cannot be read, as the mode has it."""
+        """Handles something that cannot be read, according to the mode."""
         if not becomes_row(what, is_unread=is_unread, mode=self._options.mode):
             return
         row: dict[str, Any] = {**_partition_columns(segment_task), "problem": what}
@@ -532,10 +532,10 @@ def _follow(
     stop: int,
     claimed: PartitionTransactions,
 ) -> bool:
-    """Takes batches until all that is open has ended.
+    """Takes batches until all open transactions have ended.
 
     Returns:
-        Whether all of them were taken, and something is still open.
+        Whether all batches were taken, and a transaction is still open.
     """
     scan = HeaderScan(points, start, stop, chunk_bytes(points, start))
     for part in chain([np.empty(0, BATCH)], scan):
@@ -546,15 +546,15 @@ def _follow(
 
 
 def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
-    """Whether something that cannot be read is a row.
+    """Returns whether something that cannot be read becomes a row.
 
-    If not, and bytes are wrong, it is a line in the log.
+    If damaged bytes do not become a row, they are logged.
 
     Args:
-        is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
+        is_unread: whether it is a file that cannot be opened, so that its content is unknown.
 
     Raises:
-        Malformed: it is to end the query.
+        Malformed: it must end the query.
     """
     if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
         raise Malformed(
@@ -568,24 +568,24 @@ def becomes_row(what: str, *, is_unread: bool, mode: str) -> bool:
 
 
 def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
-    """A row of what could not be read; what it does not say is null."""
+    """Returns a row about a problem; missing values are null."""
     return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
 
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
-    """Whether any of these columns takes reading the .log."""
+    """Returns whether any of these columns requires reading the .log."""
     return name in ("kafka_batches", *RECORD_FORMATS) or (
         name == "kafka_segments" and not set(STATISTICS_COLUMNS).isdisjoint(schema.names)
     )
 
 
 def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
-    """Where a split begins, and where the next split that has a beginning does.
+    """Returns where a split begins, and where the next split with a beginning does.
 
     All readers of a segment find the same places, whichever splits they read.
 
     Returns:
-        None for the first where no batch is proven to begin in the split.
+        None for the first value if no batch is proven to begin in the split.
     """
     size_bytes = split.segment_task.log_bytes
     start = (
@@ -603,7 +603,7 @@ def edges(split: SourceSplit, points: EntryPoints) -> tuple[int | None, int]:
 
 
 def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
-    """Whether it is nothing but zeros, as log.preallocate leaves them behind what was written."""
+    """Returns whether a hole is all zeros, which log.preallocate leaves after the written part."""
     buffer = np.empty(CHUNK_BYTES, np.uint8)
     with file.reader(segment.log.path) as read:
         for position in range(hole.start, hole.stop, CHUNK_BYTES):
@@ -613,7 +613,7 @@ def _is_preallocated(segment: LogSegment, hole: Hole) -> bool:
 
 
 def _begins_behind(batch: np.void | None, timestamp_ms: float) -> bool:
-    """Whether the first record of a batch is newer than this, as far as its header shows."""
+    """Returns whether the first record of a batch is newer, as far as the header shows."""
     if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
         return False
     first_ms = (

@@ -1,8 +1,7 @@
-"""The columns of the data source: each format's, in order, and its options as text.
+"""The columns of each format of the data source, in order, and the parsing of its options.
 
-The formats give what the catalog's tables give, column for column, but for kafka_records and
-whether a checksum is right, which no catalog holds, and what all segments of a partition say
-together.
+The columns equal those of the catalog's tables, with these exceptions: kafka_records, the column
+crc_valid, which no catalog has, and columns that depend on all segments of a partition.
 """
 
 import re
@@ -29,17 +28,17 @@ RECORDS = pa.schema(
         ("batch_position", LONG),
         ("offset", LONG),
         ("timestamp_ms", LONG),
-        ("is_control", BOOL),  # a transaction marker or another record that no consumer gets to see
-        ("key_size_bytes", INT),  # null for a null key
+        ("is_control", BOOL),  # a transaction marker or another record that consumers never get
+        ("key_size_bytes", INT),  # null if the key is null
         ("value_size_bytes", INT),
         ("header_count", INT),
     ]
 )
-# what the header of its batch says of a record, and its time as Spark has times
+# the columns from the header of a record's batch, and its time in Spark's type
 RECORD_ORIGIN = pa.schema(
     [
-        ("timestamp", TIMESTAMP),  # null for -1
-        ("leader_epoch", INT),  # of batches of magic 2 alone, as are the producer's two
+        ("timestamp", TIMESTAMP),  # null instead of -1
+        ("leader_epoch", INT),  # null unless the magic is 2; so are the two columns of the producer
         ("producer_id", LONG),
         ("producer_epoch", INT),
         ("is_transactional", BOOL),
@@ -47,9 +46,9 @@ RECORD_ORIGIN = pa.schema(
 )
 BATCH_TIMES = pa.schema([("base_timestamp", TIMESTAMP), ("max_timestamp", TIMESTAMP)])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
-ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
+ABORTED = pa.field("aborted", BOOL)  # null if the transaction is still open
 PROBLEM = pa.field("problem", STRING)
-REPLICA_REASON = pa.field("replica_reason", STRING)  # why this replica of several is read
+REPLICA_REASON = pa.field("replica_reason", STRING)  # why this replica was chosen
 KNOWN_OF_PROBLEMS = ("broker", "topic", "partition")
 PARTITION_COLUMNS = ("roll_reason", "segment_bytes", "segment_bytes_source")
 OLDER_COLUMNS: dict[str, pa.Schema] = {
@@ -61,7 +60,7 @@ OLDER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,
 }
-# they follow those that options add, so that these stay where they were
+# These follow the columns that options add, so that those keep their positions.
 NEWER_COLUMNS: dict[str, pa.Schema] = {
     "kafka_batches": BATCH_TIMES,
     "kafka_records": pa.schema([*RECORD_ORIGIN, REPLICA_REASON]),
@@ -70,7 +69,7 @@ FORMATS: dict[str, pa.Schema] = {
     name: pa.schema([*columns, *NEWER_COLUMNS.get(name, ())])
     for name, columns in OLDER_COLUMNS.items()
 }
-# null in no row; where a problem may be a row, what KNOWN_OF_PROBLEMS names alone
+# Columns that are never null. If problems are rows, only KNOWN_OF_PROBLEMS are never null.
 NOT_NULL: dict[str, frozenset[str]] = {
     name: frozenset((*KNOWN_OF_PROBLEMS, *names.split()))
     for name, names in {
@@ -88,20 +87,20 @@ NOT_NULL: dict[str, frozenset[str]] = {
     }.items()
 }
 TASK_BYTES, MIN_TASK_BYTES = 128 << 20, 16 << 10
-RECORD_FORMATS = ("kafka_records", "kafka_files")  # of which a replica more would repeat every row
+RECORD_FORMATS = ("kafka_records", "kafka_files")  # here each further replica repeats every row
 ANY = "any"
-# as Spark's own sources have them
+# the modes of Spark's own sources
 FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 ONE_REPLICA, ALL_REPLICAS = REPLICAS = ("one", "all")
-# whose rows have a timestamp that takes no further reading
+# formats whose rows have a timestamp without further reading
 TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
-SPARK_OPTIONS = ("path", "paths")  # options that load() itself adds
-MAX_SHOWN = 200  # characters of a value that an error repeats
+SPARK_OPTIONS = ("path", "paths")  # options that load() adds
+MAX_SHOWN = 200  # the longest value that an error repeats
 
 
 class BadOption(KafkavizError):
-    """An option of the data source that means nothing."""
+    """An invalid option of the data source."""
 
     def __init__(self, what: Message) -> None:
         """Keeps the message, with long values cut."""
@@ -118,31 +117,31 @@ class BadOption(KafkavizError):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions:
-    """The options of a read, as spark.read.option takes them.
+    """The options of a read, for spark.read.option.
 
     Those of kafka_files are in consumer_options.py.
 
     Attributes:
-        columns: names, separated by commas; all by default.
+        columns: column names, separated by commas; all by default.
         topics: names or patterns with * and ?, separated by commas.
-        partitions: their numbers or ranges, as 0,4-7.
-        offsets, timestamps: a range, both ends included, and no row outside of it is given.
+        partitions: numbers or ranges, such as 0,4-7.
+        offsets: a range, both ends included; no row outside of it is returned.
+        timestamps: a range, both ends included; no row outside of it is returned.
         payload: "true" adds key, value and headers to kafka_records.
-        mode: what becomes of that which cannot be read. FAILFAST ends the query; PERMISSIVE adds
-            the column problem, and a row for each such thing (problems: "true" is an older word for
-            it); DROPMALFORMED leaves out bytes that are wrong, and says so in the log of the
-            worker, but a file that cannot be opened ends the query all the same.
-        isolation: of the reader of kafka_records; read_uncommitted gives records of aborted and
-            open transactions too, with the column aborted.
-        replicas: "one" reads one replica of each topic-partition, "all" each broker's; not given,
-            one in kafka_records and all elsewhere.
-        late_ms: how far a record may be older than one that stands before it; not given, records
-            come in any order; "any" does not go by the .timeindex either.
+        mode: how unreadable data is handled. FAILFAST ends the query. PERMISSIVE adds the column
+            problem and a row per problem (problems: "true" is an older form). DROPMALFORMED leaves
+            out damaged bytes and reports them in the worker's log; a file that cannot be opened
+            still ends the query.
+        isolation: the isolation of kafka_records; read_uncommitted also returns records of aborted
+            and open transactions, with the column aborted.
+        replicas: "one" reads one replica of each topic-partition, "all" those of each broker; by
+            default one in kafka_records, and all elsewhere.
+        late_ms: how much older than an earlier record a record may be. By default records may be in
+            any order; with "any" the .timeindex is not used either.
         renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future.
-        task_bytes: of .log a task.
-        tiered: the store of the remote segments of the directories, read before those that are
-            still there.
-        explain: "true" writes what is read and what is skipped into the log, where Spark shows it.
+        task_bytes: the bytes of .log per task.
+        tiered: the store of the directories' remote segments, which are read before the local ones.
+        explain: "true" logs which files are read and which are skipped; Spark shows that log.
     """
 
     columns: tuple[str, ...] = ()
@@ -166,10 +165,10 @@ NAMES = tuple(field.name for field in fields(SourceOptions))
 
 
 def parse_options(values: Mapping[str, str]) -> SourceOptions:
-    """The options that were given.
+    """Parses the given options.
 
     Raises:
-        BadOption: for one that there is not, or a value that means nothing.
+        BadOption: an option is unknown, or a value is invalid.
     """
     unknown = [name for name in values if name.lower() not in (*NAMES, *SPARK_OPTIONS)]
     if unknown:
@@ -211,10 +210,10 @@ def parse_options(values: Mapping[str, str]) -> SourceOptions:
 
 
 def columns(name: str, read_options: SourceOptions) -> pa.Schema:
-    """The columns of a format with these options.
+    """Returns the columns of a format with these options.
 
     Raises:
-        BadOption: for a column or a limit that it does not have.
+        BadOption: the format does not have a column or a limit.
     """
     if read_options.timestamps.is_limited and name not in TIMED_FORMATS:
         raise BadOption(message("option.no_timestamps", names=TIMED_FORMATS, name=name))
@@ -227,10 +226,10 @@ def columns(name: str, read_options: SourceOptions) -> pa.Schema:
 def select_columns(
     name: str, available: Sequence[pa.Field], names: Sequence[str], *, not_null: Container[str]
 ) -> pa.Schema:
-    """Of the columns of a format those of these names, in their order; all without names.
+    """Returns the columns of a format with these names, in their order; all if names is empty.
 
     Raises:
-        BadOption: for a name that is none of them, or stands there twice.
+        BadOption: a name is unknown, or it occurs twice.
     """
     by_name = {field.name: field for field in available}
     names = match_case(names, by_name)
@@ -248,13 +247,13 @@ def select_columns(
 
 
 def match_case(names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """The names, each as the known ones write it: Spark's columns are the same in any case."""
+    """Returns the names in the spelling of the known ones, as Spark's columns ignore case."""
     by_lower = {name.lower(): name for name in known}
     return [by_lower.get(name.lower(), name) for name in names]
 
 
 def _available_columns(name: str, read_options: SourceOptions) -> list[pa.Field]:
-    """Those of the options stand where they always stood: newer columns follow them."""
+    """Returns all columns; newer ones follow those of options, which keep their positions."""
     is_of_records = name == "kafka_records"
     return [
         *OLDER_COLUMNS[name],
@@ -271,7 +270,7 @@ def _parse_names(text: str) -> tuple[str, ...]:
 
 
 def _parse_range(option: str, text: str) -> NumberRange:
-    """5000-5999, 5000-, -5999 or 5000."""
+    """Parses 5000-5999, 5000-, -5999 or 5000."""
     match = NUMBERS.fullmatch(text.strip())
     if not match or text.strip() == "-":
         raise BadOption(message("option.no_range", option=option, value=text))
@@ -280,9 +279,9 @@ def _parse_range(option: str, text: str) -> NumberRange:
 
 
 def _parse_times(option: str, text: str) -> NumberRange:
-    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it.
+    """Parses FROM/TO, FROM/ or /TO; each is milliseconds since 1970 or an ISO 8601 time.
 
-    Numbers also as _parse_range takes them.
+    A range of numbers in the form of _parse_range is allowed too.
     """
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _parse_range(option, text)
@@ -313,10 +312,10 @@ def _build_range(option: str, text: str, first: int | None, last: int | None) ->
 
 
 def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
-    """One of these words.
+    """Returns the text if it is one of these words.
 
     Raises:
-        BadOption: for another one.
+        BadOption: it is another one.
     """
     if text not in words:
         raise BadOption(message("option.no_choice", option=option, words=words, value=text))
@@ -324,10 +323,10 @@ def parse_choice(option: str, text: str, words: tuple[str, ...]) -> str:
 
 
 def parse_bool(option: str, text: str) -> bool:
-    """True or false.
+    """Parses "true" or "false" in any case.
 
     Raises:
-        BadOption: for anything else.
+        BadOption: it is anything else.
     """
     if text.lower() not in ("true", "false"):
         raise BadOption(message("option.no_flag", option=option, value=text))
@@ -335,10 +334,10 @@ def parse_bool(option: str, text: str) -> bool:
 
 
 def parse_number(option: str, text: str, least: int) -> int:
-    """A whole number of 64 bits that is not below the least.
+    """Parses a 64-bit integer that is at least `least`.
 
     Raises:
-        BadOption: for anything else.
+        BadOption: it is anything else.
     """
     try:
         number = int(text)

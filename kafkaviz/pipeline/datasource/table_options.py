@@ -1,13 +1,13 @@
-"""The options of a table that CREATE TABLE ... USING kafka_records has put into Spark's catalog.
+"""The options of a table that was created by CREATE TABLE ... USING kafka_records.
 
-Spark hands a table's options to the source only at CREATE TABLE, mixed with its own properties; at
-SELECT they are gone (seen with Spark 4.1 to 4.3; V2SessionCatalog and CatalogV2Util):
+Spark passes a table's options to the source only at CREATE TABLE, mixed with its own properties. At
+SELECT they are missing (seen with Spark 4.1 to 4.3; V2SessionCatalog and CatalogV2Util):
 
-    CREATE TABLE     provider, owner, location, path, comment, external, collation, what
-                     TBLPROPERTIES says, and each option twice, as topics and as option.topics
-    SELECT           none of these, only the options of the query itself (WITH), and the columns
+    CREATE TABLE     provider, owner, location, path, comment, external, collation, the
+                     TBLPROPERTIES, and each option twice: topics and option.topics
+    SELECT           only the options of the query itself (WITH), and the columns
 
-So the options travel with the columns: as metadata of the first one, which the catalog keeps.
+So the options are stored as metadata of the first column, which the catalog keeps.
 """
 
 import json
@@ -17,24 +17,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-PROVIDER = "provider"  # TableCatalog.PROP_PROVIDER, which every table has, and no load
+PROVIDER = "provider"  # TableCatalog.PROP_PROVIDER; tables have it, loads do not
 OPTION_PREFIX = "option."  # TableCatalog.OPTION_PREFIX
 METADATA_KEY = "kafkaviz.options"
-SECRETS = "kafka."  # of a consumer: passwords may be among them, and one alone has an effect
+SECRETS = "kafka."  # options of a consumer, which may be passwords; only one of them has an effect
 ISOLATION_LEVEL = "kafka.isolation.level"
 
 
 def is_table(values: Mapping[str, str]) -> bool:
-    """Whether these are the properties of a table, not the options of a load."""
+    """Returns whether these are properties of a table, rather than options of a load."""
     return PROVIDER in _by_lower_name(values)
 
 
 def without_properties(
     values: Mapping[str, str], has_option: Callable[[str], bool]
 ) -> dict[str, str]:
-    """The options alone, without what Spark or TBLPROPERTIES say of a table.
+    """Returns only the options, without properties of Spark or TBLPROPERTIES.
 
-    A name that OPTIONS gave stays, so that a mistyped one is refused.
+    A name given in OPTIONS is kept even if it is unknown, so that a mistyped one is refused.
     """
     if not is_table(values):
         return dict(values)
@@ -48,7 +48,7 @@ def without_properties(
 
 
 def attach(schema: "StructType", values: Mapping[str, str]) -> None:
-    """Makes the options part of the columns, for the queries of the table."""
+    """Stores the options in the columns, for queries of the table."""
     plain_values = {
         name: value
         for name, value in values.items()
@@ -58,7 +58,7 @@ def attach(schema: "StructType", values: Mapping[str, str]) -> None:
 
 
 def attached(schema: "StructType") -> dict[str, str]:
-    """The options that the columns of a table carry."""
+    """Returns the options stored in the columns of a table."""
     for field in schema.fields:
         if METADATA_KEY in (field.metadata or {}):
             return json.loads(field.metadata[METADATA_KEY])
