@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.binary import codec, varint
+from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import checksum_range
 from kafkaviz.binary.decoders.output import SLACK_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
@@ -37,7 +37,7 @@ from kafkaviz.format.batch import (
     MAGIC_2,
     rows,
 )
-from kafkaviz.format.record_sizes import take_sizes
+from kafkaviz.format.record_sizes import SIZE_BITS, delta_of_key, sort_keys, take_sizes
 from kafkaviz.format.walk import (
     CHUNK_BYTES,
     MAX_ROWS,
@@ -66,6 +66,7 @@ CHECKED_BATCH: np.dtype = np.dtype(
 # oddities: a message in a wrapper fails its checksum; the largest timestamp differs from the header
 # of a batch with CreateTime; offsets do not increase, or leave the header's range
 MESSAGE_CRC, TIMES, OFFSETS = 1, 2, 4
+MAYBE = -1  # not known before the deltas were read one by one
 RECORD: np.dtype = np.dtype(
     [  # one record or message
         ("batch_position", "i8"),  # the batch's position in the .log
@@ -513,19 +514,19 @@ def _read_records(
         The number of records stored.
     """
     position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
-    key_bytes, value_bytes = np.int64(0), np.int64(0)
-    newest_delta_ms, is_unordered = np.int64(-(2**63)), False
-    next_offset, lowest_bit = np.uint64(0), np.uint64(1)  # of zigzag-encoded offset deltas
-    while count < batch.record_count:
+    key_bytes, value_bytes, size_sums = np.int64(0), np.int64(0), np.int64(0)
+    newest_key, last_key, is_unordered, slow_count = -1, -1, False, 0
+    newest_ms, last_delta, is_slow_unordered = np.int64(-(2**63)), np.int64(-1), False
+    record_count = batch.record_count
+    while count < record_count:
         if not keep:
-            next_position, key_size, value_size, timestamp, offset = take_sizes(data, position, end)
+            next_position, sizes, word = take_sizes(data, position, end)
             if next_position > 0:
-                key_bytes += key_size
-                value_bytes += value_size
-                newest_delta_ms = max(newest_delta_ms, varint.unfold64(timestamp))
-                # zigzag-encoded numbers from 0 on are even and keep their order
-                is_unordered |= (offset < next_offset) | (offset & lowest_bit != 0)
-                next_offset = offset + np.uint64(2)
+                size_sums += sizes
+                time_key, offset_key = sort_keys(word)
+                newest_key = max(newest_key, time_key)
+                is_unordered |= offset_key <= last_key
+                last_key = offset_key
                 position, count = next_position, count + 1
                 continue
         code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
@@ -537,10 +538,10 @@ def _read_records(
             row_count += 1
         key_bytes += max(row.key_size_bytes, 0)
         value_bytes += max(row.value_size_bytes, 0)
-        newest_delta_ms = max(newest_delta_ms, row.timestamp_delta_ms)
-        offset = np.uint64(row.offset_delta) << lowest_bit
-        is_unordered |= (offset < next_offset) | (row.offset_delta < 0)
-        next_offset = offset + np.uint64(2)
+        newest_ms = max(newest_ms, row.timestamp_delta_ms)
+        is_slow_unordered |= row.offset_delta <= last_delta
+        last_delta = max(last_delta, row.offset_delta)
+        slow_count += 1
         position, count = next_position, count + 1
     if fault == NONE and count > 0 and position < end:
         fault = RECORD_COUNT
@@ -550,20 +551,47 @@ def _read_records(
     batch.records_read, batch.records_bytes, batch.key_bytes, batch.value_bytes = (
         count,
         position - start,
-        key_bytes,
-        value_bytes,
+        key_bytes + (size_sums & (1 << SIZE_BITS) - 1),
+        value_bytes + (size_sums >> SIZE_BITS),
     )
     if fault == NONE and count > 0:
-        last_delta = batch.last_offset - batch.base_offset
-        is_unordered |= next_offset > np.uint64(max(last_delta, 0) + 1) << lowest_bit
-        oddities = OFFSETS if is_unordered else 0
-        is_append_time = batch.attributes & LOG_APPEND_TIME != 0
-        if not is_append_time and (
-            batch.base_timestamp_ms + newest_delta_ms != batch.max_timestamp_ms
-        ):
-            oddities |= TIMES
+        oddities = MAYBE
+        if slow_count == count:
+            oddities = _oddities(batch, newest_ms, last_delta, is_slow_unordered)
+        elif not slow_count and not is_unordered and newest_key >= 0:
+            deltas = delta_of_key(newest_key), delta_of_key(last_key)
+            oddities = _oddities(batch, deltas[0], deltas[1], False)
+        if slow_count < count and oddities != 0:
+            oddities = _read_deltas(data, start, end, is_compressed, batch, row)
         batch.oddities = oddities
     return row_count
+
+
+@njit(cache=True, boundscheck=True)
+def _read_deltas(
+    data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
+) -> int:
+    """Reads the readable records of a batch once more, for what is odd about their deltas."""
+    position, newest_ms, last_delta, is_unordered = start, np.int64(-(2**63)), np.int64(-1), False
+    for _ in range(batch.record_count):
+        _, position, _, _ = record.take_record(data, position, end, is_compressed, row)
+        newest_ms = max(newest_ms, row.timestamp_delta_ms)
+        is_unordered |= row.offset_delta <= last_delta
+        last_delta = max(last_delta, row.offset_delta)
+    return _oddities(batch, newest_ms, last_delta, is_unordered)
+
+
+@njit(cache=True, boundscheck=True)
+def _oddities(
+    batch: np.record, newest_ms: np.int64 | int, last_delta: np.int64 | int, is_unordered: bool
+) -> int:
+    """What is odd about the records of a batch, by their newest and their last delta."""
+    is_outside = last_delta > max(batch.last_offset - batch.base_offset, 0)
+    oddities = OFFSETS if is_unordered or is_outside else 0
+    is_append_time = batch.attributes & LOG_APPEND_TIME != 0
+    if not is_append_time and batch.base_timestamp_ms + newest_ms != batch.max_timestamp_ms:
+        oddities |= TIMES
+    return oddities
 
 
 @njit(cache=True, boundscheck=True)

@@ -9,18 +9,17 @@ take_record.
 import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
-from kafkaviz.binary.words import load_8, load_32, load_64, trailing_zeros
+from kafkaviz.binary.words import load_8, load_32, load_64, to_int, trailing_zeros
 
 SLACK_BYTES = 16  # take_sizes may read this many bytes after the records
+SIZE_BITS = 32  # bits of a size, and of the sum of the sizes in a batch
 NOTHING = np.uint64(0)
 _LAST_BYTES = np.uint64(0x8080808080808080)  # the last byte of a varint has this bit clear
 _LONGEST_DELTA_BITS = 5 * 8  # longest varint of an offset delta
 
 
 @njit(cache=True)
-def take_sizes(
-    data: np.ndarray, position: int, end: int
-) -> tuple[int, int, int, np.uint64, np.uint64]:
+def take_sizes(data: np.ndarray, position: int, end: int) -> tuple[int, int, np.uint64]:
     """Reads the record at a position; also called by compiled functions.
 
     Args:
@@ -28,13 +27,14 @@ def take_sizes(
         end: the position after the last record of the batch.
 
     Returns:
-        The position after the record, the sizes of key and value (0 for null), and the deltas of
-        timestamp and offset, not unfolded. All are 0 if take_record must read the record.
+        The position after the record, the sizes of key and value (0 for null) in one number, in
+        which the value's begins at SIZE_BITS, and the word for sort_keys. All are 0 if take_record
+        must read the record.
     """
     size, body = _small_size(data, position)
     record_end = body + size
     if size <= 0 or record_end > end:
-        return 0, 0, 0, NOTHING, NOTHING
+        return 0, 0, NOTHING
     # after the attributes: timestamp delta, offset delta, size of the key
     word = load_64(data, body + 1)
     bits = ~word & _LAST_BYTES
@@ -43,51 +43,60 @@ def take_sizes(
     offset_end = trailing_zeros(bits) + 1
     bits &= bits - np.uint64(1)
     if bits == 0 or offset_end - timestamp_end > _LONGEST_DELTA_BITS:
-        return 0, 0, 0, NOTHING, NOTHING
+        return 0, 0, NOTHING
     key_size, key = _small_size(data, body + 1 + (offset_end >> 3))
     key_size = max(key_size, 0)
     if key == 0 or key_size > record_end - key:
-        return 0, 0, 0, NOTHING, NOTHING
+        return 0, 0, NOTHING
     value_size, value = _small_size(data, key + key_size)
     value_size = max(value_size, 0)
     if value == 0 or value_size > record_end - value:
-        return 0, 0, 0, NOTHING, NOTHING
+        return 0, 0, NOTHING
     header_count, header_end = _small_size(data, value + value_size)
     if header_count < 0 or header_end == 0:
-        return 0, 0, 0, NOTHING, NOTHING
+        return 0, 0, NOTHING
     for _ in range(2 * header_count):
         size, start = _small_size(data, header_end)
         if size < 0 or start == 0 or size > record_end - start:
-            return 0, 0, 0, NOTHING, NOTHING
+            return 0, 0, NOTHING
         header_end = start + size
     if header_end != record_end:
-        return 0, 0, 0, NOTHING, NOTHING
-    timestamp = _join_sevens(word, timestamp_end)
-    offset = _join_sevens(word >> np.uint64(timestamp_end), offset_end - timestamp_end)
-    return record_end, key_size, value_size, timestamp, offset
+        return 0, 0, NOTHING
+    return record_end, key_size | value_size << SIZE_BITS, word
+
+
+@njit(cache=True, inline="always")
+def sort_keys(word: np.uint64) -> tuple[int, int]:
+    """The deltas of timestamp and offset in the word of take_sizes, as numbers to compare.
+
+    Numbers of the same kind have the order of the deltas, and the sign: see _sort_key.
+    """
+    bits = ~word & _LAST_BYTES
+    timestamp_end = trailing_zeros(bits) + 1
+    timestamp_bytes = word & (bits ^ (bits - np.uint64(1)))
+    bits &= bits - np.uint64(1)
+    offset_bytes = (word & (bits ^ (bits - np.uint64(1)))) >> np.uint64(timestamp_end)
+    return _sort_key(timestamp_bytes), _sort_key(offset_bytes)
+
+
+@njit(cache=True, inline="always")
+def _sort_key(varint_bytes: np.uint64) -> int:
+    """The bytes of a varint as a number, its sign bit moved to the sign of that number.
+
+    The first byte of a varint is the lowest one. So these numbers have the order of the varints
+    that are not below zero, if each varint has as few bytes as possible: Kafka writes no others.
+    """
+    return to_int((varint_bytes >> np.uint64(1)) | (varint_bytes << np.uint64(63)))
 
 
 @njit(cache=True)
-def _join_sevens(word: np.uint64, bits: int) -> np.uint64:
-    """Joins the low seven bits of each byte in a word, lowest byte first.
-
-    Args:
-        bits: the number of low bits that are used, 8 to 64.
-    """
-    if bits == 8:
-        return word & np.uint64(0x7F)
-    if bits == 16:
-        return word & np.uint64(0x7F) | word >> np.uint64(1) & np.uint64(0x3F80)
-    word &= np.uint64(0x7F7F7F7F7F7F7F7F) >> np.uint64(64 - bits)
-    word = (word & np.uint64(0x007F007F007F007F)) | (
-        (word & np.uint64(0x7F007F007F007F00)) >> np.uint64(1)
-    )
-    word = (word & np.uint64(0x00003FFF00003FFF)) | (
-        (word & np.uint64(0x3FFF00003FFF0000)) >> np.uint64(2)
-    )
-    return (word & np.uint64(0x000000000FFFFFFF)) | (
-        (word & np.uint64(0x0FFFFFFF00000000)) >> np.uint64(4)
-    )
+def delta_of_key(key: int) -> int:
+    """The delta that has a sort key, which is not below zero."""
+    varint_bytes, number = np.uint64(key) << np.uint64(1), NOTHING
+    for place in range(8):
+        seven_bits = varint_bytes >> np.uint64(8 * place) & np.uint64(0x7F)
+        number |= seven_bits << np.uint64(7 * place)
+    return to_int(number >> np.uint64(1))
 
 
 @njit(cache=True)

@@ -6,6 +6,7 @@ import gzip
 import json
 import struct
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,15 @@ from kafkaviz.binary.decoders import runs
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy_messages, record
 from kafkaviz.format.batch import BATCH
-from kafkaviz.format.deep_scan import CHECKED_BATCH, FAULTS, RECORD, DeepScan, ScanChunk
+from kafkaviz.format.deep_scan import (
+    CHECKED_BATCH,
+    FAULTS,
+    OFFSETS,
+    RECORD,
+    TIMES,
+    DeepScan,
+    ScanChunk,
+)
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import WalkEnd, walk
 from kafkaviz.log.archives.archive import unpack_if_archive
@@ -469,6 +478,46 @@ def test_sizes_alone_are_those_of_the_records(sizes, deltas, headers, flips, nam
     data = head + fields + stored
     batches, _, faults, _ = scan(data, with_records=False)
     assert (batches == scan(data)[0]).all() and faults == scan(data)[2]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    deltas=st.lists(
+        st.tuples(
+            st.sampled_from([-(2**40), -70, -1, 0, 1, 63, 64, 8191, 8192, 2**40])
+            | st.integers(-100, 20_000),
+            st.sampled_from([-1, 0, 1, 2, 63, 64, 65, 8192, 2**31 - 1]) | st.integers(0, 300),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    is_sorted=st.booleans(),
+    last_delta=st.sampled_from([0, 5, 2**31 - 1]),
+    late_ms=st.sampled_from([0, 0, 0, 1, -1]),
+)
+def test_deltas_that_do_not_fit_the_header(deltas, is_sorted, last_delta, late_ms):
+    """Offsets that do not increase or leave the header's range, and another largest timestamp."""
+    times = [time for time, _ in deltas]
+    offsets = [offset for _, offset in deltas]
+    if is_sorted:
+        offsets = sorted(set(offsets))
+        times = times[: len(offsets)]
+    body = record.build(
+        [
+            Record(offset_delta=offset, timestamp_delta_ms=time, key=None, value=b"v")
+            for time, offset in zip(times, offsets, strict=True)
+        ]
+    )
+    base_ms, count = 2**41, len(offsets)
+    newest_ms = base_ms + max(times) + late_ms
+    fields = HEADER.pack(0, 0, 0, 0, 0, 0, last_delta, base_ms, newest_ms, -1, -1, -1, count)[21:]
+    head = HEADER.pack(7, 49 + len(body), 3, 2, crc32c(fields + body), *[0] * 8)[:21]
+    is_increasing = all(low < high for low, high in pairwise([-1, *offsets]))
+    expected = 0 if is_increasing and offsets[-1] <= last_delta else OFFSETS
+    expected |= TIMES if late_ms else 0
+    for with_records in (False, True):
+        [batch] = scan(head + fields + body, with_records)[0]
+        assert batch["oddities"] == expected
 
 
 def test_sizes_alone_at_every_bit():
