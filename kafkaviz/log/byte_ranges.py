@@ -100,7 +100,6 @@ def read_decompressed(
 
 
 def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
-    """Returns the spans of a file that may have a byte in [start, stop)."""
     name = names.parse_file(info.name)
     kind = "checkpoint" if info.name == names.BOOTSTRAP else name.kind if name else ""
     base_offset = name.base_offset if name else 0
@@ -123,7 +122,6 @@ def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
 
 
 def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop: int) -> list[Span]:
-    """Returns the spans of one region of a .log: a batch, garbage or zeros."""
     size_bytes = region.end - region.position
     if region.kind in (log_regions.BATCH, log_regions.TORN):
         data = file.read(log.info.path, region.position, min(size_bytes, log_regions.BATCH_BYTES))
@@ -157,7 +155,6 @@ def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop:
 def _index_spans(
     info: FileInfo, layout, row_format: spans_table.RowFormat, start: int, stop: int
 ) -> list[Span]:
-    """Returns the slots of an index. The last ones may be unwritten."""
     data, _ = file.read_data(info.path)
     slots = layout.parse(data.ljust(len(data) + -len(data) % row_format.layout.itemsize, b"\0"))
     return _row_spans(
@@ -168,7 +165,6 @@ def _index_spans(
 def _row_spans(
     info: FileInfo, row_format: spans_table.RowFormat, written_bytes: int, start: int, stop: int
 ) -> list[Span]:
-    """Returns the rows that have a byte in the range."""
     row_bytes = row_format.layout.itemsize
     first, last = start - start % row_bytes, stop + -stop % row_bytes
     data = file.read(info.path, first, max(0, min(last, written_bytes) - first))

@@ -203,7 +203,6 @@ class _HeaderWalk:
         yield last_batch
 
     def _look_again(self, batches: np.ndarray, places: np.ndarray) -> None:
-        """Checks the checksums of the batches at these places."""
         for place in places.tolist():
             batches["crc_valid"][place] = batch_records.has_valid_crc(self._read, batches[place])
 

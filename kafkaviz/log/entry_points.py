@@ -158,7 +158,6 @@ def ends_before(segment: LogSegment, offset: int) -> bool:
 
 
 def _is_stored(segment: LogSegment) -> bool:
-    """Returns whether the bytes of a .log come from a remote store."""
     return address.mirror_behind(segment.log.path) is not None
 
 

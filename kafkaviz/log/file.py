@@ -83,7 +83,6 @@ def output_path(path: Path | str) -> Path:
 
 
 def info(path: Path) -> FileInfo:
-    """Returns what the filesystem says about a file."""
     with translate_os_errors(path):
         return _info(path.parent, path.name, os.stat(path))
 

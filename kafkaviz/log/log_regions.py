@@ -44,7 +44,6 @@ class LogFile:
     """A .log with its .index, to find out what a byte belongs to."""
 
     def __init__(self, info: FileInfo) -> None:
-        """Prepares the search without reading the log."""
         self.info, self.size_bytes = info, info.size_bytes
         # the search is by position only, so the base offset does not matter
         self._segment = LogSegment(

@@ -71,8 +71,6 @@ Resource = tuple[int, str]  # (ConfigResource.Type, name); "" names the default 
 
 
 class ConfigValue(NamedTuple):
-    """A setting's value in a CONFIG_RECORD, and where that record is."""
-
     value: str
     file: str  # a name in the directory of the metadata log
     offset: int  # the record's offset; in a snapshot, offsets count from 0

@@ -61,7 +61,6 @@ class SharedScan(BatchObserver[int]):
         return scan.end.position
 
     def _show(self) -> None:
-        """Shows the batches collected so far to the observers."""
         if not self._rows:
             return
         rows = np.concatenate([plain_batches(batches) for batches in self._rows])

@@ -352,7 +352,6 @@ def _free_files(folder: Path) -> int:
 
 
 def _make_folders(folder: Path, budget: UnpackBudget) -> None:
-    """Creates the folder and its parents; each new one is counted."""
     if folder.is_dir():
         return
     _make_folders(folder.parent, budget)
@@ -382,7 +381,6 @@ def _blame_archive(path: Path, member: PurePosixPath) -> Generator[None]:
 
 
 def _ensure_inside(path: PurePosixPath) -> PurePosixPath:
-    """Returns the path if it stays inside the folder into which it is unpacked."""
     if path.is_absolute() or ".." in path.parts:
         raise BadArchive(message("archive.would_leave_folder", path=path))
     return path

@@ -13,8 +13,6 @@ Pieces = Iterator[tuple[int, bytes]]
 
 @dataclass(frozen=True)
 class ArchiveMember:
-    """A regular file or directory in an archive."""
-
     path: PurePosixPath
     is_directory: bool
     size_bytes: int

@@ -150,7 +150,6 @@ def _tail(stream: TarStream) -> Iterator[bytes]:
 
 
 def describe_cut(position: int) -> Message:
-    """Returns the message for a truncated archive."""
     return message("archive.cut", position=position)
 
 

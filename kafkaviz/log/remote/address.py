@@ -59,7 +59,6 @@ class Store:
 
     @property
     def folder_name(self) -> str:
-        """The name of its mirror's folder, which contains the whole address."""
         return quote(self._spell(self.parameters), safe="")
 
     def _spell(self, parameters: tuple[tuple[str, str], ...]) -> str:
@@ -75,7 +74,6 @@ class RemotePath:
     key: str
 
     def __str__(self) -> str:
-        """Returns the address as a user types it."""
         start, question, query = str(self.store).partition("?")
         return f"{start}{'/' if self.key else ''}{self.key}{question}{query}"
 
@@ -84,7 +82,6 @@ class RemotePath:
         return RemotePath(self.store, self.key.rpartition("/")[0])
 
     def child(self, key: str) -> "RemotePath":
-        """Returns the path of a file or directory in this one."""
         return RemotePath(self.store, f"{self.key}/{key}" if self.key else key)
 
 
@@ -132,7 +129,6 @@ def is_name(part: str) -> bool:
 
 
 def mirror_path(remote: RemotePath) -> Path:
-    """Returns the path of a mirror, whether or not it exists."""
     return Path(files_root(), remote.store.folder_name, *filter(None, remote.key.split("/")))
 
 

@@ -84,7 +84,6 @@ class Extent:
 
     @property
     def end(self) -> int:
-        """The byte of the local file after it."""
         return self.position + self.length
 
 
@@ -339,7 +338,6 @@ def _decompress(extent: Extent, data: bytes) -> bytes:
 
 
 def _runs(flags: bytes) -> Iterator[tuple[int, int]]:
-    """Yields the start and length of each run of missing blocks."""
     start = flags.find(0)
     while start >= 0:
         end = flags.find(1, start)
@@ -359,7 +357,6 @@ def _write_all(descriptor: int, data: bytes, position: int) -> None:
 
 
 def blocks_root() -> str:
-    """Returns the folder of all block files, with a trailing separator."""
     return os.path.join(address.files_root().removesuffix("files/"), "blocks", "")
 
 
@@ -395,7 +392,6 @@ def _flags_start(size_bytes: int) -> int:
 
 
 def _version_start(size_bytes: int) -> int:
-    """Returns where the version of the object is: after the flags."""
     return _flags_start(size_bytes) + -(-size_bytes // BLOCK_BYTES)
 
 
@@ -458,7 +454,6 @@ def _make_blocks(path: Path, size_bytes: int, mtime_ns: int, extents: Sequence[E
 
 @contextmanager
 def _locked(descriptor: int) -> Generator[None]:
-    """Holds the exclusive lock of this block file."""
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         yield
@@ -559,7 +554,6 @@ def evict(limit_bytes: int) -> int:
 
 
 def _evict_file(path: Path) -> None:
-    """Replaces a block file by one without blocks."""
     with open(path, "rb", buffering=0) as blocks:
         description = _read_description(blocks.fileno())
     extents = [Extent(**extent) for extent in description["extents"]] if description else []

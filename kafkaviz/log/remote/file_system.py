@@ -52,8 +52,6 @@ _UNREACHABLE_TEXTS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or directory in a listing."""
-
     key: str
     is_directory: bool
     size_bytes: int = 0
@@ -342,7 +340,6 @@ def store_time(store: Store) -> RequestTime | None:
 
 
 def forget_times() -> None:
-    """Clears the recorded times of all requests."""
     with _LOCK:
         _OBJECT_TIMES.clear()
         _STORE_TIMES.clear()
@@ -359,7 +356,6 @@ def _add_time(remote: RemotePath, elapsed_s: float, read_bytes: int = 0) -> None
 
 
 def forget_object(remote: RemotePath) -> None:
-    """Makes an object be opened again before its next read."""
     with _LOCK:
         _HANDLES.pop(remote, None)
 
@@ -517,7 +513,6 @@ _MAKERS = {
 
 
 def _translate(remote: RemotePath, error: Exception) -> CannotOpen:
-    """Translates a library's error into one line."""
     text = str(error)
     match = _AWS.search(text)
     name = match[1] if match else ""

@@ -69,7 +69,6 @@ class RemoteLogSegment:
         return list(accumulate(starts, min))[::-1]
 
     def epoch_end_offset(self, epoch: int) -> int:
-        """Returns the last offset of an epoch in this segment."""
         place = bisect_right(self._epochs, epoch)
         return self._least_starts[place] - 1 if place < len(self._epochs) else self.end_offset
 
@@ -180,7 +179,6 @@ def read_metadata(partitions: Iterable[Partition]) -> RemoteLogMetadata:
 
 
 def _records(partition: Partition) -> Iterator[tuple[LogSegment, int, BatchRecord]]:
-    """Yields each record with its segment and the position of its batch."""
     for segment in partition.live:
         for batches in segment.scan():
             for position in batches["position"][~is_control(batches)].tolist():

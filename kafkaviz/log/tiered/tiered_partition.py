@@ -430,7 +430,6 @@ def _path(
 
 
 def _local_log_start(local: Partition | None) -> int | None:
-    """Returns the base offset of the first local segment."""
     return local.live[0].base_offset if local and local.live else None
 
 
@@ -493,7 +492,6 @@ def _cache_of_store(
 def _described(
     stored: RemoteSegmentFiles, problems: list[KafkavizError]
 ) -> RemoteLogSegment | None:
-    """Describes a segment by its own files."""
     try:
         if stored.manifest and stored.manifest.metadata:
             metadata = stored.manifest.metadata

@@ -273,7 +273,6 @@ def read_state(store: Path, local: Path | None = None) -> TieredState:
 
 
 def _local_partitions(local: Path, problems: list[KafkavizError]) -> dict[str, Partition]:
-    """Returns the topic-partitions of a broker directory, with the checkpointed log starts."""
     with file.scan(local) as entries:
         partition_names = {
             entry.name: name

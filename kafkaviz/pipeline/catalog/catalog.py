@@ -40,8 +40,6 @@ FULL_INGEST = message("errors.full_ingest")
 
 
 class Catalog:
-    """The tables of a catalog, from its last run."""
-
     def __init__(self, path: Path, info: CatalogInfo) -> None:
         self.path, self.info = path, info
 
@@ -151,7 +149,6 @@ class Catalog:
             ) from None
 
     def severities(self) -> dict[str, int]:
-        """Returns the number of findings of each severity."""
         counts = Counter(
             severity
             for batch in self.batches("findings", ["severity"])
@@ -162,7 +159,6 @@ class Catalog:
     def _read(
         self, name: str, columns: Sequence[str] | None = None, filters: Any = None
     ) -> tuple[CatalogInfo, pa.Table]:
-        """Returns the rows, and the description that lists their files."""
         if name not in TABLES:
             raise KafkavizError(message("errors.no_such_table", name=name, names=tuple(TABLES)))
         info = self.info
@@ -284,7 +280,6 @@ def _rows(
 
 
 def _is_intact(path: Path, table: str, file: str, rows: int) -> bool:
-    """Returns whether the file can be read and has `rows` rows."""
     import pyarrow.parquet as pq
 
     try:

@@ -79,8 +79,6 @@ class RowRange:
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogInfo:
-    """The content of _catalog.json."""
-
     kafkaviz: str  # the version that wrote the catalog
     sources: tuple[CatalogSource, ...]
     tables: Mapping[str, Mapping[str, int]]  # the files of each table, and the rows in each
@@ -92,12 +90,10 @@ class CatalogInfo:
 
     @property
     def rows(self) -> dict[str, int]:
-        """The number of rows of each table."""
         return {table: sum(files.values()) for table, files in self.tables.items()}
 
 
 def to_json(info: CatalogInfo) -> dict:
-    """Returns the description as JSON values."""
     return {
         "format": FORMAT,
         "kafkaviz": info.kafkaviz,
@@ -215,7 +211,6 @@ def _parse_source_check(document: Mapping) -> SourceCheck:
 
 
 def problems_json(problems: Iterable[Problem]) -> list[dict]:
-    """Returns problems as JSON values."""
     return [
         {
             "path": address.display(problem.path),

@@ -58,7 +58,6 @@ class StoredSegment:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """A key that is unique among all segments of the catalog."""
         return self.broker, self.directory, self.base_offset, self.suffix
 
 
@@ -92,7 +91,6 @@ def owner_columns(broker: str, directory: str) -> dict[str, Any]:
 
 
 def to_row(stored: StampRow) -> dict[str, Any]:
-    """Returns a row of table stamps."""
     owner = owner_columns(stored.broker, stored.directory)
     if isinstance(stored, StoredDirectory):
         return owner | {"base_offset": None, "suffix": "", "json": directory_text(stored)}

@@ -160,14 +160,11 @@ class Subscription:
         )
 
     def has(self, topic_partition: TopicPartition) -> bool:
-        """Returns whether a partition of these topics is read."""
         return self.partitions is None or topic_partition in self.partitions
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsumerOptions(SourceOptions):
-    """The options of a read of kafka_files."""
-
     subscription: Subscription = Subscription()
     starting: OffsetLimit = OffsetLimit("startingOffsets", is_timestamp=False)
     ending: OffsetLimit = OffsetLimit("endingOffsets", is_timestamp=False, value=LATEST)

@@ -29,7 +29,6 @@ class InstalledSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Returns the name for spark.read.format."""
         return cls.FORMAT
 
     def schema(self) -> "StructType | str":

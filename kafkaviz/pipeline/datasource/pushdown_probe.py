@@ -50,7 +50,6 @@ class TwoRows(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Returns the name for spark.read.format."""
         return "kafkaviz_two_rows"
 
     def schema(self) -> str:

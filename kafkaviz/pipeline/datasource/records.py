@@ -59,8 +59,6 @@ class RecordSelection:
 
 
 class _Body(NamedTuple):
-    """The decompressed bytes after the header of a batch of magic 2."""
-
     number: int  # the index of the batch
     batch_bytes: memoryview  # the bytes in the .log
     records: bytes | memoryview
@@ -269,7 +267,6 @@ def _binary(data: np.ndarray, positions: np.ndarray, sizes: np.ndarray) -> pa.Ar
 def _gather(
     data: np.ndarray, positions: np.ndarray, offsets: np.ndarray, values: np.ndarray
 ) -> None:
-    """Copies a slice of data to each place of values."""
     for row in range(len(positions)):
         start, stop = offsets[row], offsets[row + 1]
         for byte in range(stop - start):
@@ -277,7 +274,6 @@ def _gather(
 
 
 def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
-    """Returns the headers of each record; most have none."""
     headers: list[list[tuple]] = [[] for _ in range(len(rows))]
     for place in np.flatnonzero(rows["header_count"]).tolist():
         (batch_record,) = record.records_from_rows(data.data, rows[place : place + 1])

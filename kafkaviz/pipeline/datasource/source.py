@@ -208,7 +208,6 @@ class KafkaSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Returns the name for spark.read.format."""
         return cls.FORMAT
 
     @one_line()
@@ -243,7 +242,6 @@ class KafkaSource(DataSource):
         return parse_options(values)
 
     def columns(self, options: SourceOptions) -> pa.Schema:
-        """Returns the columns with these options, in order."""
         return columns(self.FORMAT, options)
 
     def available_columns(self, options: SourceOptions) -> pa.Schema:
@@ -302,20 +300,14 @@ class KafkaSource(DataSource):
 
 
 class SegmentsSource(KafkaSource):
-    """One row per segment."""
-
     FORMAT = "kafka_segments"
 
 
 class BatchesSource(KafkaSource):
-    """One row per batch."""
-
     FORMAT = "kafka_batches"
 
 
 class RecordsSource(KafkaSource):
-    """One row per record."""
-
     FORMAT = "kafka_records"
 
 
@@ -326,7 +318,6 @@ class FilesSource(KafkaSource):
 
     @staticmethod
     def has_option(name: str) -> bool:
-        """Returns whether Spark's source or this format has an option with this lower-case name."""
         return consumer_options.has_option(name)
 
     @staticmethod
@@ -343,14 +334,10 @@ class FilesSource(KafkaSource):
 
 
 class OffsetIndexSource(KafkaSource):
-    """One row per slot of an .index."""
-
     FORMAT = "kafka_offset_index"
 
 
 class TimeIndexSource(KafkaSource):
-    """One row per slot of a .timeindex."""
-
     FORMAT = "kafka_time_index"
 
 
@@ -475,7 +462,6 @@ class KafkaReader(DataSourceReader):
     _is_split = False  # whether options say into how many tasks a partition is split
 
     def _plan_filters(self, disk_inventory: Inventory) -> PushedFilters:
-        """Returns the filters for the plan."""
         return self._filters
 
     def _offset_ranges(self, disk_inventory: Inventory) -> OffsetRanges | None:
@@ -487,7 +473,6 @@ class KafkaReader(DataSourceReader):
 
     # ty: ignore[incompatible-method-override] - Spark hands over what partitions() made
     def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of a task."""
         with one_line():
             for rows in self._read(partition):
                 yield rows if rows.schema.names == self._names else rows.rename_columns(self._names)

@@ -63,7 +63,6 @@ class SourceSplit:
 
 
 def describe_splits(splits: Sequence[SourceSplit]) -> str:
-    """Describes splits of segments for the log."""
     return ", ".join(
         f"{task.topic}-{task.partition}/{task.segment.base_offset}"
         + (f" part {split.number + 1} of {split.count}" if split.count > 1 else "")
@@ -75,8 +74,6 @@ def describe_splits(splits: Sequence[SourceSplit]) -> str:
 
 @dataclass(frozen=True)
 class RowBounds:
-    """The offsets and times that rows may have."""
-
     offsets: NumberRange = ALL
     times_ms: NumberRange = ALL
 
@@ -189,7 +186,6 @@ def remote_gaps(
 
 
 def _asked_offsets(name: str, filters: PushedFilters) -> NumberRange:
-    """Returns the offsets that rows of a format may have."""
     if name in (*INDEXES, "kafka_segments"):
         return filters.limits("offset")
     return row_bounds(name, filters).offsets
@@ -281,7 +277,6 @@ def _expected_bytes(
 
 
 def _range_key(split: SourceSplit) -> tuple[str, str, int, NumberRange]:
-    """Returns the partition and the offset range of a split."""
     task = split.segment_task
     return task.broker, task.topic, task.partition, split.offsets
 

@@ -80,8 +80,6 @@ class Malformed(KafkavizError):
 
 
 class SourceReader:
-    """Reads requested rows and columns of one format."""
-
     def __init__(
         self,
         name: str,
@@ -353,7 +351,6 @@ class SourceReader:
     def _record_columns(
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
     ) -> Columns:
-        """Returns the columns of records in the form of the format."""
         if self._name == "kafka_files":
             return consumer_records.columns(columns)
         if "timestamp" in self._schema.names:
@@ -458,7 +455,6 @@ class SourceReader:
     # ---- rows
 
     def _row_mask(self, rows: np.ndarray) -> np.ndarray:
-        """Returns which rows are within the limits of their columns."""
         mask, names = np.ones(len(rows), bool), field_names(rows.dtype)
         for column, limits in self._filters.numbers.items():
             if column in names:

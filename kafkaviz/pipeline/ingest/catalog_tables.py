@@ -331,7 +331,6 @@ class _TablePass:
         return merge_splits(parts) if parts else None
 
     def _new_stamp(self, entry: InventoryEntry, summary: SegmentSummary) -> StoredSegment:
-        """Returns the stamp of a segment that was just read."""
         return replace(
             entry.stored,
             spans=self._transaction.moved(summary.spans),
@@ -352,7 +351,6 @@ class _BrokerHealth:
         self._hides_start = False
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
-        """Adds the findings of a partition directory."""
         for finding in findings:
             self._hides_start |= unreadable_files.hides_start(finding)
             self._findings.add([finding])
@@ -405,7 +403,6 @@ def _row_key(findings: pa.Table, place: int) -> tuple:
 
 
 def set_column(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    """Returns the rows with other values in a column."""
     return rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), values)
 
 

@@ -65,7 +65,6 @@ def digest(segment: Segment, facts: PartitionFacts) -> str:
 
 
 def digest_of(*values: Any) -> str:
-    """Returns a digest of any plain values."""
     return sha256(repr(values).encode("utf-8", "surrogateescape")).hexdigest()[:DIGITS]
 
 

@@ -99,7 +99,6 @@ class RowWriter:
             self._flush()
 
     def close(self) -> None:
-        """Writes the remaining rows and closes the file."""
         self._take_dicts()
         self._flush()
         self._writer.close()

@@ -83,7 +83,6 @@ class RowSource:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every row is used."""
         return self.rows == self.total_rows
 
 
@@ -170,7 +169,6 @@ def merge(task: MergeTask, staging: Path) -> str:
 
 
 def write_rows(path: Path, table: str, parts: Iterable[pa.Table]) -> None:
-    """Writes a new Parquet file with these rows."""
     options = {"compression": "zstd", "use_dictionary": DICTIONARY}
     with pq.ParquetWriter(path, TABLES[table], **options) as writer:
         waiting: list[pa.Table] = []

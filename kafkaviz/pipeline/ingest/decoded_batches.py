@@ -101,7 +101,6 @@ class DecodedWalk:
 
     @property
     def end(self) -> WalkEnd:
-        """The end of the last split."""
         end = self._ranges[-1].end
         assert end is not None
         return end

@@ -64,7 +64,6 @@ def finding_row(broker: str, finding: Finding) -> dict[str, Any]:
 
 
 def step_row(broker: str, step: StartupStep) -> dict[str, Any]:
-    """Returns the row of a step of a broker's next start."""
     owner = _owner(broker, step.partition, step.log_directory)
     return _storable(owner | finding_codec.step_to_row(step))
 
@@ -78,7 +77,6 @@ def retention_rows(broker: str, log: LogRetention) -> list[dict[str, Any]]:
 def source_check(
     version: AssumedRelease, restart: Restart | None, level: CheckLevel
 ) -> SourceCheck:
-    """Returns the check of a broker for _catalog.json."""
     return SourceCheck(
         version,
         restart.clean if restart else None,
@@ -135,7 +133,6 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> dict:
 
 
 def _parse_log(rows: list[dict]) -> LogRetention:
-    """Converts the retention rows of a log back."""
     try:
         limits = from_plain(RetentionLimits, json.loads(rows[0]["limits_json"]))
     except (TypeError, RecursionError) as fault:

@@ -165,7 +165,6 @@ class IngestChecks:
 
 
 def is_read(entry: InventoryEntry) -> bool:
-    """Returns whether a segment is opened to check it."""
     return entry.segment.is_in_use and entry.segment.log is not None
 
 
@@ -187,7 +186,6 @@ def is_load_known(load: LogLoad, checked: Mapping[SegmentKey, CheckedText]) -> b
 
 
 def has_steps(text: str) -> bool:
-    """Returns whether the text was made by steps_to_json."""
     try:
         finding_codec.steps_from_json(text)
     except ValueError:

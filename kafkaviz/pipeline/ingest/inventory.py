@@ -418,7 +418,6 @@ def _content(segment: StoredSegment) -> dict[str, Stamp]:
 
 
 def is_readable(segment: Segment) -> bool:
-    """Returns whether this process may read all files of a segment."""
     return all(os.access(file.path, os.R_OK) for file in segment.files)
 
 

@@ -239,20 +239,16 @@ class Work:
 
     @property
     def count(self) -> int:
-        """The number of segments that are read in this run."""
         return sum(map(self.states.count, TO_READ))
 
     @property
     def log_bytes(self) -> int:
-        """The bytes of .log in these segments."""
         return sum(entry.segment.log.size_bytes for entry in self.entries if entry.segment.log)
 
     def __iter__(self) -> Iterator[SegmentTask]:
-        """Yields the segments that are read, in order."""
         return map(self.task, self.entries)
 
     def task(self, entry: InventoryEntry) -> SegmentTask:
-        """Returns the task for a segment: for its rows, its findings or both."""
         return SegmentTask(
             number=entry.number,
             broker=entry.broker,
@@ -269,7 +265,6 @@ class Work:
         return self.states[number] in (READ, RESUMED)
 
     def is_resumed(self, number: int) -> bool:
-        """Returns whether a killed run has read a segment."""
         return self.states[number] in (RESUMED, RESUMED_FOR_CHECKS)
 
 
@@ -448,7 +443,6 @@ class SegmentRun:
                 merge(task, self._staging)
 
     def load_results(self) -> Iterator[LoadResult]:
-        """Yields the results of the loads, by number."""
         return task_results.merge_by_number(
             (file.first_number, self._load_reader(file)) for file in self._load_files
         )
@@ -470,7 +464,6 @@ class SegmentRun:
 def run_tasks(
     run: Ingest, runner: TaskRunner, tasks: Sequence[PackedTask], staging: Path
 ) -> list["TaskResult"]:
-    """Runs tasks and returns their results, in order."""
     run.start_reading(runner, tasks)
     return runner.run(tasks, staging)
 

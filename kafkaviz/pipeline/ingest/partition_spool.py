@@ -42,7 +42,6 @@ class PartitionSpool(Sequence[Partition]):
     """Partitions in a file without a name, which disappears when this process ends."""
 
     def __init__(self, partitions: Iterable[Partition]) -> None:
-        """Stores the partitions one by one."""
         self._ends = array("q", [0])
         self._file = tempfile.TemporaryFile(prefix="kafkaviz-")  # noqa: SIM115 - it lives as long as this
         for partition in partitions:

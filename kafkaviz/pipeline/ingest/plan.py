@@ -77,7 +77,6 @@ class SegmentTask:
 
     @property
     def is_decoded(self) -> bool:
-        """Whether its records are read."""
         return self.is_checked and self.facts is not None and self.facts.level == CheckLevel.RECORDS
 
     @property

@@ -40,8 +40,6 @@ class Progress:
 
 @dataclass(frozen=True)
 class IngestResult:
-    """Statistics of a run."""
-
     read_segments: int
     read_bytes: int  # bytes of .log
     kept_segments: int
@@ -126,7 +124,6 @@ class Ingest(Job[CatalogInfo, Progress]):
         self.done_state = state
 
     def _count_ended(self, tasks: Sequence[PackedTask]) -> int:
-        """Returns the number of tasks that have ended, according to Spark."""
         try:
             return min(len(tasks), self._runner.count_ended()) if self._runner else 0
         except Exception:  # the JVM may be gone; the run itself reports that

@@ -142,7 +142,6 @@ class BatchRows(BatchObserver[None]):
         self._file, self._owner, self._entries = file, owner, entries
 
     def observe(self, batches: np.ndarray) -> None:
-        """Writes the next batches (format.batch.BATCH)."""
         slots = entry_slots(batches, entries_between(self._entries, batches))
         self._file.add(self._owner, batches, slots)
 

@@ -71,7 +71,6 @@ STATISTICS_COLUMNS = [
 def statistics_of_read(
     entry: InventoryEntry | SegmentTask, summary: SegmentSummary
 ) -> SegmentStatistics:
-    """Returns the statistics of a segment that was just read."""
     interval = summary.evidence.bounds()
     values: dict[str, Any] = {
         "interval_low_bytes": interval.low_bytes,
@@ -93,7 +92,6 @@ def statistics_of_read(
 
 
 def first_batch(summary: SegmentSummary) -> FirstBatch | None:
-    """Returns the first batch of a segment, or None."""
     content = summary.content
     if not content.batches:
         return None
@@ -188,7 +186,6 @@ def segment_rows(
 def partition_row(
     entries: PartitionEntries, statistics: Sequence[SegmentStatistics]
 ) -> dict[str, Any]:
-    """Returns the row of a directory in table partitions."""
     return partition_columns(entries) | {
         "log_end_offset": _log_end_offset(_live(entries, statistics))
     }

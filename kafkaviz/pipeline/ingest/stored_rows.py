@@ -118,13 +118,11 @@ class TableRows:
         self._loaded: tuple[int, pa.Table] | None = None
 
     def with_columns(self) -> "TableRows":
-        """Returns the same rows with all columns."""
         rows = copy(self)
         rows._columns, rows._loaded = self._table.names, None
         return rows
 
     def slice(self, first_row: int, rows: int) -> pa.Table:
-        """Returns `rows` rows from `first_row` on."""
         end_row, parts = first_row + rows, []
         place = max(bisect_right(self._starts, first_row) - 1, 0)
         while place < len(self._groups) and (start := self._starts[place]) < end_row:
@@ -198,7 +196,6 @@ class StoredRows:
                 self._can_copy = catalog.info.rows["partitions"] == len(self._stamps)
 
     def partition(self, broker: str, directory: str) -> StoredPartition:
-        """Returns the stored segments of a directory."""
         place = self._stamps.get((broker, storable_name(directory)))
         if place is None or broker not in self._brokers:
             return NOTHING
@@ -293,7 +290,6 @@ def _slice(table: TableRows, place: _Rows | None) -> pa.Table:
 
 
 def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
-    """Returns where the rows of each directory are, by broker and directory."""
     places: dict[Owner, _Rows] = {}
     owner, first_row, row_number = None, 0, 0
     for batch in catalog.batches(name, ["broker", "directory"]):

@@ -57,8 +57,6 @@ class SplitSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentSummary:
-    """The merged results of the splits of one segment."""
-
     content: BatchStatistics
     evidence: IntervalEvidence
     slots: SlotCounts

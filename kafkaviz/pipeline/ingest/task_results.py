@@ -138,7 +138,6 @@ def write(
 
 
 def write_loads(results: Iterable[LoadResult], staging: Path) -> LoadFile:
-    """Writes the results of loads, in the order of their numbers."""
     rows: list[dict[str, Any]] = [
         {"number": result.number, "text": result.text} for result in results
     ]
@@ -157,13 +156,11 @@ def _write_file(rows: pa.Table, folder: Path) -> str:
 
 
 def read(staging: Path, result_file: ResultFile) -> Iterator[SplitSummary]:
-    """Yields the summaries of a task of this run, by number."""
     for _, summary in _read(staging / FOLDER / result_file.name):
         yield summary
 
 
 def read_loads(staging: Path, load_file: LoadFile) -> Iterator[LoadResult]:
-    """Yields the results of loads, by number."""
     for row in _rows(staging / LOADS_FOLDER / load_file.name, LOADS.names):
         yield LoadResult(row["number"], row["text"])
 
@@ -464,7 +461,6 @@ def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _read(path: Path) -> Iterator[tuple[str, SplitSummary]]:
-    """Yields each summary of a file with its digest."""
     for row in _rows(path, RESULTS.names):
         content, evidence, slots, problems = json.loads(row["json"])
         yield (

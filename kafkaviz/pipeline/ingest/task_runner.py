@@ -86,7 +86,6 @@ class ContextRunner:
         self._counts: list[int] = []  # the number of tasks in each partition
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """Runs the tasks in one Spark job."""
         from kafkaviz.pipeline.ingest.plan import MIN_BYTES, pack_by_cost
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
@@ -184,7 +183,6 @@ def _runner_of_rows(
 
 
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
-    """Runs one task in this process."""
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.compaction import MergeTask, merge
     from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode

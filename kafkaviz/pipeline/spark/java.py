@@ -88,7 +88,6 @@ def launcher(cache: Path, java: Path, version: int) -> Path:
 
 
 def started_by(launcher: Path) -> Path:
-    """Returns the java program that a launcher starts."""
     match = re.search(r'^exec "(.+)" "\$@"$', launcher.read_text(), re.MULTILINE)
     return Path(match[1]) if match else launcher
 

@@ -114,7 +114,6 @@ def session(master: str | None = None, cache: Path | None = None) -> "SparkSessi
 
 
 def with_java_options(settings: Mapping[str, str], flags: str) -> dict[str, str]:
-    """Returns the settings with more options for the driver's JVM."""
     return {**settings, JAVA_OPTIONS: f"{settings[JAVA_OPTIONS]} {flags}".strip()}
 
 
@@ -148,7 +147,6 @@ def _refuse_unknown(master: str | None) -> None:
 
 
 def _stop(context: "SparkContext") -> None:
-    """Stops a context and the session that was created on it."""
     from pyspark.sql import SparkSession
 
     (SparkSession._instantiatedSession or context).stop()

@@ -66,7 +66,6 @@ class CatalogRelation(StrEnum):
 
     @property
     def severity(self) -> int:
-        """A number that is larger for a worse relation."""
         return tuple(CatalogRelation).index(self)
 
 
@@ -345,7 +344,6 @@ def compared_logs(pair: CatalogPair) -> pa.Table:
 
 
 def _read_logs(side_catalog: Catalog) -> dict[str, dict[str, Any]]:
-    """Returns the rows of table partitions by directory."""
     names = ["topic", "partition", "directory", "state", "topic_id"]
     names += ["log_start_offset", "log_end_offset"]
     rows = side_catalog.table("partitions", names).to_pylist()

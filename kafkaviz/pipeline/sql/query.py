@@ -73,7 +73,6 @@ class QueryResult:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are more rows than these."""
         return self.all_rows is None or self.all_rows > self.rows.num_rows
 
 

@@ -83,7 +83,6 @@ class ErrorLocation:
 
     @property
     def column(self) -> int:
-        """The column of the first wrong character, from 1."""
         return self.first + 1
 
 
@@ -298,7 +297,6 @@ def _path(node: Mapping[str, Any]) -> list[str]:
 
 
 def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
-    """Returns the characters of the query that a node was made of."""
     start, size = node.get("query_location"), node.get("query_location_length")
     return (
         _to_characters(text, start, start + size)

@@ -60,7 +60,6 @@ CONFIG: dict[str, str | float | list[str]] = {
 
 
 def main(memory_mib: int, threads: int) -> None:
-    """Answers requests one by one."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # output of a library must not mix with replies
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -92,7 +91,6 @@ class CatalogDatabase:
         self._database: DuckDBPyConnection | None = None
 
     def reply(self, request: Mapping[str, Any]) -> tuple[dict, bytes]:
-        """Returns the reply to a request, and the rows as an Arrow stream."""
         try:
             database = self._open_database(request["folder"], request["tables"])
             return _run_query(database.cursor(), request["text"], request["most_rows"])
@@ -230,7 +228,6 @@ def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
 
 
 def _strip_end(text: str) -> str:
-    """Removes comments and semicolons at the end."""
     data, end = text.encode(), None
     for start, kind in reversed(duckdb.tokenize(text)):
         if kind != duckdb.token_type.comment and data[start : start + 1] != b";":
@@ -266,7 +263,6 @@ def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
 
 
 def _shorten(text: str, most: int) -> str:
-    """Returns SQL that cuts a text and appends "…"."""
     return f"CASE WHEN length({text}) > {most} THEN left({text}, {most}) || '…' ELSE {text} END"
 
 
@@ -280,7 +276,6 @@ def _narrow_sums(rows: pa.Table) -> pa.Table:
 
 
 def _is_cut(rows: pa.Table, most: int) -> bool:
-    """Returns whether any text was cut."""
     import pyarrow.compute as pc
 
     texts = (column for column in rows.columns if pa.types.is_string(column.type))

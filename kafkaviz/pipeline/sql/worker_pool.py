@@ -30,8 +30,6 @@ class WorkerEnded(KafkavizError):
 
 
 class Worker:
-    """A running process of sql_worker.py."""
-
     def __init__(self) -> None:
         arguments = [
             str(environment.positive_number(MEMORY, MEMORY_MIB)),
