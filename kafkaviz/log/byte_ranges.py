@@ -176,7 +176,7 @@ def _row_spans(
 def _small_file_spans(info: FileInfo, kind: str, start: int, stop: int) -> list[Span]:
     """Returns the spans of a producer snapshot, a text file, or a file that Kafka does not write.
 
-    A larger text file, and a file that Kafka does not write, is one unknown span.
+    A file that Kafka does not write, or a text file over TEXT_BYTES, is a single unknown span.
     """
     if info.size_bytes > TEXT_BYTES and kind != "snapshot":
         return [_unknown_file_span(info)]

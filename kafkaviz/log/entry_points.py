@@ -1,13 +1,12 @@
 """The positions in a .log at which reading may begin or end, found by verified index entries.
 
 An index is never trusted. The entry (offset 1035, position 4096) counts only if a batch with a
-valid checksum begins at byte 4096 of the .log. If the search is by offset, that batch must also not
-begin after offset 1035. An entry of a .timeindex counts only if its timestamp is the largest one of
-the batch that holds its offset. Slots are read one by one as the search needs them: about a hundred
-bytes of a 512 KiB index.
+valid checksum begins at byte 4096. In a search by offset, that batch must also not begin after
+offset 1035. An entry of a .timeindex counts only if its timestamp is the largest one of the batch
+with its offset. A search reads only the slots it needs: about a hundred bytes of a 512 KiB index.
 
-Offsets are assumed to increase along the log, as Kafka ensures. Where they do not, which is a
-finding, nothing can be skipped by offset.
+Offsets are assumed to increase along the log, as Kafka ensures. If they do not, which is a finding,
+nothing can be skipped by offset.
 """
 
 from bisect import bisect_left, bisect_right

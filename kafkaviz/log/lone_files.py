@@ -1,10 +1,9 @@
 """A view of one segment, for users who have some of its files but no partition directory.
 
-The user gives the path of one file. The files with the same base offset in that folder belong to
-the segment. The view is a folder in kafkaviz's cache that looks like a topic-partition with only
-this segment. It holds links with the names that a broker would use. Nothing is written next to the
-files. If their folder is a partition directory, the view also shows partition.metadata and the
-producer snapshot at the end of the segment.
+The user gives the path of one file; the others are those with the same base offset in its folder.
+The view is a folder in kafkaviz's cache that looks like a topic-partition with only this segment.
+It holds links with the names that a broker would use. If the files are in a partition directory, it
+also shows partition.metadata and the producer snapshot at the end of the segment.
 
     ~/Downloads/orders-0_00000000000000000335.index
     …/lone/1f0c2d84a9e3b756/unnamed-0/00000000000000000335.index -> the file

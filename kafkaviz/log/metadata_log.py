@@ -84,18 +84,16 @@ class MetadataImage:
         topic_ids: the ids of the existing topics, by name.
         configs: the settings by resource, then by name.
         features: the feature levels.
-        feature_files: the file that sets each feature, in the directory of the metadata log.
-        replicas: the node ids that hold a partition, by topic id, then by partition number.
-        directories: the ids of the log directories that hold its replicas, in the same order, by
-            topic id, then by partition number.
+        feature_files: the file in the metadata log's directory that sets each feature.
+        replicas: the node ids that hold a partition, by topic id, then by number.
+        directories: the ids of the replicas' log directories, in the order of `replicas`.
         log_directories: the ids of the log directories that a broker registered, by node id.
-        leaders: the current or last leader of a partition with the current leader epoch, by topic
-            id, then by partition number. Only read_leaders fills it.
-        voters: the ids of the controllers. They come from quorum-state, which has them if they are
-            set in the configuration, or else from the newest record of them, or else from
-            controller.quorum.voters in server.properties. Empty if none of these exists.
+        leaders: the current or last leader of a partition, with the current leader epoch, by topic
+            id, then by number. Only read_leaders fills it.
+        voters: the ids of the controllers: from quorum-state, else the newest record of them, else
+            controller.quorum.voters in server.properties; empty if unknown.
         snapshot: the name of the file that was loaded first.
-        has_footer: whether the snapshot has its last record; without it, records may be missing.
+        has_footer: whether the snapshot is complete; otherwise its last records may be missing.
         refusal: the exception that the broker throws at the first record that needs the lost end of
             the snapshot, or None.
         end_offset: the last offset that counts plus 1.

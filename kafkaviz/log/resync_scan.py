@@ -1,17 +1,16 @@
 """A scan of the batches in a range of a .log that continues after damage.
 
-Segment.scan ends at an impossible length, as a broker's reader would, so a batch with a wrong
-length hides everything after it. This scan looks for the next batch and continues there.
+Segment.scan ends at an impossible length, as a broker's reader would. This scan looks for the next
+batch and continues there.
 
     position 0      offsets 0 to 9
     position 500    offsets 10 to 19, length 2 000 000 000, which leads nowhere
     position 1000   offsets 20 to 29, with a valid checksum
     result: the batches at 0 and 1000, and Hole(500, 1000, "torn") between them
 
-The proof for the next batch differs. A scan that reads only headers needs an index entry that
-points to a valid checksum. CheckedScan (log.checked_scan) needs an offset that continues the ones
-before. In a log without damage both return the same batches as Segment.scan, also when the log is
-scanned in several ranges that begin at batches.
+HeaderScan needs an index entry that points to a valid checksum; CheckedScan (log.checked_scan)
+needs the next expected offset. In a log without damage both return the same batches as
+Segment.scan, also in several ranges that begin at batches.
 """
 
 from abc import ABC, abstractmethod
@@ -93,8 +92,7 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
         """Looks for a batch whose length leads past the next one.
 
         Returns:
-            How many batches are valid, and where to continue; all of them and None if there is
-            none.
+            How many batches are before it, and where to continue; if none is found, all and None.
         """
 
     @abstractmethod

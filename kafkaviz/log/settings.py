@@ -8,14 +8,12 @@ The sources, strongest first:
 - server.properties
 - Kafka's default for the release
 
-For example, a topic has a ConfigRecord segment.ms=60000, and server.properties has
-log.roll.hours=2. Then segment.ms is 60000 for that topic and 7200000 for all others. If the
-metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and so is
-each setting that was not typed.
+If the metadata log is in a log directory that was not opened, its ConfigRecords are unknown, and so
+is each setting that was not typed.
 
 Within one source, the broker's names count in Kafka's order: log.roll.ms before log.roll.hours. A
-value in a weaker source never counts, whatever its name: DynamicBrokerConfig removes all synonyms
-of a setting when one is set.
+value in a weaker source never counts, whatever its name, because DynamicBrokerConfig removes all
+synonyms of a setting when one is set.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,22 +1,19 @@
-"""Files whose bytes are elsewhere, in an object store or compressed, and are fetched by block.
+"""Files whose bytes are in an object store, or compressed, and are fetched by block.
 
-A mirror's file has the size and time of the remote one for listings. It is one hole, and nothing is
-ever written to it. The bytes go to a separate block file. It holds the data fetched so far, then a
-flag per block of 64 KiB (1 once the block is present), then the source.
+A mirror's file is an empty hole with the size and time of the remote one. A separate block file has
+the data fetched so far, a flag per block of 64 KiB (1 once it is present), and the source:
 
     blocks/…/00000000000000000000.log    data, sparse │ 1 1 1 1 0 0 0 0 0 1 │ version │ description
                                                         └ a point read ┘   └ the last block
 
-The version is the ETag that the object had when its first block was fetched. If the object has
-another one later, its blocks are not mixed with the old ones. The read ends with an error, and the
-old blocks are lost.
+The version is the object's ETag when its first block was fetched. If the ETag has changed since,
+the read ends with an error, and the old blocks are dropped.
 
-A reader looks at the flags, fetches missing blocks with few large requests, writes them, and only
-then sets the flags. Two processes that fetch the same block write the same bytes, so no one waits.
-A block is never removed from a block file, so a hole is never mistaken for zeros. For an eviction,
-or if the remote file has changed, a new file replaces it, and readers that have the old one open
-continue with it. After a restart of the machine no flag counts, because it may have reached the
-disk before its block did.
+A reader fetches missing blocks with few large requests, writes them, and only then sets their
+flags. Two processes that fetch the same block write the same bytes, so neither waits. Blocks are
+never removed from a block file, so a hole is never mistaken for zeros. To evict blocks, a new file
+replaces the old one, which readers that have it open can still use. No flag counts after a restart
+of the machine, because it may have reached the disk before its block.
 """
 
 import fcntl

@@ -1,14 +1,12 @@
 """A remote directory as a local one: the same names, sizes and times, but no bytes yet.
 
-Opening s3://bucket/brokers/17 lists it once with everything in it, and creates the same folders and
-files locally. Then all readers of logs read the mirror, and the bytes are fetched block by block
-(block_cache.py). The directory around a partition or a broker is listed too, because checkpoints
-and server.properties are read from there.
+Opening s3://bucket/brokers/17 lists it once and creates the same folders and files locally. Readers
+of logs use this mirror, and the bytes are fetched block by block (block_cache.py). The directory
+around a partition or a broker is listed too, because it has checkpoints and server.properties.
 
-A listing expires after some seconds and is repeated when the directory is opened again. A file with
-a new size or time loses its blocks, and a file that is gone is removed. Another process, such as a
-Spark worker, uses a mirror that was listed in the last minutes. Without one, it requests only the
-file that it was asked to read.
+A listing expires after some seconds and is repeated when the directory is opened again. A changed
+file loses its blocks, and a missing one is removed. Another process, such as a Spark worker, uses a
+mirror that was listed in the last minutes; without one, it requests only the file it reads.
 """
 
 import hashlib

@@ -1,16 +1,15 @@
 r"""The remote segments of each topic-partition, as __remote_log_metadata records them.
 
-A segment is announced and then passes through its states. An update that does not fit the current
-state is ignored:
+A segment is announced and then passes through its states. An update that does not fit is ignored:
 
     COPY_SEGMENT_STARTED  ->  COPY_SEGMENT_FINISHED  ->  DELETE_SEGMENT_STARTED  ->  ..._FINISHED
                          \________________________/^
 
 The leader epoch decides which segment serves an offset. A segment with offsets 0 to 99, written in
-epoch 0 up to 59 and in epoch 2 after that, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch
-2. When a copy finishes that begins no later than earlier copies of an epoch and ends later, the
-earlier ones are no longer referenced. This happens when another leader copied the same offsets. The
-rules are those of RemoteLogMetadataCache and RemoteLogLeaderEpochState in Kafka 4.3.1.
+epoch 0 up to 59 and then in epoch 2, serves offsets 0 to 59 of epoch 0 and 60 to 99 of epoch 2. If
+a finished copy reaches as far as all earlier ones of an epoch, those that begin at or after its
+start are not used any more, such as another leader's copies. These are the rules of
+RemoteLogMetadataCache and RemoteLogLeaderEpochState in Kafka 4.3.1.
 """
 
 from bisect import bisect_left, bisect_right, insort

@@ -1,17 +1,15 @@
 """Shows a store of remote segments, alone or with a broker directory, as a broker directory.
 
-The view is a folder in kafkaviz's cache. It has links to the broker's files, and links to the
-remote segments with the names that they had at the broker. For example, orders-0 may hold:
+The view is a folder in kafkaviz's cache with links to the broker's files and to the remote
+segments, under the names that they had at the broker. For example, orders-0 may hold:
 
     00000000000000000000.log -> …/orders-0-goH9on…/00000000000000000000-JvhShY….log
     00000000000000000335.log -> /var/lib/kafka/orders-0/00000000000000000335.log
 
-So everything that reads a partition directory can read remote segments too. A part of a stored file
-(an index in .indexes, or a segment of which only a part is served) is copied. A compressed .log, or
-a part of a file in a remote store, is a file in the block cache (remote/), whose bytes are fetched
-when they are read. Nothing is written into the store or the broker directory. The two sources
-identify the view, and it is updated whenever it is opened. VIEW_FILE in its parent folder says
-which segments are remote.
+A part of a stored file, such as an index in .indexes, is copied. A compressed .log, or a part of a
+remote file, is a file in the block cache (remote/), whose bytes are fetched when read. Nothing is
+written into the store or the broker directory. The view is updated whenever it is opened. VIEW_FILE
+in its parent folder says which segments are remote.
 """
 
 import hashlib

@@ -1,20 +1,18 @@
 """Broker directories as a data source of Spark.
 
-Call kafkaviz.pipeline.register(spark), then spark.read.format("kafka_batches").load(DIR).
+Call kafkaviz.pipeline.register(spark), then spark.read.format("kafka_batches").load(DIR). DIR is a
+broker directory, a partition directory, or an archive; load([DIR, DIR]) reads several.
 
     kafka_segments      one row per segment: its files and their contents
     kafka_batches       one row per batch, from its header
-    kafka_records       one row per record, of any magic and codec; with keys, values and headers
-                        if payload=true
+    kafka_records       one row per record; with keys, values and headers if payload=true
     kafka_files         one row per record, with the columns and options of Spark's kafka source
     kafka_offset_index  one row per written slot of an .index
     kafka_time_index    one row per written slot of a .timeindex
 
 Columns and options are in source_schema.py, and in consumer_options.py for kafka_files. The options
-topics, partitions, offsets and timestamps skip files and byte ranges, and rows outside of them are
-never returned. Conditions in WHERE skip data too if Spark keeps pushed filters separate
-(pushdown_probe.py). DIR is a broker directory, one partition directory, or an archive; load([DIR,
-DIR]) reads several.
+topics, partitions, offsets and timestamps skip files and byte ranges. So do conditions in WHERE if
+Spark keeps pushed filters separate (pushdown_probe.py).
 """
 
 import logging

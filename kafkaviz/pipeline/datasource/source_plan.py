@@ -1,12 +1,10 @@
 """Plans a read of the data source: splits of segments, packed into tasks by names and sizes.
 
-Segments without requested rows are skipped by the names of their directories and files: a segment
-with base offset 1000 before one with 2000 does not contain offset 2500. A large segment is cut into
-equal splits, and a task that reads split 3 of 8 finds its first batch by the index
-(source_reader.py). Files are opened here only for records. These are the .txnindex files and a
-producer snapshot, which decide most transactions (transactions.py), and files to choose among
-several replicas (replica_choice.py). The tasks read the batches that decide the other transactions
-(transaction_tail.py).
+Segments are skipped by name: one with base offset 1000 before one with 2000 does not contain offset
+2500. A large segment is cut into equal splits; a task finds the first batch of its split by the
+index (source_reader.py). Files are opened here only for records: .txnindex files and a producer
+snapshot, which decide most transactions (transactions.py), and files to choose among replicas
+(replica_choice.py). The tasks read the batches that decide the rest (transaction_tail.py).
 """
 
 from bisect import bisect_right

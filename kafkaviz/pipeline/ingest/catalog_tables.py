@@ -1,9 +1,9 @@
 """The tables that the driver writes, one partition directory at a time.
 
-An unchanged directory (unchanged_directories.py) keeps its rows. For other directories, three
-streams are read together, all in the order of the directories: the current files, the old catalog's
-rows, and the tasks' results. After a directory is written, its data is dropped. Only findings and
-restart steps are about a broker as a whole; the findings are sorted in a file (sorted_spool.py).
+An unchanged directory (unchanged_directories.py) keeps its rows. For others, three streams are read
+together in the order of the directories: the current files, the old catalog's rows, and the tasks'
+results. Only findings and restart steps are about a broker as a whole; the findings are sorted in a
+file (sorted_spool.py).
 
     orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...

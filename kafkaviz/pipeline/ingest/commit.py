@@ -3,21 +3,18 @@
 Only one run at a time can do this.
 
     OUT/.staging-RUN/batches/…    files that tasks of this run write, failed attempts too
-    OUT/.run-RUN/batches/…        the new catalog: the used rows of those, merged and moved
-                                  there (compaction.py), and hard links to kept old files
+    OUT/.run-RUN/batches/…        the new catalog: used rows of those, merged (compaction.py), and
+                                  hard links to kept files
     OUT/.run-RUN/_catalog.json
     OUT/batches, _catalog.json    links to .current/batches and so on, created once
-    OUT/.current                  a link to .run-RUN; replacing it makes all of the new catalog
-                                  valid, and nothing of the old one
+    OUT/.current                  a link to .run-RUN, replaced at the end
 
-Wherever a run ends, it leaves a complete catalog, both for readers of _catalog.json and for readers
-that list a table's folder. The next run removes the leftovers. There is one exception: in a catalog
-of format 7, tables were folders. Such a folder may be missing from the moment it is moved until the
-next commit.
+Wherever a run ends, the catalog is complete, both by _catalog.json and by listing a table's folder.
+The next run removes the leftovers. One exception: a catalog of format 7 has tables as folders, and
+one may be missing from the moment it is moved until the next commit.
 
-The folder of the previous run stays until the next run starts, so that a listing that has begun
-remains complete. A file never changes. If it is opened by OUT/batches after the swap, it has the
-same rows as when it was listed, or it is gone.
+The folder of the previous run stays until the next run starts, so that listings in progress stay
+complete. The content of a file name never changes; after the swap it may be gone.
 """
 
 import fcntl
@@ -252,8 +249,8 @@ class CatalogTransaction:
     def _sync(self) -> None:
         """Waits until the files of this run are on the disk.
 
-        Otherwise a crash of the machine could leave the link to them, but neither the new catalog
-        nor the old one.
+        Otherwise, after a crash of the machine, the link might lead to files that were never
+        written.
         """
         for table in TABLES:
             for name in self._new_files[table]:

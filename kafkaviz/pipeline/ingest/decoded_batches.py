@@ -1,16 +1,15 @@
 """Checks a large compressed segment in parallel: tasks decode splits, and one merges them.
 
-Checksums and decompression take most of the time, and they need only one batch at a time. The
-checks, the sweep and the rows need all batches in order, but take only a fraction of a second. So
-several tasks decode splits of the .log and write each batch (format.deep_scan.CHECKED_BATCH) to
-separate files. Then one task processes these:
+Checksums and decompression take most of the time and need only one batch at a time. So tasks decode
+splits of the .log into files (format.deep_scan.CHECKED_BATCH). Then one task runs the checks, the
+sweep and the rows, which need all batches in order but take little time:
 
     bytes 0 to 268 437 120             decoded by one task      8 193 batches
     bytes 268 437 120 to 536 870 912   decoded by another       8 190 batches
     the segment                        a third one reads both   16 383 batches
 
-The result is the same as that of one pass over the .log. If a split does not end where the next one
-begins, or if it has any fault, a single pass is made instead.
+The result equals that of a single pass. If a split does not end where the next one begins, or has
+any fault, a single pass is made.
 """
 
 import uuid

@@ -1,14 +1,13 @@
 """Plans the tasks of a run.
 
-Small segments share a task, and a large one is split at batches that its index points to. For
-example, segments of 40, 50 and 30 MiB become one task, and one of 1 GiB becomes four of 256 MiB.
-The index may be wrong, so a complete batch must begin at each split (log/entry_points.py), and the
-scan of a split must end exactly where the next one begins. Otherwise the segment is read again as a
-whole.
+Small segments share a task, and a large one is split at batches that its index points to: 1 GiB
+becomes four tasks of 256 MiB. The index may be wrong, so a complete batch must begin at each split
+(log/entry_points.py), and the scan of a split must end exactly where the next one begins. Otherwise
+the segment is read again as a whole.
 
-A segment that is checked is one task. A compressed one may keep one core busy after all others are
-done; then its batches are decoded in splits first (decoded_batches.py). The most expensive task
-comes first.
+A segment that is checked is one task. If it is compressed and would keep one core busy after all
+others are done, its batches are decoded in splits first (decoded_batches.py). The most expensive
+task comes first.
 """
 
 import pickle

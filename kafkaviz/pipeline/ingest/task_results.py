@@ -1,18 +1,14 @@
 """The results of tasks, in Parquet files next to those with the rows.
 
-A task writes its results after its rows, to a file that gets its final name when it is complete.
-The driver receives only that name. A killed run leaves these files behind, and the next run takes
-over the results that are still valid:
+A task writes its results after its rows, to a file that gets its final name when complete. The
+driver receives only that name. The next run takes over valid results of a killed one:
 
     OUT/.staging-RUN/batches/batches-3f.parquet   rows of segments 0, 500 and 900
-    OUT/.staging-RUN/results/7c.parquet           their summaries, each with a digest of all
-                                                 inputs: paths, sizes, times, settings, options,
-                                                 version
+    OUT/.staging-RUN/results/7c.parquet           their summaries, each with a digest of all inputs
 
-Suppose that segment 900 has grown since then, so its digest differs. The rows of 0 and 500 are
-moved to a file of the new run, and 900 is read. A file has its segments in the order of their
-numbers, so that the driver can merge all files with only a few summaries in memory. The results are
-JSON, not pickles, because these files may come from anywhere.
+If segment 900 has grown since then, its digest differs. The rows of 0 and 500 are moved to a file
+of the new run, and 900 is read. Files are sorted by segment number, so that the driver can merge
+them with few summaries in memory. They are JSON, not pickles, because they may come from anywhere.
 """
 
 import heapq
@@ -406,8 +402,7 @@ def _move_spans(
     """Yields each span, in order, with its new place.
 
     Raises:
-        ArrowException: the file cannot be read.
-        OSError: the file cannot be read.
+        ArrowException or OSError: the file cannot be read.
         IndexError: the file has fewer rows.
     """
     table, rows = path.parent.name, pq.read_metadata(path).num_rows

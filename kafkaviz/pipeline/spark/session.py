@@ -51,9 +51,9 @@ _own_context: "SparkContext | None" = None  # created by us; only this one may b
 def context(master: str | None = None, cache: Path | None = None) -> "SparkContext":
     """Returns the running SparkContext of this process, or creates one for that master.
 
-    An ingest needs only the context. A session also loads Spark's query planner, which adds one and
-    a half seconds to a start. If our own context has another master, it is stopped. If its JVM was
-    killed, it is dropped.
+    An ingest needs no session, which would also load Spark's query planner for one and a half
+    seconds. If our own context has another master, it is stopped; if its JVM was killed, it is
+    dropped.
 
     Args:
         master: the running context's by default, else spark-submit's, else local[*].

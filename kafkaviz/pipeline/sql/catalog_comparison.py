@@ -4,13 +4,12 @@
     b_batches  bids-0  180–184  epoch 5  crc ca8e9ce0      diverged at 180
 
 The same SQL runs on Spark and on DuckDB. A batch is identified by its offsets, leader epoch, size,
-record count and stored checksum. This is enough to find where two logs diverge. Only
-kafkaviz.analysis.comparison can tell whether different batches hold the same records, and knows
-leader epochs without a record. Stored checksums are believed unless the ingest checked them; then
-wrong ones are in its findings.
+record count and stored checksum, which is enough to find where two logs diverge. Different batches
+with the same records, and leader epochs without records, are left to kafkaviz.analysis.comparison.
+Stored checksums are believed unless the ingest checked them.
 
-Most batches are equal, so they are not sorted or shuffled. Each side is reduced to a fingerprint
-per 2^16 offsets, and single batches are compared only where the fingerprints differ.
+To avoid sorting and shuffling, each side is reduced to a fingerprint per 2^16 offsets, and single
+batches are compared only where the fingerprints differ.
 """
 
 from collections import Counter
