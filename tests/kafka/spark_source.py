@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import kafkaviz.pipeline
 from kafkaviz.log.cache_folder import cache_folder
-from kafkaviz.pipeline.spark.session import prepare
+from kafkaviz.pipeline.spark.session import prepare, settings
 from tests.kafka.harness import FOLDER, JAVA, class_path, fetch_class_path, scratch
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ def differences(*, is_quick: bool) -> tuple[list[str], int, str]:
     """What the two sources do not agree on, how many queries, and a line of what was read."""
     chosen = queries()[:: SHARE_OF_QUICK if is_quick else 1]
     faults, rows, refusals = [], 0, 0
-    with scratch() as folder, live_broker(Path(folder)) as address, session() as spark:
+    with scratch() as folder, live_broker(Path(folder)) as broker, session() as spark:
         kafkaviz.pipeline.register(spark)
+        servers = {"kafka.bootstrap.servers": read_address(broker)}
         for options in chosen:
-            servers = {"kafka.bootstrap.servers": address}
             expected = _answer(spark, "kafka", {**options, **servers}, None)
             answer = _answer(spark, "kafka_files", options, f"{folder}/logs")
             rows += len(expected or ())
@@ -135,8 +135,8 @@ def _difference(answer: list[tuple] | None, expected: list[tuple] | None) -> str
 
 
 @contextmanager
-def live_broker(folder: Path) -> Iterator[str]:
-    """The address of a broker that has filled its topics, as long as it runs."""
+def live_broker(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A broker that fills its topics while Spark starts, as long as it runs."""
     command = [*JAVA, f"-Djava.io.tmpdir={folder}", "-cp", class_path(RELEASE), "LiveBroker"]
     with subprocess.Popen(
         [*command, str(folder)],
@@ -146,12 +146,17 @@ def live_broker(folder: Path) -> Iterator[str]:
         text=True,
     ) as process:
         try:
-            address = process.stdout.readline().strip()
-            if not address:
-                raise RuntimeError(f"the broker ended with status {process.wait()}")
-            yield address
+            yield process
         finally:
             process.kill()
+
+
+def read_address(broker: subprocess.Popen[str]) -> str:
+    """Waits until a broker has filled its topics."""
+    address = broker.stdout.readline().strip() if broker.stdout else ""
+    if not address:
+        raise RuntimeError(f"the broker ended with status {broker.wait()}")
+    return address
 
 
 @contextmanager
@@ -161,17 +166,14 @@ def session() -> Iterator["SparkSession"]:
 
     jars = fetch_class_path(f"spark-{CONNECTOR}", CONNECTOR, FOLDER / "spark.pom.xml", [])
     prepare("local[2]", cache_folder())
-    settings = {
+    own_settings = {
+        **settings("local[2]"),
         "spark.driver.extraClassPath": jars,
-        "spark.driver.memory": "512m",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.log.level": "OFF",
     }
     builder = SparkSession.builder.master("local[2]").appName("kafkaviz")
-    for name, value in settings.items():
+    for name, value in own_settings.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     try:
