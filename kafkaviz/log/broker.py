@@ -250,8 +250,8 @@ class Broker:
     def lacks_partitions(self) -> bool:
         """Whether partitions are elsewhere, in other log directories or at other brokers.
 
-        So it is where the numbers of a topic's partitions have gaps, or an offset checkpoint names
-        one that is not here.
+        This is so if the numbers of a topic's partitions have gaps, or an offset checkpoint names a
+        partition that is not here.
         """
         present = {(partition.topic, partition.partition) for partition in self.partitions}
         checkpointed = {

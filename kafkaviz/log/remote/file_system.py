@@ -138,7 +138,7 @@ def use_credentials(environment: Mapping[str, str]) -> None:
 
 
 def forget_objects() -> None:
-    """Makes every object be opened again before its next read."""
+    """Forgets all open objects; each is opened again before its next read."""
     with _LOCK:
         _HANDLES.clear()
 
@@ -361,7 +361,7 @@ def forget_object(remote: RemotePath) -> None:
 
 
 def changed(remote: RemotePath, position: int) -> CannotOpen:
-    """Returns the error for an object that has changed, and makes it be opened again."""
+    """Returns the error for an object that has changed, and forgets the open object."""
     forget_object(remote)
     return CannotOpen(
         str(remote),

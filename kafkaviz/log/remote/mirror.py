@@ -100,7 +100,7 @@ def list_names(path: Path) -> list[str]:
 
 
 def forget() -> None:
-    """Makes every directory be listed again when it is next opened."""
+    """Forgets all listings; each directory is listed again when it is next opened."""
     with _LOCK:
         _TREES.clear()
         _FILES.clear()

@@ -13,7 +13,7 @@ FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
-    """Returns log_bytes, log_allocated_bytes, log_mtime_ns and the same for each index.
+    """Returns the columns log_bytes, log_allocated_bytes, log_mtime_ns and the same for each index.
 
     They are null if the file does not exist.
     """

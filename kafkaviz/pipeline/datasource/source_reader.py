@@ -159,7 +159,7 @@ class SourceReader:
         return replace(split, transactions=transactions)
 
     def _is_undecided(self, split: SourceSplit) -> bool:
-        """Returns whether no record of a split is committed because of an open transaction."""
+        """Returns whether an open transaction keeps all records of a split uncommitted."""
         stable_offset = split.transactions.stable_offset
         return (
             self._options.isolation == READ_COMMITTED

@@ -277,7 +277,10 @@ def _names(brokers: list[Broker]) -> list[str]:
 
 
 def _named_path(broker: Broker) -> Path:
-    """Returns the path whose last folder names a broker: its main directory, or one around all."""
+    """Returns the path whose last folder names a broker.
+
+    This is its main directory, or the folder around all of its directories.
+    """
     if archive.is_archive(broker.source) and broker.source.is_file():
         return broker.source.with_name(archive.stem(broker.source))
     return broker.source if len(broker.log_directories) > len(broker.sources) else broker.path

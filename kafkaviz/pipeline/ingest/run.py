@@ -130,7 +130,7 @@ class Ingest(Job[CatalogInfo, Progress]):
             return 0
 
     def explain(self, error: Exception) -> Exception:
-        """Returns the last line of an error of Spark or Python, caused by the whole error."""
+        """Returns an IngestError with the last error line of Spark or Python, and its cause."""
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         text = next(
             (line for line in reversed(lines) if "Error" in line or "Exception" in line),

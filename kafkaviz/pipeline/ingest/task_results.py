@@ -312,7 +312,7 @@ def _known_summaries(path: Path, index: TaskIndex, known: Collection[int]) -> li
 
 
 def _complete(pieces: Iterable[Iterable[_Known]]) -> set[int]:
-    """Returns the segments of which all splits are known."""
+    """Returns the segments whose splits are all known."""
     parts: dict[int, list[_Known]] = defaultdict(list)
     for piece in pieces:
         for part in piece:
