@@ -1,6 +1,7 @@
 """Limits that an operator can change with environment variables."""
 
 import os
+import re
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
@@ -15,6 +16,7 @@ def positive_number(name: str, default: int) -> int:
     text = os.environ.get(name, "").strip()
     if not text:
         return default
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
+    digits = text.lstrip("0")
+    if not re.fullmatch("[0-9]{1,18}", digits):  # Python refuses to parse thousands of digits
         raise KafkavizError(message("errors.is_no_positive_number", name=name, value=text[:40]))
-    return int(text)
+    return int(digits)

@@ -232,6 +232,7 @@ def _parse_host(text: str) -> str:
 
 
 def _parse_port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+    port = int(text) if text.isdecimal() and len(text) < 20 else 0
+    if not 1 <= port <= 65_535:
         raise argparse.ArgumentTypeError(say("cli_app.no_port", text=text))
-    return int(text)
+    return port

@@ -171,20 +171,23 @@ def _match(pattern: re.Pattern[str], line: str, start: int = 0) -> re.Match[str]
 def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     """Parses partition.metadata, which holds the topic id.
 
+    PartitionMetadataReadBuffer of Kafka 4.3.1 and 4.4.0 ignores the names before the colons, and
+    takes any version that is not negative.
+
     Raises:
-        CorruptBytes: PartitionMetadataFile of Kafka 4.3 refuses the file.
+        CorruptBytes: it refuses the file.
     """
     data = _bytes(text)
     lines = [*islice(_lines(data), 2), (len(data), ""), (len(data), "")]
-    version, topic_id = (
-        _parse_named_line(lines[0], "version"),
-        _parse_named_line(lines[1], "topic_id"),
-    )
-    if version != str(VERSION):
+    try:
+        version = parse_int(_parse_named_line(lines[0]))
+    except ValueError:
+        raise _malformed_line(lines[0]) from None
+    if version < VERSION:
         raise CorruptBytes(
-            lines[0][0],
-            verbatim(f"Unrecognized version of partition metadata file: {excerpt(version)}"),
+            lines[0][0], verbatim(f"Unrecognized version of partition metadata file: {version}")
         )
+    topic_id = _parse_named_line(lines[1])
     uuid_bytes = _uuid(topic_id, lines[1][0])
     if not any(uuid_bytes):
         raise CorruptBytes(
@@ -193,7 +196,7 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
         )
     # Kafka decodes the id and ignores the lowest four bits of its last character
     canonical_id = base64.urlsafe_b64encode(uuid_bytes).decode().rstrip("=")
-    return PartitionMetadata(VERSION, canonical_id)
+    return PartitionMetadata(version, canonical_id)
 
 
 def parse_clean_shutdown(text: str | bytes) -> dict | None:
@@ -369,14 +372,20 @@ def _malformed(position: int, content: str) -> CorruptBytes:
     )
 
 
-def _parse_named_line(line: tuple[int, str], name: str) -> str:
-    position, content = line
-    parts = _COLON.split(content)
-    if len(parts) != 2 or parts[0] != name:
-        raise CorruptBytes(
-            position, verbatim(f"Malformed line in partition metadata file: {excerpt(content)!r}")
-        )
+def _parse_named_line(line: tuple[int, str]) -> str:
+    """Returns what follows the only colon and space; Java drops empty parts at the end."""
+    parts = _COLON.split(line[1])
+    while parts and not parts[-1]:
+        parts.pop()
+    if len(parts) != 2:
+        raise _malformed_line(line)
     return parts[1]
+
+
+def _malformed_line(line: tuple[int, str]) -> CorruptBytes:
+    position, content = line
+    words = f"Malformed line in partition metadata file: {excerpt(content)!r}"
+    return CorruptBytes(position, verbatim(words))
 
 
 def _uuid(name: str, position: int) -> bytes:

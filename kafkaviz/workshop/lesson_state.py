@@ -106,7 +106,7 @@ def step_name(position: LessonPosition) -> str:
 
 def open_named_step(step_name: str) -> None:
     name, _, part = step_name.rpartition(".")
-    if part.isdecimal():
+    if part.isdecimal() and len(part) < 10:
         open_step(name, int(part))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import checkpoint
 from kafkaviz.format.checkpoint import PartitionMetadata, QuorumState
+from kafkaviz.simulate.startup import small_files
 
 PARSERS = [
     checkpoint.parse_offsets,
@@ -151,6 +152,22 @@ def test_the_topic_id_of_a_partition():
 
 
 @pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("version: 1\ntopic_id: dYjW7OUjT1-elXPFf2b2_g", 1),
+        ("topic_id: +007\nversion: dYjW7OUjT1-elXPFf2b2_g: \n", 7),
+        (f"a: {'0' * 5000}2\r\nb:\t dYjW7OUjT1-elXPFf2b2_g\nmore", 2),
+        (": 0\n: dYjW7OUjT1-elXPFf2b2_g", 0),
+    ],
+)
+def test_what_kafka_takes_for_partition_metadata(text, version):
+    """By the source: PartitionMetadataReadBuffer of 4.3.1 and 4.4.0 looks at the values alone."""
+    metadata = PartitionMetadata(version, "dYjW7OUjT1-elXPFf2b2_g")
+    assert checkpoint.parse_partition_metadata(text) == metadata
+    assert small_files.partition_metadata_fault(text.encode(), "") is None
+
+
+@pytest.mark.parametrize(
     ("text", "position", "what"),
     [
         ("", 0, "Malformed line in partition metadata file: ''"),
@@ -158,9 +175,15 @@ def test_the_topic_id_of_a_partition():
         ("version:0\ntopic_id: x", 0, "Malformed line in partition metadata file: 'version:0'"),
         ("topic_id: x\nversion: 0", 0, "Malformed line in partition metadata file: 'topic_id: x'"),
         (
-            "version: 1\ntopic_id: dYjW7OUjT1-elXPFf2b2_g",
+            "version: 0: 0\ntopic_id: x",
             0,
-            "Unrecognized version of partition metadata file: 1",
+            "Malformed line in partition metadata file: 'version: 0: 0'",
+        ),
+        ("version: \ntopic_id: x", 0, "Malformed line in partition metadata file: 'version: '"),
+        (
+            "version: -1\ntopic_id: dYjW7OUjT1-elXPFf2b2_g",
+            0,
+            "Unrecognized version of partition metadata file: -1",
         ),
         (
             "version: 0\ntopic_id: dYjW7OUjT1",

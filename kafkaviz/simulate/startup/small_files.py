@@ -12,6 +12,7 @@ from string import ascii_letters, digits
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.simulate.recovery.recovery import BrokerException
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
@@ -55,12 +56,8 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
     values = [_value(line.decode()) for line in lines[:2]]
     if not values:
         return NULL_POINTER
-    version = values[0]
-    if (
-        version is None
-        or not re.fullmatch("[+-]?[0-9]{1,10}", version)
-        or not 0 <= int(version) < 1 << 31
-    ):
+    version = int_or_none(values[0] or "")
+    if version is None or version < 0:
         return _unreadable(path)
     if len(values) == 1:
         return NULL_POINTER
