@@ -225,7 +225,7 @@ def test_app_becomes_the_server(server, tmp_path, monkeypatch):
     )
     [(program, arguments, environment)] = server
     assert program == sys.executable
-    assert arguments[1:] == ["-P", "-m", "kafkaviz.app.server", "8600"]
+    assert arguments[1:] == ["-P", "-m", "kafkaviz.serve", "8600"]
     assert environment["KAFKAVIZ_DIR"] == str(tmp_path / "data")
     assert environment["KAFKAVIZ_MASTER"] == "local[2]"
     assert environment["KAFKAVIZ_ALLOW_ROOT"] == f"{tmp_path}{os.pathsep}{tmp_path / 'data'}"
@@ -315,7 +315,7 @@ def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypa
     monkeypatch.delenv("KAFKAVIZ_DIR", raising=False)
     main(["app"])
     assert "KAFKAVIZ_DIR" not in server[0][2]
-    assert server[0][1][1:] == ["-P", "-m", "kafkaviz.app.server"]
+    assert server[0][1][1:] == ["-P", "-m", "kafkaviz.serve"]
 
 
 def test_app_names_a_missing_directory(server, tmp_path, capsys):

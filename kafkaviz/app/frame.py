@@ -5,7 +5,6 @@ A page calls `location = frame("Segment")` before it draws anything.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from operator import attrgetter
@@ -16,11 +15,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from kafkaviz import resources, versions
+from kafkaviz import versions
 from kafkaviz.app import gc_tuning, index_page
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.index_page import IndexPage
+from kafkaviz.app.registry import PAGES, Keys, Page
 from kafkaviz.app.state import (
     access,
     checkups,
@@ -38,50 +38,11 @@ from kafkaviz.units import escape_controls, group
 APP_FOLDER = Path(__file__).parent
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
-# private to a reader of the Workshop, so a copied link leaves them out
-PRIVATE_PARAMETERS = (page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES)
 MAX_MENU_ENTRIES = 60  # a longer list opens Go to instead of a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
 # lengths of a path and a topic-partition: at 1280 px both fit next to a segment
 BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26
 DISK_CHARACTERS = 14  # length of the name of a log directory in front of a topic-partition
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page of the app.
-
-    Attributes:
-        depth: how far its address goes: 1 broker, 2 topic-partition, 3 segment.
-        group: its group in the sidebar, where a line separates groups.
-    """
-
-    script: str
-    icon: str
-    depth: int
-    group: int
-
-    @property
-    def exists(self) -> bool:
-        return (resources.ROOT / self.script).exists()
-
-    @property
-    def path(self) -> str:
-        return "" if self.script == "app.py" else Path(self.script).stem
-
-
-PAGES = {
-    "Broker": Page("app.py", "dns", 1, 1),
-    "Segment": Page("pages/segment.py", "straighten", 3, 1),
-    "Lookup": Page("pages/lookup.py", "manage_search", 3, 1),
-    "Page cache": Page("pages/page_cache.py", "memory", 1, 1),
-    "Rolls": Page("pages/rolls.py", "layers", 2, 2),
-    "Tuning": Page("pages/tuning.py", "tune", 2, 2),
-    "Health": Page("pages/health.py", "ecg_heart", 1, 2),
-    "Compare": Page("pages/compare.py", "compare_arrows", 1, 2),
-    "Explore": Page("pages/explore.py", "terminal", 1, 3),
-    "Workshop": Page("pages/workshop.py", "school", 1, 3),
-}
 
 # charts were drawn for the dark theme and cannot be redrawn for print, so their colours are
 # inverted
@@ -89,33 +50,9 @@ DARK_CHARTS = (
     "@media print { .stApp :is(.stPlotlyChart, .stDataFrame) { filter: invert(1) "
     "hue-rotate(180deg); } }"
 )
-# rows of (page that must exist, message key of the heading, [(keys, message key of the action)])
-KEY_HELP = [
-    (None, "frame.anywhere", [("K", "go_to"), (("?", "Esc"), "keys")]),
-    ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
-    (
-        "Lookup",
-        "frame.stepper",
-        [
-            ("←→", "step"),
-            (("Home", "End"), "ends"),
-            (("Space",), "play"),
-            (("F", "Esc"), "projector"),
-        ],
-    ),
-    ("Explore", "common.page_explore", [(("Ctrl", "Enter"), "run")]),
-    (
-        "Workshop",
-        "common.page_workshop",
-        [
-            (("N", "B"), "lesson"),
-            ("1234", "answer"),
-            (("F", "Esc"), "projector"),
-            (("PgDn", "PgUp"), "projector_lesson"),
-        ],
-    ),
-    (None, "frame.go_to", [("↑↓", "entries"), (("Enter",), "open")]),
-]
+# keys that belong to no page, in the form of Page.keys
+KEYS_ANYWHERE: Keys = (("K", "go_to"), (("?", "Esc"), "keys"))
+KEYS_OF_GO_TO: Keys = (("↑↓", "entries"), (("Enter",), "open"))
 
 
 def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) -> Location:
@@ -315,18 +252,19 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
 def _link(location: Location) -> tuple[list[str], str]:
     """Returns the parameters that a copied link leaves out, and a note about the link.
 
-    The answers and the teacher's notes are left out. The directory is left out if it is the default
+    Private parameters of any page are left out. The directory is left out if it is the default
     one, or an upload on a server with several visitors. Any other path stays, and the note says
     that it is valid on this server only.
     """
+    private = [name for page in PAGES.values() for name in page.private_parameters]
     path, default = location.directory, page_location.default_directory()
     is_upload = access.is_shared() and any(
         Path(part).is_relative_to(upload_expiry.folder())
         for part in page_state.split_directories(path)
     )
     if not path or path == default or is_upload:
-        return [*PRIVATE_PARAMETERS, page_state.DIRECTORY], ""
-    return [*PRIVATE_PARAMETERS], say("frame.link_path", path=location.directory_text)
+        return [*private, page_state.DIRECTORY], ""
+    return private, say("frame.link_path", path=location.directory_text)
 
 
 def _separator() -> None:
@@ -499,15 +437,23 @@ def _close_dialog() -> None:
 
 
 def help_keys() -> None:
-    rows = []
-    for page, heading, lines in KEY_HELP:
-        if page is None or PAGES[page].exists:
-            rows.append(f'<span class="g">{say(heading)}</span>')
-            rows += [
-                f"<span>{_caps(keys)}</span><span>{say(f'frame.key_{action}')}</span>"
-                for keys, action in lines
-            ]
+    rows = _key_rows(say("frame.anywhere"), KEYS_ANYWHERE)
+    for name, page in pages().items():
+        if page.keys:
+            heading = say(page.keys_heading) if page.keys_heading else elements.page_name(name)
+            rows += _key_rows(heading, page.keys)
+    rows += _key_rows(say("frame.go_to"), KEYS_OF_GO_TO)
     st.html(f'<div class="kv-kb">{"".join(rows)}</div>')
+
+
+def _key_rows(heading: str, keys_and_actions: Keys) -> list[str]:
+    return [
+        f'<span class="g">{heading}</span>',
+        *(
+            f"<span>{_caps(keys)}</span><span>{say(f'frame.key_{action}')}</span>"
+            for keys, action in keys_and_actions
+        ),
+    ]
 
 
 def _caps(keys: Iterable[str]) -> str:

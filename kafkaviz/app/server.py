@@ -1,4 +1,4 @@
-"""The web server of the app: Streamlit's server with checks, compression and the feed of classes.
+"""The web server of the app: Streamlit's server with checks and compression.
 
 A request must name this server by an IP address, localhost, this machine's name or an allowed name.
 Otherwise a web site could point its own name at 127.0.0.1 (DNS rebinding) and drive the app as the
@@ -21,12 +21,10 @@ from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import resources
-from kafkaviz.app import first_page, gc_tuning
+from kafkaviz.app import first_page, gc_tuning, registry
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.index_page import IndexPage
 from kafkaviz.app.state import access
-from kafkaviz.workshop.classroom import class_start
-from kafkaviz.workshop.classroom.class_feed import ClassFeed
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -151,13 +149,14 @@ def send_at_once() -> None:
 async def while_running(app: object) -> AsyncGenerator[None, None]:
     """Runs background work while the server runs.
 
-    This is the imports of the first page, garbage collection, and the class of `--class`.
+    This is the imports of the first page, garbage collection, and the work in the registry, such as
+    the class of `--class`.
     """
     first_page.prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
-        if os.environ.get(access.CLASS):
-            await stack.enter_async_context(class_start.open_class(app))
+        for work in registry.BACKGROUND_WORK.values():
+            await stack.enter_async_context(work(app))
         yield
 
 
@@ -172,7 +171,7 @@ def main(arguments: Sequence[str]) -> None:
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
         Middleware(IndexPage),
-        Middleware(ClassFeed),
+        *(Middleware(load()) for load in registry.MIDDLEWARE.values()),
         Middleware(StaticCompression),
     ]
     port = {"server.port": int(arguments[0])} if arguments else {}
@@ -185,7 +184,3 @@ def main(arguments: Sequence[str]) -> None:
     # the allowedHosts of config.toml apply to Streamlit's own command; here HostCheck decides
     fixed = {"server.allowedHosts": ["*"], **gc_tuning.NO_COLLECTION_AFTER_RUN}
     app.run(config={**fixed, **options, **quiet, **port})
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

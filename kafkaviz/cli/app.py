@@ -163,7 +163,7 @@ def _server(port: int | None) -> list[str]:
         sys.executable,
         "-P",
         "-m",
-        "kafkaviz.app.server",
+        "kafkaviz.serve",
         *([] if port is None else [str(port)]),
     ]
 

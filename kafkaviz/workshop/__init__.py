@@ -8,5 +8,68 @@
     takeaway/    the same as files that need no app
     page/        the page that shows all this
 
-The app does not import the Workshop.
+The app does not import the Workshop. `register` adds it to the app. Nothing here imports a lesson
+before someone opens the Workshop or types a word into Go to.
 """
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from kafkaviz.app import registry
+from kafkaviz.app.registry import GoToEntry, Page
+from kafkaviz.app.state import access, page_state
+
+if TYPE_CHECKING:
+    from kafkaviz.workshop.classroom.class_feed import ClassFeed
+
+WORKSHOP_PAGE = "Workshop"
+
+
+def register() -> None:
+    """Adds the Workshop's page, its entries of Go to and its classes to the app.
+
+    Each script that shows a page calls this, because Streamlit may start with any of them. A second
+    call changes nothing.
+    """
+    registry.PAGES[WORKSHOP_PAGE] = PAGE
+    registry.MIDDLEWARE[WORKSHOP_PAGE] = _class_feed
+    registry.BACKGROUND_WORK[WORKSHOP_PAGE] = _open_class
+
+
+def _find_entries(text: str, address: Mapping[str, str]) -> Iterable[GoToEntry]:
+    from kafkaviz.workshop import go_to_entries
+
+    return go_to_entries.find_entries(text, address)
+
+
+def _class_feed() -> "type[ClassFeed]":
+    from kafkaviz.workshop.classroom.class_feed import ClassFeed
+
+    return ClassFeed
+
+
+def _open_class(app: object) -> AbstractAsyncContextManager[None]:
+    """Opens the class of `kafkaviz app --class` while the server runs, if there is one."""
+    if not os.environ.get(access.CLASS):
+        return nullcontext()
+    from kafkaviz.workshop.classroom import class_start
+
+    return class_start.open_class(app)
+
+
+PAGE = Page(
+    script="pages/workshop.py",
+    icon="school",
+    depth=1,
+    group=3,
+    keys=(
+        (("N", "B"), "lesson"),
+        ("1234", "answer"),
+        (("F", "Esc"), "projector"),
+        (("PgDn", "PgUp"), "projector_lesson"),
+    ),
+    private_parameters=(page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES),
+    find_entries=_find_entries,
+)

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz import messages
+from kafkaviz import messages, workshop
 from kafkaviz.app.state import session_language
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest.job import Progress
 from tests.app.fakes import FakeStarts, forget_runs
 from tests.support.segment_files import make_segment
+
+workshop.register()  # as the script of each page does
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.app.frame import PAGES
+from kafkaviz.app.registry import PAGES
 from tests.analysis.metadata_level import raise_level
 from tests.support.pages import open_page, page_html
 

@@ -17,6 +17,7 @@ from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz.app import server as app_server
 from kafkaviz.app.server import FrameGuard, HostCheck, environment_options, host_names
+from kafkaviz.workshop.classroom import class_start
 from kafkaviz.workshop.classroom.class_room import ClassRooms
 
 HANDSHAKE = (
@@ -165,7 +166,7 @@ def test_the_server_searches_for_garbage_in_place_of_streamlit(monkeypatch):
 def test_what_goes_on_beside_the_pages(language, monkeypatch, capsys):
     """The search for garbage as long as the server runs, and with --class the class."""
     monkeypatch.setenv(app_server.access.CLASS, language)
-    monkeypatch.setattr(app_server.class_start, "ROOMS", ClassRooms())
+    monkeypatch.setattr(class_start, "ROOMS", ClassRooms())
 
     async def serve() -> list[str]:
         async with app_server.while_running(None):

@@ -168,7 +168,7 @@ def test_the_readme_names_every_command():
     ] == []
 
 
-@pytest.mark.parametrize("room", ["app", "log", "pipeline", "simulate"])
+@pytest.mark.parametrize("room", ["app", "log", "pipeline", "simulate", "workshop"])
 def test_the_house_names_every_folder(room):
     """Of those rooms whose folders are ideas of their own; in the others one is a subject."""
     house = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]

@@ -110,6 +110,8 @@ def anchors(file: Path) -> set[str]:
 
 def test_the_contact_sheet_has_every_page():
     from docs import contact_sheet
-    from kafkaviz.app.frame import PAGES
+    from kafkaviz import workshop
+    from kafkaviz.app.registry import PAGES
 
+    workshop.register()
     assert {name.lower().replace(" ", "-") for name in PAGES} <= contact_sheet.PAGES.keys()

@@ -18,8 +18,10 @@ def test_every_picture_is_shown_and_every_page_has_one():
         "playwright", reason="needs playwright: pip install -r requirements-dev.txt"
     )
     from docs.screenshots import SHOTS
-    from kafkaviz.app.frame import PAGES
+    from kafkaviz import workshop
+    from kafkaviz.app.registry import PAGES
 
+    workshop.register()
     assert sorted(SHOTS) == sorted(PICTURES)
     assert {page.path for page in PAGES.values()} == {
         shot.path.strip("/") for shot in SHOTS.values()

@@ -4,7 +4,7 @@ from html import escape
 
 import pytest
 
-from kafkaviz.app.frame import PAGES
+from kafkaviz.app.registry import PAGES
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, explained_terms, matching_terms

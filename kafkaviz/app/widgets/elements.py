@@ -47,7 +47,7 @@ def page_name(name: str) -> str:
     """Returns the name of a page in the reader's language.
 
     Args:
-        name: a key of PAGES in app/frame.py.
+        name: a key of PAGES in app/registry.py.
     """
     return say(f"common.page_{name.lower().replace(' ', '_')}")
 

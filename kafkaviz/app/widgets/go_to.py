@@ -1,18 +1,19 @@
-"""The Go to dialog: finds pages, directories, topic-partitions, segments, lessons and terms.
+"""The Go to dialog: finds pages, directories, topic-partitions, segments, and entries of pages.
 
 `orders` finds orders-0 to orders-2. `orders-0 2247` finds offset 2247 in orders-0; `2247` alone
-finds it near the reader's current place. Lessons and terms are found by their name in any language.
+finds it near the reader's current place. A page in the registry may have entries of its own.
 With an empty field it lists recent places, so that K and Enter lead back.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app.frontend import focus
+from kafkaviz.app.registry import PAGES, GoToEntry, Page
 from kafkaviz.app.state import access, page_location, page_state, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
@@ -21,28 +22,13 @@ from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.messages import LANGUAGES, language, say
-from kafkaviz.workshop import lessons as lesson_files
-from kafkaviz.workshop.lessons import glossary
-
-if TYPE_CHECKING:
-    from kafkaviz.app.frame import Page
+from kafkaviz.messages import say
 
 MAX_ENTRIES = 6  # per kind
 PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # length of a directory as an entry, and as a note
-BROKER_PAGE, SEGMENT_PAGE, WORKSHOP_PAGE = "Broker", "Segment", "Workshop"
+BROKER_PAGE, SEGMENT_PAGE = "Broker", "Segment"
 # the pages about one topic-partition
 PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}
-
-
-class GoToEntry(NamedTuple):
-    """One result. `aside` is a note in grey."""
-
-    heading: str
-    words: str
-    aside: str
-    page: str
-    address: dict[str, str]
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
@@ -88,7 +74,7 @@ def directories(location: Location) -> list[str]:
     return [directory for directory in candidates if directory != location.directory]
 
 
-def _entry(number: int, entry: GoToEntry, page: "Page", *, is_current: bool) -> None:
+def _entry(number: int, entry: GoToEntry, page: Page, *, is_current: bool) -> None:
     """Draws a result as a link, or as a button if it stays on the current page.
 
     Streamlit 1.67 informs components too late when a link changes only the address.
@@ -130,16 +116,9 @@ def find_entries(
         if BROKER_PAGE in pages and offset is None
         else []
     )
-    workshop_entries = (
-        [
-            *_lesson_entries(name, pages[WORKSHOP_PAGE]),
-            *_word_entries(name, pages[WORKSHOP_PAGE]),
-        ]
-        if WORKSHOP_PAGE in pages and name and offset is None
-        else []
-    )
+    entries_on_pages = list(_entries_on_pages(name, pages)) if name and offset is None else []
     if location.broker is None or SEGMENT_PAGE not in pages:
-        return [*page_entries, *workshop_entries, *directory_entries]
+        return [*page_entries, *entries_on_pages, *directory_entries]
     partitions = _match_partitions(location.broker, name)
     if offset is not None:
         nearest = partitions if name else _nearest(location, visits, partitions)
@@ -162,7 +141,7 @@ def find_entries(
         *partition_entries,
         *_best_match_entries(location, partitions[:1], pages),
         *page_entries,
-        *workshop_entries,
+        *entries_on_pages,
         *directory_entries,
     ]
 
@@ -175,32 +154,10 @@ def _is_in_name(page: str, text: str) -> bool:
     return text in page.lower() or text in elements.page_name(page).lower()
 
 
-def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    """Yields the lessons, then the steps whose title contains the text, up to MAX_ENTRIES each."""
-    translations = {
-        code: {lesson.name: lesson for lesson in lesson_files.lessons(code)[0]}
-        for code in LANGUAGES
-    }
-    titles: dict[bool, list[tuple[str, str, dict[str, str]]]] = {True: [], False: []}
-    for name, lesson in translations[language()].items():
-        others = [lessons[name] for lessons in translations.values()]
-        if any(text in other.title.lower() for other in others):
-            titles[True].append((lesson.title, "", {page_state.LESSON: name}))
-        for part, step in enumerate(lesson.steps, 1):
-            names = [other.steps[part - 1].title for other in others if part <= len(other.steps)]
-            if any(text in title.lower() for title in names):
-                step_address = {page_state.LESSON: name, page_state.PART: str(part)}
-                titles[False].append((step.title, lesson.title, step_address))
-    for words, aside, step_address in (*titles[True][:MAX_ENTRIES], *titles[False][:MAX_ENTRIES]):
-        yield GoToEntry(
-            say("go_to.lessons"), words, aside, WORKSHOP_PAGE, {**address, **step_address}
-        )
-
-
-def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
-    for term in glossary.matching_terms(text)[:MAX_ENTRIES]:
-        word_address = {**address, page_state.WORD: term.key}
-        yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, word_address)
+def _entries_on_pages(text: str, pages: Mapping[str, dict[str, str]]) -> Iterator[GoToEntry]:
+    for name, page in PAGES.items():
+        if name in pages and page.find_entries:
+            yield from page.find_entries(text, pages[name])
 
 
 def _match_partitions(broker: Broker, name: str) -> list[Partition]:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.app.frame import PAGES
+from kafkaviz.app.registry import PAGES
 from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError

@@ -1,0 +1,79 @@
+"""What the Workshop adds to the app, and the app without it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import workshop
+from kafkaviz.app import frame, registry, server
+from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import go_to
+from kafkaviz.workshop.classroom.class_feed import ClassFeed
+from tests.support.pages import open_page, page_html
+
+
+@pytest.fixture
+def no_workshop(monkeypatch):
+    """The app as if no script had registered the Workshop."""
+    monkeypatch.setattr(workshop, "register", lambda: None)
+    for entries in (registry.PAGES, registry.MIDDLEWARE, registry.BACKGROUND_WORK):
+        monkeypatch.delitem(entries, workshop.WORKSHOP_PAGE)
+
+
+def test_registering_again_changes_nothing():
+    """Every run of every page does."""
+    before = list(registry.PAGES), list(registry.MIDDLEWARE), list(registry.BACKGROUND_WORK)
+    workshop.register()
+    after = list(registry.PAGES), list(registry.MIDDLEWARE), list(registry.BACKGROUND_WORK)
+    assert before == after
+
+
+def test_the_workshop_is_the_last_page_and_has_keys_and_private_parameters():
+    assert list(frame.pages())[-1] == "Workshop"
+    left_out, _ = frame._link(Location(""))
+    assert left_out == ["answers", "given", "notes", "dir"]
+    assert [load() for load in registry.MIDDLEWARE.values()] == [ClassFeed]
+
+
+@pytest.mark.usefixtures("no_workshop", "starts")
+def test_the_app_works_without_the_workshop():
+    page = open_page()
+    links = [link.proto.page for link in page.get("page_link")]
+    assert "segment" in links and "workshop" not in links
+    page.button(key="kv_keys").click().run()
+    assert "Explore" in page_html(page) and "Workshop" not in page_html(page)
+    assert frame._link(Location("")) == (["dir"], "")
+
+
+@pytest.mark.usefixtures("no_workshop")
+def test_go_to_finds_no_lesson_without_the_workshop():
+    addresses = {name: {} for name in frame.pages()}
+    assert go_to.find_entries(Location(""), "probe", addresses) == []
+    assert go_to.find_entries(Location(""), "segment", addresses)[0].page == "Segment"
+
+
+@pytest.mark.usefixtures("no_workshop")
+def test_the_server_needs_no_workshop(monkeypatch):
+    served = []
+
+    class App:
+        def __init__(self, script, middleware, lifespan):
+            served.append([kind.cls for kind in middleware])
+
+        def run(self, config):
+            pass
+
+    monkeypatch.setattr(server.st, "App", App)
+    monkeypatch.setattr(server, "send_at_once", lambda: None)
+    monkeypatch.setattr("sys.argv", [])
+    server.main([])
+    assert server.HostCheck in served[0] and ClassFeed not in served[0]
+
+
+def test_no_page_imports_lessons_to_register_them():
+    """The first page is not slower for a page that is not open."""
+    tree = ast.parse(Path(workshop.__file__).read_text())
+    names = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert "kafkaviz.app" in names
+    assert [name for name in names if name.startswith("kafkaviz.workshop")] == []
