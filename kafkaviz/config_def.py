@@ -459,6 +459,21 @@ BROKER_SETTINGS: dict[str, Setting] = {  # settings that no topic has
     definition.name: definition
     for definition in (
         Setting(
+            name="producer.id.expiration.ms",
+            kind="int",
+            defaults=_always(DAY_MS),
+            broker_names=_same_unit("producer.id.expiration.ms"),
+            minimum=_always(1),
+            since=(3, 4),
+        ),
+        Setting(  # it was also that of producer ids up to 3.3 (KIP-854)
+            name="transactional.id.expiration.ms",
+            kind="int",
+            defaults=_always(7 * DAY_MS),
+            broker_names=_same_unit("transactional.id.expiration.ms"),
+            minimum=_always(1),
+        ),
+        Setting(
             name="log.retention.check.interval.ms",
             kind="long",
             defaults=_always(5 * MINUTE_MS),

@@ -145,8 +145,8 @@ class Settings:
         }
 
     def find(self, topic: str, name: str) -> SettingValue:
-        """Returns one setting of a topic, by the topic's name for it."""
-        definition = config_def.TOPIC_SETTINGS[name]
+        """Returns one setting of a topic, by the topic's name for it, or one of the broker."""
+        definition = config_def.TOPIC_SETTINGS.get(name) or config_def.BROKER_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         config_records = {} if is_metadata else self._config_records(topic)
         if name in self.overrides:

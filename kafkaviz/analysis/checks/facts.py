@@ -40,6 +40,7 @@ class PartitionFacts:
     metadata_log: bool = False
     expires: bool = True
     retention_ms: int = RETENTION_MS
+    producer_expiration_ms: int = DAY_MS
     level: CheckLevel = CheckLevel.RECORDS
     log_directory: str | None = None
 

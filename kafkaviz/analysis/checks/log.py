@@ -58,7 +58,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             "times": [],
             "offsets": [],
         }
-        self._producers = ProducerOrder()
+        self._producers = ProducerOrder(facts.producer_expiration_ms)
         self._counts = dict.fromkeys(self._rows, 0)
 
     def observe(self, batches: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from kafkaviz import versions
+from kafkaviz import config_def, versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.transactional_ids import read_transactional_ids
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release, formatting_release
@@ -98,9 +98,20 @@ class CheckPlan:
             and not metadata_log
             and not (was_compacted and policy == ["delete"]),
             retention_ms=-1 if retention_ms is None else int(retention_ms),
+            producer_expiration_ms=self._producer_expiration_ms,
             level=self.level,
             log_directory=self.log_directory(partition),
         )
+
+    @cached_property
+    def _producer_expiration_ms(self) -> int:
+        """How long a broker remembers a silent producer; if that is unknown, the default."""
+        release = self.assumed_release.release
+        name = "producer.id.expiration.ms"
+        if not config_def.BROKER_SETTINGS[name].is_known_to(release):
+            name = "transactional.id.expiration.ms"
+        value = self.settings.find("", name).value
+        return int(config_def.BROKER_SETTINGS[name].default(release) if value is None else value)
 
     def log_directory(self, partition: Partition) -> str | None:
         return self.broker.directory_of(partition).text if self.has_broker else None

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz.config_def import DAY_MS
 from kafkaviz.format.batch import MAGIC_2
 
 SEQUENCES = 2**31
@@ -39,7 +38,13 @@ class ProducerOrder:
         count: number of all steps back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expiration_ms: int) -> None:
+        """Starts with no batch.
+
+        Args:
+            expiration_ms: a broker forgets a producer that was silent for so long.
+        """
+        self._expiration_ms = expiration_ms
         self.steps: list[StepBack] = []
         self.count = 0
         self._last_rows = np.empty(0)
@@ -62,7 +67,7 @@ class ProducerOrder:
         self._last_rows = rows[is_last]
 
     def _find_epochs(self, rows: np.ndarray) -> None:
-        is_back = _is_followed(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
+        is_back = self._is_followed(rows) & (np.diff(rows["producer_epoch"].astype(np.int64)) < 0)
         for place in np.flatnonzero(is_back).tolist():
             self._keep(StepBack(rows[place + 1], int(rows["producer_epoch"][place]), -1))
 
@@ -72,23 +77,24 @@ class ProducerOrder:
         base = rows["base_sequence"].astype(np.int64)
         last = (base + rows["last_offset"] - rows["base_offset"]) % SEQUENCES
         distance = (base[1:] - last[:-1]) % SEQUENCES
-        is_back = _is_followed(rows) & (base[1:] != 0)
+        is_back = self._is_followed(rows) & (base[1:] != 0)
         is_back &= rows["producer_epoch"][1:] == rows["producer_epoch"][:-1]
         is_back &= (distance == 0) | (distance > SEQUENCES // 2)
         for place in np.flatnonzero(is_back).tolist():
             previous_epoch = int(rows["producer_epoch"][place])
             self._keep(StepBack(rows[place + 1], previous_epoch, int(last[place])))
 
+    def _is_followed(self, rows: np.ndarray) -> np.ndarray:
+        """Returns which rows are followed by one of the same producer before Kafka forgets it."""
+        waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
+        return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (
+            waited_ms < self._expiration_ms
+        )
+
     def _keep(self, step: StepBack) -> None:
         self.count += 1
         if len(self.steps) < MAX_STEPS:
             self.steps.append(step)
-
-
-def _is_followed(rows: np.ndarray) -> np.ndarray:
-    """Returns which rows are followed by one of the same producer before Kafka forgets it."""
-    waited_ms = rows["max_timestamp_ms"][1:] - rows["max_timestamp_ms"][:-1]
-    return (rows["producer_id"][1:] == rows["producer_id"][:-1]) & (waited_ms < DAY_MS)
 
 
 def _is_last(rows: np.ndarray) -> np.ndarray:
