@@ -239,6 +239,9 @@ def test_retention_is_unknown_away_from_the_metadata_log(disks):
     assert reasons == {
         "Unknown whether it is kept: retention.ms, retention.bytes or cleanup.policy is unknown",
     }
+    assert view.retention.title.endswith(" is unknown")
+    known = checkup.health_view(check(kv.open_broker(disks / "disk-a")))
+    assert "would delete none of " in known.retention.title
 
 
 @pytest.mark.usefixtures("starts")

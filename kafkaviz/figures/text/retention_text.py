@@ -117,6 +117,8 @@ def headline_text(logs: Sequence[LogRetention]) -> str:
         for segment in segments
     )
     segments_text = say_count("common.n_segments", len(segments))
+    if not due_count and not any(log.limits.is_known for log in logs):
+        return say("retention.headline_unknown", all=segments_text)
     text = say_count(
         "retention.headline" if due_count else "retention.headline_none",
         due_count,

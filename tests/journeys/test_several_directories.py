@@ -1,0 +1,81 @@
+"""Several log directories of one broker, by clicks: of three with the metadata log, and of two
+without it; in both languages.
+"""
+
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from tests.journeys.walk import Walk
+from tests.support.browser import click_a_bar, watched
+
+pytestmark = pytest.mark.browser
+PATIENCE_MS = 60_000
+BARS = ".js-plotly-plot .barlayer .point path"
+WORDS = {
+    "en": {
+        "Health": "Health",
+        "Tuning": "Tuning",
+        "starts": "This broker will start, and ",
+        "partial": "Nothing here stops the next start, which will ",
+        "unread": "other log directories were not read",
+        "unknown": "the metadata log is in another log directory",
+    },
+    "zh": {
+        "Health": "健康检查",
+        "Tuning": "调优",
+        "starts": "这个 broker 能够启动",
+        "partial": "这里没有什么会阻止下次启动",
+        "unread": "该 broker 的其他日志目录没有读取",
+        "unknown": "元数据日志在另一个日志目录中",
+    },
+}
+
+
+def given(walk: Walk) -> list[str]:
+    """The log directories that the address names."""
+    return [Path(path).name for path in parse_qs(urlsplit(walk.page.url).query)["dir"]]
+
+
+THREE, TWO = ("disk-a", "disk-b", "disk-c"), ("disk-b", "disk-c")
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "width", "theme"),
+    [
+        ("en", THREE, 1280, "light"),
+        ("zh", TWO, 1024, "dark"),
+        pytest.param("zh", THREE, 1024, "light", marks=pytest.mark.nightly),
+        pytest.param("en", TWO, 1280, "dark", marks=pytest.mark.nightly),
+    ],
+)
+def test_from_the_map_to_the_next_start(browser, server, disks, language, names, width, theme):
+    """Each page that a click leads to has all of them in its address, and says what is unknown."""
+    words, is_whole = WORDS[language], "disk-a" in names
+    with watched(browser, width, theme) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        walk = Walk(page, server, "")
+        query = "&".join(f"dir={quote(str(disks / name))}" for name in names)
+        page.goto(f"{server}/?{query}&lang={language}")
+        walk.shows(BARS)
+        for name in names:
+            walk.shows(".js-plotly-plot .annotation-text", name)
+        walk.step("The map has a group for each log directory")
+        page.locator(BARS).first.evaluate("bar => bar.scrollIntoView({ block: 'center' })")
+        click_a_bar(page)
+        walk.shows(".detail svg")
+        assert given(walk) == list(names)
+        assert (page.get_by_text(words["unknown"]).count() == 0) == is_whole
+        walk.step("A segment: what keeps it is known with the metadata log alone")
+        walk.to(words["Health"])
+        verdict = walk.shows(".verdict h2").inner_text()
+        assert verdict.startswith(words["starts" if is_whole else "partial"])
+        assert (page.get_by_text(words["unread"]).count() == 0) == is_whole
+        walk.shows(".item", "disk-b")
+        assert given(walk) == list(names)
+        walk.step("The next start of all that was opened")
+        walk.to(words["Tuning"])
+        walk.shows(".kv-verdict h2")
+        assert given(walk) == list(names)
+        walk.step("The answer")
