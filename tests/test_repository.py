@@ -178,3 +178,46 @@ def test_the_sample_brokers_stay_small():
         < sum(file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz"))
         <= 8_000_000
     )
+
+
+def used_names(function: ast.AST) -> set[str]:
+    """The names that a function uses; an assertion is called assert."""
+    names: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert | ast.Raise):
+            names.add("assert")
+        elif isinstance(node, ast.Name):
+            names.add("assert" if node.id.startswith("assert") else node.id)
+        elif isinstance(node, ast.Attribute) and node.attr.startswith(("assert", "raises")):
+            names.add("assert")
+    return names
+
+
+def silent_tests(sources: dict[str, str]) -> list[str]:
+    """NAME::TEST of each test that neither asserts anything nor calls a helper that does."""
+    functions = [
+        (f"{name}::{node.name}", node.name, used_names(node))
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    helpers, count = {"assert", "expect"}, 0
+    while count < len(helpers):
+        count = len(helpers)
+        helpers |= {name for _, name, names in functions if names & helpers}
+    return [
+        place
+        for place, name, names in functions
+        if name.startswith("test_") and not names & helpers
+    ]
+
+
+def test_every_test_asserts_something():
+    paths = sorted((ROOT / "tests").rglob("*.py"))
+    sources = {str(path.relative_to(ROOT)): path.read_text() for path in paths}
+    assert silent_tests(sources) == []
+
+
+def test_a_test_that_asserts_nothing_is_found():
+    source = "def helper(x):\n assert x\ndef test_a():\n helper(1)\ndef test_b():\n print(2)\n"
+    assert silent_tests({"t.py": source}) == ["t.py::test_b"]

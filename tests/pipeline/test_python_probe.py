@@ -24,10 +24,24 @@ def test_an_older_spark_is_refused(version):
     )
 
 
-@pytest.mark.parametrize("version", ["4.1.0", "4.3.0", "4.10.0-SNAPSHOT", "5.0.0"])
-def test_a_newer_spark_is_taken(version):
+@pytest.mark.parametrize(
+    ("version", "is_taken"),
+    [
+        ("4.0.9", False),
+        ("4.1.0", True),
+        ("4.3.0", True),
+        ("4.10.0-SNAPSHOT", True),
+        ("5.0.0", True),
+    ],
+)
+def test_a_newer_spark_is_taken(version, is_taken):
     """Of 4.1 on."""
-    kafkaviz.pipeline.refuse_older_spark(version)
+    refusals = []
+    try:
+        kafkaviz.pipeline.refuse_older_spark(version)
+    except KafkavizError as refusal:
+        refusals.append(refusal)
+    assert (not refusals) == is_taken
 
 
 def test_types_are_those_of_spark_4_1_too(monkeypatch):
@@ -114,3 +128,5 @@ def test_the_probe_needs_no_kafkaviz():
 def test_spark_is_asked(spark):
     """This Python has kafkaviz."""
     python_probe.require_kafkaviz(spark, is_connect=False)
+    name = python_probe._probe().name()
+    assert spark.read.format(name).load().columns == [python_probe.HAS_KAFKAVIZ]
