@@ -17,7 +17,7 @@ import pytest
 import kafkaviz as kv
 from kafkaviz import extras
 from kafkaviz.__main__ import COMMANDS, main
-from kafkaviz.app.state.access import parse_directories
+from kafkaviz.app.access import parse_directories
 from kafkaviz.cli import app
 from kafkaviz.errors import CorruptFile
 from kafkaviz.log.archives.archive import unpack_if_archive

@@ -231,7 +231,7 @@ def test_no_line_climbs():
         ),
         ("kafkaviz.analysis.checks.segment", "from kafkaviz.analysis import health", 1),
         ("kafkaviz.workshop.lessons.tasks", "from kafkaviz.app.pages.rolls import page", 1),
-        ("kafkaviz.app.state.choice", "from kafkaviz.app.pages.lookup import controls", 1),
+        ("kafkaviz.app.widgets.choice", "from kafkaviz.app.pages.lookup import controls", 1),
         ("kafkaviz.workshop.takeaway.handouts", "from kafkaviz.workshop.page import step", 1),
         ("kafkaviz.app.widgets.go_to", "from kafkaviz.workshop import takeaway", 1),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog.catalog import read", 1),

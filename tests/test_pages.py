@@ -11,8 +11,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.state import access
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log import file

@@ -16,20 +16,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.app import gc_tuning, index_page
+from kafkaviz.app import access, gc_tuning, index_page, page_state, upload_expiry
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.index_page import IndexPage
 from kafkaviz.app.registry import PAGES, Keys, Page
-from kafkaviz.app.state import (
-    access,
-    checkups,
-    page_location,
-    page_state,
-    session_language,
-    upload_expiry,
-    visit_history,
-)
+from kafkaviz.app.state import checkups, page_location, session_language, visit_history
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, version_text
 from kafkaviz.messages import render, say

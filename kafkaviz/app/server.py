@@ -21,10 +21,9 @@ from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import resources
-from kafkaviz.app import first_page, gc_tuning, registry
+from kafkaviz.app import access, first_page, gc_tuning, registry
 from kafkaviz.app.compression import StaticCompression
 from kafkaviz.app.index_page import IndexPage
-from kafkaviz.app.state import access
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

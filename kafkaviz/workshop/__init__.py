@@ -17,9 +17,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from kafkaviz.app import registry
+from kafkaviz.app import access, page_state, registry
 from kafkaviz.app.registry import GoToEntry, Page
-from kafkaviz.app.state import access, page_state
 
 if TYPE_CHECKING:
     from kafkaviz.workshop.classroom.class_feed import ClassFeed

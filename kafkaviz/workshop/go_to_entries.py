@@ -5,8 +5,8 @@ They are found by their name in any language.
 
 from collections.abc import Iterator, Mapping
 
+from kafkaviz.app import page_state
 from kafkaviz.app.registry import GoToEntry
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets.go_to import MAX_ENTRIES
 from kafkaviz.messages import LANGUAGES, language, say
 from kafkaviz.workshop import WORKSHOP_PAGE

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.messages import say
 from kafkaviz.workshop.classroom import class_seat
 from kafkaviz.workshop.classroom.class_room import MAX_ANSWERS, SOLVED

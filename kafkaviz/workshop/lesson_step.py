@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.workshop.classroom.class_room import StepKey
 
 

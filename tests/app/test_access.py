@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz.app.state import access, upload_expiry
+from kafkaviz.app import access, upload_expiry
 from kafkaviz.errors import CannotOpen
 
 

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
+from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.state import access, ingests
+from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem

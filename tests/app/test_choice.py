@@ -6,7 +6,7 @@ import pytest
 from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.app.state import choice
+from kafkaviz.app.widgets import choice
 from tests.support.pages import assert_no_exception, query_value
 
 
@@ -14,7 +14,7 @@ def tabs() -> None:
     """Two tabs whose names depend on the language in the address; Python does not write it."""
     import streamlit as st
 
-    from kafkaviz.app.state import choice
+    from kafkaviz.app.widgets import choice
 
     names = (
         {"First": "一", "Second": "二"}
@@ -30,7 +30,8 @@ def asks() -> None:
     """A page with one choice, whose default is another one where the address says so."""
     import streamlit as st
 
-    from kafkaviz.app.state import choice, session_language
+    from kafkaviz.app.state import session_language
+    from kafkaviz.app.widgets import choice
     from kafkaviz.messages import say
 
     session_language.sync_address()
@@ -56,7 +57,7 @@ def steps() -> None:
     """Two sliders."""
     import streamlit as st
 
-    from kafkaviz.app.state import choice
+    from kafkaviz.app.widgets import choice
 
     st.text(" ".join(choice.ask(st.select_slider, name, list("01234"), "0", name) for name in "ab"))
 

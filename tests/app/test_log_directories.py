@@ -13,10 +13,11 @@ from kafkaviz import units
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.compare import page as compare_page
 from kafkaviz.app.pages.health import page as health_page
-from kafkaviz.app.state import access, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.figures.health import checkup

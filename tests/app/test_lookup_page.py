@@ -433,7 +433,7 @@ def test_a_damaged_read_has_its_steps_and_the_error_of_the_command(
 
 def test_no_directory_shows_practice(monkeypatch, tmp_path):
     """Nothing is open, and there is no sample: there is still something to learn on."""
-    monkeypatch.setattr("kafkaviz.app.state.access.SAMPLES", tmp_path)
+    monkeypatch.setattr("kafkaviz.app.access.SAMPLES", tmp_path)
     assert "Five entries" in page_html(page(None))
 
 

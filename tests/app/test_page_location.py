@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.widgets import unpack_progress
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import open_broker

@@ -11,12 +11,11 @@ import streamlit as st
 
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
-from kafkaviz.app import frame
+from kafkaviz.app import access, frame, page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import sql as sql_field
 from kafkaviz.app.pages.health import head, rebuilt_indexes
 from kafkaviz.app.pages.rolls import disk_rolls
-from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import faults, upload
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.app.state import access
+from kafkaviz.app import access
 from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.log.remote import file_system

@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafkaviz.app.state import page_state, session_language
+from kafkaviz.app import page_state
+from kafkaviz.app.state import session_language
 
 
 class _Address(dict):

@@ -4,7 +4,7 @@ directory that is being opened.
 
 import pytest
 
-from kafkaviz.app.state import access
+from kafkaviz.app import access
 from tests.journeys.walk import SETTLED
 from tests.support.browser import heading
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from kafkaviz.app.state import access, page_location
+from kafkaviz.app import access
+from kafkaviz.app.state import page_location
 from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive

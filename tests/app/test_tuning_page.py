@@ -13,12 +13,13 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.rebuild import what_if
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.app import access
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.tuning import curves, tuning_context
 from kafkaviz.app.pages.tuning import page as tuning_page
 from kafkaviz.app.pages.tuning.comparisons import compare_writers
 from kafkaviz.app.pages.tuning.scope import directory_request
-from kafkaviz.app.state import access, measure_jobs
+from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.workloads import OWN_TITLE
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.log.broker import open_broker

@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.state import upload_expiry
+from kafkaviz.app import upload_expiry
 from kafkaviz.app.widgets import upload
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import open_broker

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.app import upload_expiry
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.state import upload_expiry
 from kafkaviz.app.widgets import upload
 from kafkaviz.log.archives import archive
 

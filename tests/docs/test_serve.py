@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app.state import upload_expiry
+from kafkaviz.app import upload_expiry
 from kafkaviz.log.archives import archive, tar_reader, unpack_budget, zip_reader
 from tests.support.http_answer import wait_for
 

@@ -10,7 +10,7 @@ import pytest
 
 from kafkaviz import units
 from kafkaviz.analysis.broker import overview
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.cli.dumping.console import Console
 from kafkaviz.figures.broker import broker_map

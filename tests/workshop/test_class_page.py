@@ -6,8 +6,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend.teacher import FOLLOWER
-from kafkaviz.app.state import access, page_state
 from kafkaviz.messages import say
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.classroom import class_bar, class_seat, network

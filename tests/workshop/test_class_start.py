@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import segno
 
-from kafkaviz.app.state import access
+from kafkaviz.app import access
 from kafkaviz.workshop.classroom import class_start, network
 from kafkaviz.workshop.classroom.class_room import ClassRooms
 from kafkaviz.workshop.classroom.class_start import announcement

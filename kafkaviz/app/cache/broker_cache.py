@@ -20,8 +20,8 @@ from kafkaviz.analysis.broker.overview import BrokerOverview
 from kafkaviz.analysis.inference import InferredRelease, infer_release
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.segment.tail import Tail
+from kafkaviz.app import access, page_state, upload_expiry
 from kafkaviz.app.cache.fingerprint import Fingerprint, mtime_ns
-from kafkaviz.app.state import access, page_state, upload_expiry
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, open_broker, open_root

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from kafkaviz.app import upload_expiry
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.state import upload_expiry
 from kafkaviz.jobs import JobRegistry
 
 if TYPE_CHECKING:

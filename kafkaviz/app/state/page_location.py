@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import streamlit as st
 
+from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import faults, unpack_progress
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.archives import archive

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kafkaviz import messages
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 
 Content = TypeVar("Content")
 _later_language: ContextVar[str] = ContextVar("later_language", default=messages.ENGLISH)

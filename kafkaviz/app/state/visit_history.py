@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.app.state.page_location import Location
 
 MAX_VISITS = 12

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import streamlit as st
 
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import language, say
 

@@ -10,8 +10,8 @@ from typing import Literal
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.join_text import join_and, join_each_or, join_sentences

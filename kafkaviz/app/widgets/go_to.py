@@ -12,9 +12,10 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend import focus
 from kafkaviz.app.registry import PAGES, GoToEntry, Page
-from kafkaviz.app.state import access, page_location, page_state, visit_history
+from kafkaviz.app.state import page_location, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
 from kafkaviz.app.widgets import elements

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.job import Progress
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import ingests, page_state
+from kafkaviz.app.state import ingests
 
 RETRY_LABELS = {"failed": "common.try_again", "cancelled": "common.start_again"}
 

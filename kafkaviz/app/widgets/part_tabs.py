@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from kafkaviz.app.state import choice, page_state
+from kafkaviz.app import page_state
+from kafkaviz.app.widgets import choice
 
 Controls = Mapping[str, Iterable[str]]  # the address parameters that each tab has a control for
 

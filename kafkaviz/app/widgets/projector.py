@@ -5,8 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.frontend import register_component
-from kafkaviz.app.state import page_state
 from kafkaviz.messages import say
 
 CSS = Path(__file__).parents[1] / "projector.css"

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.app.state import access, page_state
+from kafkaviz.app import access, page_state
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.archives import archive

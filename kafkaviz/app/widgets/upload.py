@@ -13,7 +13,7 @@ from typing import cast
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.app.state import upload_expiry
+from kafkaviz.app import upload_expiry
 from kafkaviz.app.widgets import elements, faults
 from kafkaviz.figures.text.join_text import join_or
 from kafkaviz.format.names import find_segment_name

@@ -15,8 +15,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend import register_component
-from kafkaviz.app.state import access, page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import language, say, say_count

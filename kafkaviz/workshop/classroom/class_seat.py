@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.workshop.classroom.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 from kafkaviz.workshop.lesson_step import address_step, open_step
 

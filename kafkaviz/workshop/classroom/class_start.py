@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.app.state import access, page_state
+from kafkaviz.app import access, page_state
 from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
 from kafkaviz.workshop.classroom import network

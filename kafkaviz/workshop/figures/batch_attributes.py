@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache, segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import access, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_tables import PinnedRow

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_source
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.messages import message, say

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz import versions
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.frontend.entries import entries
-from kafkaviz.app.state import page_state
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.messages import say
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure

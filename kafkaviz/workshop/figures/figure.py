@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from kafkaviz.app.state import page_state
+from kafkaviz.app import page_state
 from kafkaviz.app.widgets import charts
 from kafkaviz.messages import language
 from kafkaviz.workshop.lessons.grammar import LessonBlock

@@ -7,8 +7,8 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app import page_state
 from kafkaviz.app.frontend import bytes as bytes_component
-from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table

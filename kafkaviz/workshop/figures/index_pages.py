@@ -2,10 +2,10 @@
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import replay_cache
 from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.pages.page_cache import controls
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.page_cache import page_faults

@@ -7,8 +7,8 @@ import streamlit as st
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import index_size, segment_rounds
 from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
-from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table

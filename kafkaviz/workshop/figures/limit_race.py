@@ -3,9 +3,9 @@
 import numpy as np
 
 from kafkaviz.analysis.rolls.limit_race import race
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.app.workloads import config_of, display_title, format_setting

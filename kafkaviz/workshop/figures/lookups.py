@@ -2,10 +2,10 @@
 
 from typing import cast
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import LookupSource
 from kafkaviz.app.frontend import stepper as stepper_component
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.messages import say

@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements, replica_logs
 from kafkaviz.figures.comparison import replica_axis
 from kafkaviz.messages import message

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from kafkaviz.app.state.access import parse_directories
+from kafkaviz.app.access import parse_directories
 from kafkaviz.messages import message
 from kafkaviz.workshop.lessons.grammar import FILE_BYTES, NAME, Lesson, LessonFault
 from kafkaviz.workshop.lessons.kinds import KINDS

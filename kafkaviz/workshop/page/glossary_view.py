@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
 from kafkaviz.workshop.lesson_step import open_step

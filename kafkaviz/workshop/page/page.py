@@ -7,10 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import teacher
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import page_state, session_language
+from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz import messages
+from kafkaviz.app import page_state
 from kafkaviz.app.registry import PAGES
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import say, say_count

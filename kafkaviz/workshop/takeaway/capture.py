@@ -26,9 +26,8 @@ from streamlit.runtime.scriptrunner import ScriptRunContext, add_script_run_ctx
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 from kafkaviz import messages
-from kafkaviz.app import frontend
+from kafkaviz.app import frontend, page_state
 from kafkaviz.app.frontend import DrawnComponent
-from kafkaviz.app.state import page_state
 
 MODES = ("light", "dark")
 GAPS_PX = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.app.state import access
+from kafkaviz.app import access
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive

@@ -10,11 +10,12 @@ from kafkaviz import units
 from kafkaviz.analysis.broker import overview as overview_table
 from kafkaviz.analysis.broker.inactive_segments import inactive_segments
 from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import pages
 from kafkaviz.app.frontend import art
-from kafkaviz.app.state import ingests, page_state
+from kafkaviz.app.state import ingests
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, version_text
 from kafkaviz.figures.text import inactive_segment_text

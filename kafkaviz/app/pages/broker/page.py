@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
@@ -13,7 +14,7 @@ from kafkaviz.app.pages.broker.head import render_head, render_page_links
 from kafkaviz.app.pages.broker.partition_table import render_partition_table
 from kafkaviz.app.pages.broker.segment_map import render_segment_map
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import access, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import faults, ingest_status, upload
 from kafkaviz.messages import say

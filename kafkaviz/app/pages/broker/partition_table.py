@@ -12,8 +12,8 @@ from pandas.io.formats.style import Styler
 
 from kafkaviz import units
 from kafkaviz.analysis.broker.overview import BrokerOverview, PartitionRow
+from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
-from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.text.join_text import join_comma

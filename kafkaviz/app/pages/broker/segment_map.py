@@ -8,12 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 from kafkaviz import units
 from kafkaviz.analysis.broker import overview as overview_table
 from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import pages
-from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.broker_map import REMOTE
 from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS

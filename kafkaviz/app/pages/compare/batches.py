@@ -8,10 +8,10 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.comparison import batch_window
 from kafkaviz.analysis.comparison.comparison import SIDES
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.comparisons import SnapshotPair
-from kafkaviz.app.widgets import elements, tables
+from kafkaviz.app.widgets import choice, elements, tables
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.comparison import batch_pairs, replica_axis
 from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView, PairRow

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import pages
-from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, go_to, tables, unpack_progress

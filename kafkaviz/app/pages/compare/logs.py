@@ -6,12 +6,13 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import SIDES
+from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
 from kafkaviz.app.pages.compare.batches import render_batches, render_indexes
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, elements, replica_logs
+from kafkaviz.app.widgets import charts, choice, elements, replica_logs
 from kafkaviz.figures.comparison import partition_map, replica_axis
 from kafkaviz.figures.text.comparison_text import describe_facts, describe_relation
 from kafkaviz.figures.text.sentence_text import end_sentence, to_sentence

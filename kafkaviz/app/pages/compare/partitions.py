@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
-from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, elements, tables
 from kafkaviz.figures.comparison import partition_map

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import escape_formula
 from kafkaviz.figures.explore.questions import Question, find_question

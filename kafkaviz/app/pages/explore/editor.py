@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frontend import sql as sql_field
 from kafkaviz.app.pages.explore.answer import describe_answer, render_downloads
 from kafkaviz.app.pages.explore.queries import queries
-from kafkaviz.app.state import page_state
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS, Question, find_question
 from kafkaviz.messages import say

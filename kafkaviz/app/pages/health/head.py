@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.checkups import LARGE_BYTES, check_again, is_large
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import report_name

@@ -15,8 +15,8 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text import error_text

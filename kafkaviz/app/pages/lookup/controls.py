@@ -11,6 +11,7 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units, versions
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_cache import VERSIONS
 from kafkaviz.app.cache.lookup_source import (
@@ -24,8 +25,7 @@ from kafkaviz.app.cache.lookup_source import (
 )
 from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import typed_keys
-from kafkaviz.app.state import choice, page_state
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text.join_text import join_comma, join_sentences
 from kafkaviz.format import names

@@ -6,6 +6,7 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import (
     OFFSET,
@@ -20,9 +21,9 @@ from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import controls, result_sections, typed_keys
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import elements, projector
+from kafkaviz.app.widgets import choice, elements, projector
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.page_cache.fault_bars import turnover_text

@@ -12,13 +12,13 @@ from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
 from kafkaviz.app.frontend.search_race import search_race as render_search_race
 from kafkaviz.app.pages.lookup import controls
-from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
-from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.lookup import search_race as race_figure
 from kafkaviz.figures.lookup import why_offset as why_figure

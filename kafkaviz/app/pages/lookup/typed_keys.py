@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.lookup_source import LookupSource
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.log_view import table_of_rows

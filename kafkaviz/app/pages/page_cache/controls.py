@@ -21,11 +21,12 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Memory,
     Readers,
 )
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import BrokerLocation, Location
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text import error_text
 from kafkaviz.log.broker import Broker

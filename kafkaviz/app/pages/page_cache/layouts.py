@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz.analysis.page_cache import index_layouts
+from kafkaviz.app import page_state
 from kafkaviz.app.pages.page_cache.controls import DEFAULT_SEED, render_index_choice
-from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import say

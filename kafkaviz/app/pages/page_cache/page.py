@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from kafkaviz.app import page_state
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.page_cache import growth, tail_lookups
 from kafkaviz.app.pages.page_cache.controls import render_controls
 from kafkaviz.app.pages.page_cache.layouts import render_layouts
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, part_tabs
 from kafkaviz.app.widgets.print_view import apply_print_style

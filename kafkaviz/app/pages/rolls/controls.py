@@ -7,9 +7,8 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import config_def
-from kafkaviz.app import workloads
-from kafkaviz.app.state import choice, page_state
-from kafkaviz.app.widgets import elements
+from kafkaviz.app import page_state, workloads
+from kafkaviz.app.widgets import choice, elements
 from kafkaviz.app.workloads import NONE, config_of, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError

@@ -8,14 +8,15 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location, PartitionLocation
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import choice, elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text

@@ -9,6 +9,7 @@ from kafkaviz import units
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.rolls.limits import WriteLoad, safe_index_bytes
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app import page_state
 from kafkaviz.app.cache.simulation_cache import (
     STORIES,
     STORY_APPENDS,
@@ -16,8 +17,7 @@ from kafkaviz.app.cache.simulation_cache import (
     simulated_story,
 )
 from kafkaviz.app.frontend.growth import growth as growth_component
-from kafkaviz.app.state import choice, page_state
-from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls import limit_curves, roll_timeline

@@ -8,10 +8,10 @@ import streamlit as st
 from kafkaviz import config_def, units
 from kafkaviz.analysis.rolls.limits import IndexRoom, index_room
 from kafkaviz.analysis.rolls.roll_history import RollHistory
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation
 from kafkaviz.app.pages.rolls.controls import AS_IT_IS, MIB, option_text
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements, upload
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.app.workloads import OWN_TITLE, format_setting

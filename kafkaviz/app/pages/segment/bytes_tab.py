@@ -12,10 +12,10 @@ import streamlit as st
 
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
+from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frontend import bytes as bytes_component
 from kafkaviz.app.frontend import ruler
-from kafkaviz.app.state import access, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen

@@ -14,13 +14,13 @@ from kafkaviz import units
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import pages
 from kafkaviz.app.frontend import ruler
 from kafkaviz.app.pages.segment import bytes_tab
-from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import PartitionLocation
-from kafkaviz.app.widgets import elements, segment_widgets
+from kafkaviz.app.widgets import choice, elements, segment_widgets
 from kafkaviz.figures.segment import segment_shade, segment_tables
 from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.figures.segment.segment_tables import PinnedRow

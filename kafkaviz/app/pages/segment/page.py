@@ -6,14 +6,15 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.pages.segment import bytes_tab, head, tabs
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import choice, page_location, page_state
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets import choice, elements
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_shade

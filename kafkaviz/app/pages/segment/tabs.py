@@ -7,9 +7,9 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.app import page_state
 from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.pages.segment.head import current_pin
-from kafkaviz.app.state import page_state
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements, segment_widgets
 from kafkaviz.app.widgets.tables import download

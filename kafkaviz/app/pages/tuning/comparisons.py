@@ -20,6 +20,7 @@ from kafkaviz.analysis.rebuild.what_if import WhatIf
 from kafkaviz.analysis.tuning import SETTING, IntervalCost, TuningVerdict, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
+from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning.curves import considered_config, own_value, render_setting
 from kafkaviz.app.pages.tuning.tuning_context import (
     CACHE_ENTRIES,
@@ -28,7 +29,6 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     tuning_json,
     verdict_view,
 )
-from kafkaviz.app.state import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import KafkavizError

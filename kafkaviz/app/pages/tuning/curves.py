@@ -18,9 +18,9 @@ from kafkaviz.analysis.tuning.index_size import (
 from kafkaviz.analysis.tuning.segment_rounds import log_rounds
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
+from kafkaviz.app import page_state
 from kafkaviz.app.pages.tuning.tuning_context import CACHE_ENTRIES, TuningContext
-from kafkaviz.app.state import choice, page_state
-from kafkaviz.app.widgets import charts, elements
+from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS

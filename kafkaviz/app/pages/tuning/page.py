@@ -12,6 +12,7 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
+from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
@@ -41,9 +42,9 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     verdict_view,
 )
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
+from kafkaviz.app.state import measure_jobs, page_location
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, part_tabs
+from kafkaviz.app.widgets import choice, elements, part_tabs
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text import inactive_segment_text, tuning_terms

@@ -9,12 +9,12 @@ from typing import Any, cast
 import streamlit as st
 
 from kafkaviz import units, versions
-from kafkaviz.app import workloads
+from kafkaviz.app import page_state, workloads
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import choice, measure_jobs, page_location, page_state
+from kafkaviz.app.state import measure_jobs, page_location
 from kafkaviz.app.state.measure_jobs import MeasureJob, MeasureRequest
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, progress_strip
+from kafkaviz.app.widgets import choice, elements, progress_strip
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
 from kafkaviz.jobs import JobCancelled

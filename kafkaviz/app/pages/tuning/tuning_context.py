@@ -13,10 +13,10 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.json_object import tuning_object
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
-from kafkaviz.app import workloads
+from kafkaviz.app import page_state, workloads
 from kafkaviz.app.pages.tuning.scope import AS_FOUND, RELEASES, Scope, option_text
-from kafkaviz.app.state import choice, page_state
 from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import choice
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.tuning import tuning_verdict
 from kafkaviz.messages import render, say

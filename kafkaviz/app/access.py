@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from kafkaviz.app.state import upload_expiry
+from kafkaviz.app import upload_expiry
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.log import confinement, file
 from kafkaviz.log.archives import archive
