@@ -20,7 +20,8 @@ def _prepare() -> None:
     import pandas.io.formats.style  # noqa: F401  # later importers find it loaded
 
     import kafkaviz.pipeline.ingest.job  # noqa: F401
-    from kafkaviz.app.state import access, page_location
+    from kafkaviz.app import access
+    from kafkaviz.app.state import page_location
     from kafkaviz.figures.broker import broker_map
     from kafkaviz.figures.broker.density_strip import CELLS
     from kafkaviz.log.archives import archive

@@ -23,7 +23,7 @@ from kafkaviz.app.index_page import IndexPage
 from kafkaviz.app.registry import PAGES, Keys, Page
 from kafkaviz.app.state import checkups, page_location, session_language, visit_history
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import charts, elements, go_to, version_text
+from kafkaviz.app.widgets import charts, elements, go_to, unpack_progress, version_text
 from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, group
 
@@ -65,7 +65,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     _style()
     gc_tuning.freeze_survivors()
     page = PAGES[name]
-    location = page_location.parse_address(page.depth)
+    location = page_location.parse_address(page.depth, unpack_progress.unpack)
     _remember(name, location)
     _sidebar(name, location)
     _bar(page, location, crumbs, tools)

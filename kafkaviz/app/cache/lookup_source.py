@@ -20,13 +20,12 @@ from kafkaviz.analysis.segment import batch_table
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
-from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.figures.stepper import LookupRecord
 from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.text.sentence_text import to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.search import index, slots
 from kafkaviz.search.fetch import find_bounds
@@ -180,14 +179,16 @@ def warm_ranges(source: LookupSource, target_kind: str, warm_entries: int) -> li
     return source.warm_ranges(target_kind, warm_entries)
 
 
-def open_partition(location: SegmentLocation) -> LookupSource:
-    """Returns the open topic-partition as a source, with its open segment selected.
+def open_partition(
+    snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment
+) -> LookupSource:
+    """Returns a topic-partition as a source, with its open segment selected.
 
     Raises:
         KafkavizError: the partition or the segment cannot be read.
     """
-    partition, open_segment = location.partition, location.segment
-    snapshot, directory = location.snapshot, os.fsencode(location.partition_name)
+    partition_name = snapshot.broker.partition_name(partition)
+    directory = os.fsencode(partition_name)
     log = _log_view(snapshot, directory)
     rows = _rows(partition, log, open_segment.base_offset)
     segment_view = next(
@@ -200,9 +201,9 @@ def open_partition(location: SegmentLocation) -> LookupSource:
     )
     low_ms, high_ms = rows.known_ms or (0, segment_view.largest_timestamp_ms)
     return LookupSource(
-        key=f"{snapshot.key}|{location.partition_name!r}|{segment_cache.key(open_segment)}",
-        title=_title(location, log, segment_view),
-        note=_note(location, log),
+        key=f"{snapshot.key}|{partition_name!r}|{segment_cache.key(open_segment)}",
+        title=_title(partition, log, segment_view),
+        note=_note(open_segment, log),
         log=log,
         first_offset=log.log_start_offset,
         last_offset=_last_offset(log),
@@ -215,14 +216,14 @@ def open_partition(location: SegmentLocation) -> LookupSource:
         timestamp_ms=low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         batches=lambda base_offset: _rows(partition, log, base_offset),
         records=_record_reader(partition),
-        times=_batch_reader(location, log),
+        times=_batch_reader(snapshot, partition, open_segment, log),
     )
 
 
-def _title(location: SegmentLocation, log: LogView, segment_view: SegmentView) -> str:
+def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str:
     number, name = (
         offset_index.count_entries(segment_view.offset_slots),
-        units.escape_controls(location.partition.label),
+        units.escape_controls(partition.label),
     )
     entries = say_count("lookup.entries", number) if number else say("lookup.no_entries")
     if len(log.segments) == 1:
@@ -237,8 +238,8 @@ def _title(location: SegmentLocation, log: LogView, segment_view: SegmentView) -
     )
 
 
-def _note(location: SegmentLocation, log: LogView) -> str:
-    bounds = _interval(location.segment.with_log())
+def _note(open_segment: Segment, log: LogView) -> str:
+    bounds = _interval(open_segment.with_log())
     notes = []
     if bounds.high_bytes is not None:
         notes.append(
@@ -307,17 +308,17 @@ def _record_reader(partition: Partition) -> Callable[[int, int], Sequence[Lookup
     return records
 
 
-def _batch_reader(location: SegmentLocation, log: LogView) -> Callable[[int], BatchTable | None]:
-    partition = location.partition
+def _batch_reader(
+    snapshot: BrokerSnapshot, partition: Partition, open_segment: Segment, log: LogView
+) -> Callable[[int], BatchTable | None]:
     if partition.log_bytes > READ_BYTES:
         return lambda base_offset: (
-            _rows(partition, log, base_offset)
-            if base_offset == location.segment.base_offset
-            else None
+            _rows(partition, log, base_offset) if base_offset == open_segment.base_offset else None
         )
 
     def times(base_offset: int) -> BatchTable | None:
-        batches = _all_batches(location.snapshot, os.fsencode(location.partition_name))
+        directory = os.fsencode(snapshot.broker.partition_name(partition))
+        batches = _all_batches(snapshot, directory)
         rows = batches.get(base_offset)
         return None if rows is None else rows.until(_end_position(log, base_offset))
 

@@ -2,18 +2,18 @@
 
 import shlex
 from bisect import bisect_right
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.widgets import faults, unpack_progress
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker
@@ -86,11 +86,12 @@ class SegmentLocation(PartitionLocation):
     segment: Segment
 
 
-def parse_address(depth: int) -> Location:
+def parse_address(depth: int, unpack: Callable[[str], None]) -> Location:
     """Reads the location from the address.
 
     Args:
         depth: 1 for the broker, 2 for the topic-partition, 3 for the segment.
+        unpack: called with the directory before it is listed; unpacks its archives.
 
     Returns:
         A location whose type shows how far the address could be followed.
@@ -104,7 +105,7 @@ def parse_address(depth: int) -> Location:
         if access.TIERED in directory:  # from here on the path of the joined view stands for both
             directory = str(access.resolve_typed_path(directory))
             st.query_params[page_state.DIRECTORY] = directory
-        unpack_progress.unpack(directory)
+        unpack(directory)
         snapshot = broker_cache.open_snapshot(directory)
         location = BrokerLocation(directory, snapshot)
         if depth > 1:
@@ -278,36 +279,6 @@ def _is_there(text: str) -> bool:
         return address.parse(text) is not None or path.exists()
     except (CannotOpen, OSError):
         return False
-
-
-def snapshot(location: Location) -> BrokerSnapshot:
-    """Returns the open broker directory, or shows why none is open and stops the page."""
-    if location.snapshot is None:
-        faults.cannot_open(location.fault) if location.fault else faults.nothing_open()
-        st.stop()
-    remember(location.directory)
-    return location.snapshot
-
-
-def require_partition(location: Location) -> PartitionLocation:
-    """Returns the location if its topic-partition exists, else shows why and stops the page."""
-    broker = snapshot(location).broker
-    if not isinstance(location, PartitionLocation):
-        if broker.partitions:
-            faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
-        else:
-            faults.no_partition(broker.path, broker.problems)
-        st.stop()
-    return location
-
-
-def require_segment(location: Location) -> SegmentLocation:
-    """Returns the location if its segment exists, else shows why and stops the page."""
-    location = require_partition(location)
-    if not isinstance(location, SegmentLocation):
-        faults.not_in_broker(cast(CannotOpen, location.fault), location.directory)
-        st.stop()
-    return location
 
 
 def recent() -> list[str]:

@@ -36,11 +36,10 @@ def _like(block: LessonBlock) -> str:
 
 
 def _source(block: LessonBlock) -> LookupSource:
-    return (
-        lookup_source.practice_source(block["set"])
-        if block["set"]
-        else lookup_source.open_partition(locate(block))
-    )
+    if block["set"]:
+        return lookup_source.practice_source(block["set"])
+    location = locate(block)
+    return lookup_source.open_partition(location.snapshot, location.partition, location.segment)
 
 
 def to_lookup(block: LessonBlock) -> Destination:

@@ -16,7 +16,7 @@ from kafkaviz.app.pages.broker.segment_map import render_segment_map
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import faults, ingest_status, upload
+from kafkaviz.app.widgets import faults, ingest_status, open_location, upload
 from kafkaviz.messages import say
 from kafkaviz.units import escape_controls
 
@@ -26,7 +26,7 @@ def render_page() -> None:
     """Draws the page, or a notice if the directory has no topic-partition."""
     location = frame("Broker")
     status_slot = _render_path_form(location)
-    snapshot = page_location.snapshot(location)
+    snapshot = open_location.snapshot(location)
     overview = broker_cache.overview(snapshot)
     if not overview.partitions:
         return faults.no_partition(snapshot.broker.path, overview.problems)

@@ -14,9 +14,9 @@ from kafkaviz.app.pages.compare.partitions import (
     render_partition_table,
 )
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import comparisons, page_location
+from kafkaviz.app.state import comparisons
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
-from kafkaviz.app.widgets import elements, faults, progress_strip
+from kafkaviz.app.widgets import elements, faults, open_location, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
@@ -31,7 +31,7 @@ QUICK_S = 0.8  # a comparison that takes no longer shows no progress
 def render_page() -> None:
     location = frame("Compare")
     apply_print_style()
-    snapshot = page_location.snapshot(location)
+    snapshot = open_location.snapshot(location)
     other = second_snapshot()
     if other is None:
         return render_head(location, None, None)

@@ -20,8 +20,7 @@ from kafkaviz.app.pages.explore.editor import (
 )
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import page_location
-from kafkaviz.app.widgets import elements, ingest_status, progress_strip
+from kafkaviz.app.widgets import elements, ingest_status, open_location, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import find_question
@@ -56,7 +55,7 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
 def render_page() -> None:
     location = frame("Explore")
     apply_print_style()
-    snapshot = page_location.snapshot(location)
+    snapshot = open_location.snapshot(location)
     elements.title(say("common.page_explore"), say("explore.lead"))
     strip = st.container(key="kv_explore_strip", gap=8)
     query = _render_columns(snapshot, query_text())

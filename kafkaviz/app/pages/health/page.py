@@ -18,7 +18,7 @@ from kafkaviz.app.state.checkups import (
     is_for_spark,
     is_large,
 )
-from kafkaviz.app.widgets import elements, ingest_status, progress_strip
+from kafkaviz.app.widgets import elements, ingest_status, open_location, progress_strip
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.figures.health import checkup as checkup_figure
 from kafkaviz.log.remote import address
@@ -54,7 +54,7 @@ def render_page() -> None:
     """
     location = frame("Health")
     apply_print_style()
-    snapshot, chosen_release = page_location.snapshot(location), address_release()
+    snapshot, chosen_release = open_location.snapshot(location), address_release()
     checked_release = "" if is_large(snapshot) else chosen_release
     if is_for_spark(snapshot):
         render_head(snapshot, None, checked_release)

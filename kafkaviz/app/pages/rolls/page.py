@@ -14,9 +14,8 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location, PartitionLocation
-from kafkaviz.app.widgets import choice, elements
+from kafkaviz.app.widgets import choice, elements, open_location
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text import error_text
@@ -78,7 +77,7 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
 
 
 def _render_partition(location: Location) -> None:
-    location = page_location.require_partition(location)
+    location = open_location.require_partition(location)
     try:
         log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
     except KafkavizError as fault:

@@ -12,9 +12,8 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.pages.segment import bytes_tab, head, tabs
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import choice, elements
+from kafkaviz.app.widgets import choice, elements, open_location
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment import segment_shade
@@ -33,7 +32,7 @@ def render_page() -> None:
     """Draws the page, or why the segment cannot be shown."""
     location = frame("Segment")
     apply_print_style()
-    location = page_location.require_partition(location)
+    location = open_location.require_partition(location)
     partition = location.partition
     if not isinstance(location, SegmentLocation):
         return _render_missing_segment(location, partition)

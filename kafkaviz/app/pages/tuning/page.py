@@ -42,9 +42,9 @@ from kafkaviz.app.pages.tuning.tuning_context import (
     verdict_view,
 )
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.state import measure_jobs, page_location
+from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import choice, elements, part_tabs
+from kafkaviz.app.widgets import choice, elements, open_location, part_tabs
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text import inactive_segment_text, tuning_terms
@@ -416,7 +416,7 @@ def _render_body(location: Location) -> None:
     with st.container(gap=None, key="kv_tuning"):
         tuning_scope = scope.current_scope(location)
         if tuning_scope.kind != "workload" and location.fault:
-            page_location.require_partition(location)
+            open_location.require_partition(location)
         head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
         controls = st.container(
             key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
