@@ -155,3 +155,12 @@ def test_log_dirs_of_another_broker_are_refused(disks, capsys):
     partition = str(disks / "disk-b" / "audit-1")
     line = ["lookup", partition, "--offset", "0", "--log-dirs", str(REPLICAS[0])]
     assert main(line) == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_partition_below_a_directory_of_an_archive_is_one(disks, capsys):
+    """By its path in the archive: no broker whose default interval would be asked for."""
+    folder, packed = (
+        said(capsys, "tune", str(path / "disk-a" / "orders-2")) for path in (disks, ARCHIVE)
+    )
+    assert packed["source"]["kind"] == "partition"
+    assert packed["current"] == folder["current"]

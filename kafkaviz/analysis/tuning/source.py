@@ -132,6 +132,7 @@ def _split_topic(path: Path) -> tuple[Path, str | None]:
 
 def _is_partition(path: Path) -> bool:
     """Returns whether a directory has a .log, or an archive holds exactly one partition."""
+    path = archive.locate(path)
     if not path.exists():
         return False
     root = archive.unpack_if_archive(path) if archive.is_archive(path) else path
