@@ -7,10 +7,12 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from tests.kafka import broker, checks, mutations, record_loads, spark_source, starts
+from tests.kafka import broker, checks, mutations, old_loads, record_loads, spark_source, starts
 from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
@@ -143,10 +145,16 @@ def _spark(count: int) -> tuple[int, int]:
 
 def _loads(count: int, seed: int) -> tuple[int, int]:
     """With few configurations a part of the recorded loads, which the seed chooses."""
+    if count < ALL_QUERIES_FROM:
+        part = slice(seed % FEW_LOADS, None, FEW_LOADS)
+        return _compare_loads(partial(record_loads.differences, part))
+    results = [_compare_loads(each) for each in (record_loads.differences, old_loads.differences)]
+    return sum(result[0] for result in results), sum(result[1] for result in results)
+
+
+def _compare_loads(compare: Callable[[], tuple[list[str], str]]) -> tuple[int, int]:
     started = time.monotonic()
-    distance = 1 if count >= ALL_QUERIES_FROM else FEW_LOADS
-    part = slice(seed % distance, None, distance)
-    differences, summary = record_loads.differences(part)
+    differences, summary = compare()
     for text in differences[:SHOWN_DIFFERENCES]:
         print(text[:1000], flush=True)
     print(f"{summary}; {time.monotonic() - started:.0f} s", flush=True)
