@@ -473,6 +473,8 @@ def test_a_future_replica_replaces_the_one_in_use(three):
     future = f"orders-1.{'0123456789abcdef' * 2}-future"
     (three["disk-1"] / "orders-1").rename(three["disk-1"] / future)
     assert later_steps(folder) == {(future, "keep", "becomes-current")}
+    (future_replica,) = [one for one in check(folder).findings if one.partition == future]
+    assert future_replica.consequence == message("consequence.future_takes_over")
     shutil.copytree(three["disk-1"] / future, three["disk-2"] / "orders-1")
     assert later_steps(folder) == {
         (future, "keep", "becomes-current"),

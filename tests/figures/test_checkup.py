@@ -4,6 +4,7 @@ import pytest
 
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.figures.health import checkup
+from kafkaviz.messages import message
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
@@ -140,7 +141,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
                         segment=None,
                         action="keep",
                         cause="becomes-stray",
-                        why="no id",
+                        why=message("start.becomes_stray", because="no id"),
                     ),
                 ),
             ),

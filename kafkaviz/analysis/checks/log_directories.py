@@ -28,7 +28,7 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
     replicas = _replicas_in_use(plan)
     if len(broker.log_directories) > 1:
         yield from _partitions_in_two(broker, replicas, release)
-    yield from _future_replicas(broker, replicas, release)
+    yield from _future_replicas(broker, replicas, image, release)
     if image.problems or not image.topic_ids:
         return
     yield from _missing_directories(broker, image, release)
@@ -104,14 +104,26 @@ def _partitions_in_two(
 
 
 def _future_replicas(
-    broker: Broker, replicas: Mapping[tuple[str, int], Sequence[Partition]], release: Release
+    broker: Broker,
+    replicas: Mapping[tuple[str, int], Sequence[Partition]],
+    image: MetadataImage,
+    release: Release,
 ) -> Iterator[Finding]:
     for partition in broker.partitions:
         if partition.state != "future":
             continue
         current = replicas.get((partition.topic, partition.partition), ())
         directory = broker.directory_of(partition)
-        if current:
+        consequence = None
+        if _takes_over(broker, partition, image):
+            code = "future-replica"
+            text = message("finding.future_takes_over")
+            consequence = message("consequence.future_takes_over")
+            place = directory.text
+            evidence = Evidence(
+                message("evidence.in_directory", path=place, id=directory.directory_id)
+            )
+        elif current:
             code = "future-replica"
             place = broker.directory_of(current[0]).text
             text = message("finding.future_replica", path=place)
@@ -131,8 +143,21 @@ def _future_replicas(
             partition=partition.directory,
             file=partition.directory,
             release=release,
+            consequence=consequence,
             log_directory=directory.text,
         )
+
+
+def _takes_over(broker: Broker, partition: Partition, image: MetadataImage) -> bool:
+    """Whether a start makes a -future replica the one in use.
+
+    It does in the directory that the cluster assigns (LogManager.recoverAbandonedFutureLogs).
+    """
+    node_id = broker.node_number
+    if node_id is None or partition.topic_id is None or image.problems:
+        return False
+    assigned = image.assigned_directory(partition.topic_id, partition.partition, node_id)
+    return assigned is not None and assigned == broker.directory_of(partition).directory_id
 
 
 def _missing_directories(

@@ -82,7 +82,11 @@ def forecast(restart: Restart, logs: int) -> RestartForecast:
             {step.partition for step in restart.steps if is_stray_for_sure(step)}
         ),
         possible_strays=len(
-            {step.partition for step in restart.steps if step.why.key == "start.may_become_stray"}
+            {
+                step.partition
+                for step in restart.steps
+                if step.cause == "becomes-stray" and not is_stray_for_sure(step)
+            }
         ),
         is_unchanged=not truncations and bool(unflushed_steps) and is_as_before(unflushed_steps),
         rebuilt_segments=len(
