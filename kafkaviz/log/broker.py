@@ -247,11 +247,11 @@ class Broker:
         )
 
     @cached_property
-    def lacks_partitions(self) -> bool:
-        """Whether partitions are elsewhere, in other log directories or at other brokers.
+    def may_lack_partitions(self) -> bool:
+        """Whether some partitions may be in other log directories, or were not copied.
 
-        This is so if the numbers of a topic's partitions have gaps, or an offset checkpoint names a
-        partition that is not here.
+        This is so if the numbers of a topic's partitions have gaps, if an offset checkpoint names a
+        partition that is not here, or if the checkpoints name no partition.
         """
         present = {(partition.topic, partition.partition) for partition in self.partitions}
         checkpointed = {
@@ -263,7 +263,9 @@ class Broker:
         highest: dict[str, int] = {}
         for topic, number in present:
             highest[topic] = max(number, highest.get(topic, 0))
-        return not checkpointed <= present or sum(highest.values()) + len(highest) > len(present)
+        if not checkpointed or not checkpointed <= present:
+            return True
+        return sum(highest.values()) + len(highest) > len(present)
 
     @cached_property
     def _by_directory(self) -> dict[str, list[Partition]]:

@@ -495,7 +495,7 @@ def test_a_lost_metadata_log_makes_every_partition_stray(three):
     partitions = {partition.directory for partition in health.broker.partitions}
     strays = [found for found in health.findings if found.code == "becomes-stray"]
     assert {found.partition for found in strays} == partitions
-    assert {found.severity for found in strays} == {"warning"}
+    assert {found.severity for found in strays} == {"info"}
     assert health.forecast.possible_strays == len(partitions)
     assert health.forecast.stray_directories == 0
     alone = check(three["disk-1"])

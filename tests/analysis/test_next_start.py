@@ -611,6 +611,9 @@ def test_nothing_is_stray_where_the_cluster_is_not_known(some):
         snapshot.unlink()
     assert set(strays(some)) == {"nulls-0"}
     shutil.rmtree(some / METADATA)
+    assert strays(some) == {}  # no checkpoint says that these are all partitions
+    checkpoint = some / "recovery-point-offset-checkpoint"
+    checkpoint.write_text("0\n1\nnulls 0 0\n")
     assert len(strays(some)) > 1
     assert set(strays(some).values()) == {message("stray.no_cluster_metadata")}
     (some / "nulls-0").rename(some / "nulls-1")  # nulls-0 is elsewhere, and so may be the log

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
 from kafkaviz.analysis.findings.finding import (
+    INFO,
     UNCHECKED_CODES,
     WARNING,
     Evidence,
@@ -309,7 +310,7 @@ def _step_finding(
 def _stray_finding(step: StartupStep, release: Release) -> Finding:
     """Returns a finding about a stray partition.
 
-    It is only a warning if it depends on a log directory that was not opened.
+    It is only information if it depends on a log directory that was not opened.
     """
     is_sure = is_stray_for_sure(step)
     next_step = None if is_sure else message("next_step.restore_cluster_metadata")
@@ -321,7 +322,7 @@ def _stray_finding(step: StartupStep, release: Release) -> Finding:
         message=step.why,
         next_step=next_step,
     )
-    return stray if is_sure else replace(stray, severity=WARNING)
+    return stray if is_sure else replace(stray, severity=INFO)
 
 
 def _rebuild_finding(steps: Iterable[StartupStep], release: Release) -> Finding:

@@ -522,7 +522,7 @@ def may_have_lost_metadata(broker: Broker, image: MetadataImage) -> bool:
         return False
     if broker.main_directory.has_metadata_log:
         return not image.voters
-    return broker.lacks_metadata_log and not broker.lacks_partitions
+    return broker.lacks_metadata_log and not broker.may_lack_partitions
 
 
 def is_sole_voter(broker: Broker, image: MetadataImage) -> bool:
