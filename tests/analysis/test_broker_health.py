@@ -262,12 +262,14 @@ def test_room_that_no_stop_gives_back_is_reported(restarted_4_4, tmp_path, versi
 def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
     """The same bytes, told of 4.3.1: its broker left no such indexes.
 
-    The active segment was not rolled, so it lacks the trim of a stop.
+    The active segment was not rolled, so it lacks the trim of a stop. A broker of 4.3.1 would not
+    start on the cluster's metadata.version.
     """
     findings = [
         finding
         for finding in checked(restarted_4_4, "4.3.1").findings
         if (finding.code, finding.file) not in LOST_TRIMS
+        and finding.code != "recovery-will-fail"
         and finding.severity != "info"
         and finding.code != EXCERPT
     ]
