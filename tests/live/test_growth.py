@@ -21,6 +21,7 @@ from tests.live.churn import pool
 from tests.live.moments import Moments
 
 PREALLOCATED_BYTES = 4096
+TOPIC = "version: 0\ntopic_id: tpx8pd1IQDqJwMfGzXj6GA\n"
 
 
 class AppendingBroker:
@@ -35,6 +36,7 @@ class AppendingBroker:
         (folder / names.LOCK).touch()
         self.partition = folder / "live-0"
         self.partition.mkdir()
+        (self.partition / names.PARTITION_METADATA).write_text(TOPIC)
         self._paths = {Path(name).suffix: self.partition / name for name in files}
         contents = {Path(name).suffix: data for name, data in files.items()}
         self._log = contents[".log"]
@@ -183,6 +185,7 @@ def retaining(tmp_path):
     folder = tmp_path / "broker"
     for name in ("orders-0", "payments-0"):
         (folder / name).mkdir(parents=True)
+        (folder / name / names.PARTITION_METADATA).write_text(TOPIC)
         for segment in segments[1:4]:
             for file, data in segment.items():
                 (folder / name / file).write_bytes(data)
@@ -254,7 +257,7 @@ def test_a_lookup_in_a_segment_that_is_deleted_meanwhile(retaining, capsys):
     saved = retaining.with_name("saved")
     shutil.copytree(retaining, saved)
     errors = []
-    for at in range(0, count, count // 6):
+    for at in (*range(0, count, count // 6), count - 1):
         shutil.rmtree(retaining)
         shutil.copytree(saved, retaining)
         answer, _ = lookup_while(retaining, capsys, delete_oldest_segment, at)
