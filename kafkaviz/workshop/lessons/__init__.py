@@ -6,7 +6,7 @@ explains how to write one. A new or changed file is used from the next rerun on.
     grammar.py    the parts of a lesson: steps, blocks and their keys
     reader.py     parses a file, or reports its faults with their lines
     kinds.py      the kinds of blocks and their keys
-    live/         the figures, built from the app's components
+    ../figures/   the figures, built from the app's components
     tasks.py      the computed answers of exercises
     exercise.py   the exercise in which the reader writes a rule for the ceiling
     check.py      checks that everything a lesson needs exists
