@@ -164,7 +164,8 @@ def _interrupt_on_signals() -> Generator[None]:
 
     Ignored signals stay ignored.
     """
-    signals, default_handlers = [], {}
+    signals = []
+    default_handlers = {}
 
     def end(number: int, frame: FrameType | None) -> None:
         signals.append(number)

@@ -26,9 +26,13 @@ from kafkaviz.versions import Release
 Value = Any  # int, float, bool, str or None, by the setting's kind
 ByRelease = tuple[tuple[Release, Value], ...]
 
-INT_MAX, LONG_MAX = 2**31 - 1, 2**63 - 1
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
 ARRAY_MAX = INT_MAX - 8  # the longest array of a JVM
-SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
+SECOND_MS = 1000
+MINUTE_MS = 60_000
+HOUR_MS = 3_600_000
+DAY_MS = 86_400_000
 ANY: Release = (0,)
 _NUMBERS = {"int": INT_MAX, "long": LONG_MAX}
 _INTEGER = re.compile("[+-]?[0-9]+")
@@ -120,9 +124,9 @@ class Setting:
         return value * factor if isinstance(value, int) and factor != 1 and value >= 0 else value
 
     def _minimum(self, broker_name: str | None) -> ByRelease:
-        return (
-            self.broker_minimum if broker_name and self.broker_minimum is not None else self.minimum
-        )
+        if broker_name and self.broker_minimum is not None:
+            return self.broker_minimum
+        return self.minimum
 
     def _check(self, name: str, text: str, value: Value, minimum: Value) -> None:
         if self.exception_value is not None:

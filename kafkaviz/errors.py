@@ -80,7 +80,8 @@ class CorruptBytes(KafkavizError):
 
     def __init__(self, position: int, what: Message) -> None:
         super().__init__(message("errors.at_byte", position=position, problem=what))
-        self.position, self.what = position, what
+        self.position = position
+        self.what = what
 
     def __reduce__(self) -> tuple:
         return type(self), (self.position, self.what)
@@ -110,7 +111,9 @@ class CorruptFile(KafkavizError):
         super().__init__(
             message("errors.at_byte_of_file", path=path, position=position, problem=what)
         )
-        self.path, self.position, self.what = Path(path), position, what
+        self.path = Path(path)
+        self.position = position
+        self.what = what
 
     def __reduce__(self) -> tuple:
         return type(self), (self.path, self.position, self.what)
@@ -140,8 +143,11 @@ class CannotOpen(KafkavizError):
             if next_step is None
             else message("errors.of_path_next", path=path, problem=what, next_step=next_step)
         )
-        self.path, self.what, self.next_step = Path(path), what, next_step
-        self.kind, self.nearby = kind, tuple(nearby)
+        self.path = Path(path)
+        self.what = what
+        self.next_step = next_step
+        self.kind = kind
+        self.nearby = tuple(nearby)
 
     def __reduce__(self) -> tuple:
         return type(self), (self.path, self.what, self.next_step, self.kind, self.nearby)
@@ -160,7 +166,9 @@ class RefusedSetting(KafkavizError):
             if value is None
             else message("setting.invalid_value", value=value, name=name, reason=reason)
         )
-        self.name, self.value, self.reason = name, value, reason
+        self.name = name
+        self.value = value
+        self.reason = reason
 
     def __reduce__(self) -> tuple:
         return type(self), (self.name, self.value, self.reason)

@@ -36,7 +36,8 @@ class MissingPackages(KafkavizError):
                 install=f"pip install '{DISTRIBUTION}[{extra}]'",
             )
         )
-        self.extra, self.packages = extra, packages
+        self.extra = extra
+        self.packages = packages
 
     def __reduce__(self) -> tuple:
         return type(self), (self.extra, self.packages)

@@ -71,12 +71,15 @@ class Job(Generic[ResultT, ProgressT]):
 
         A subclass must set its own attributes first, because the thread may need them at once.
         """
-        self.state, self.done_state = state, "done"
+        self.state = state
+        self.done_state = "done"
         self.result: ResultT | None = None
         self.error: Exception | None = None
-        self.started_at, self._ended_at = time.monotonic(), None
+        self.started_at = time.monotonic()
+        self._ended_at = None
         self._progress = progress
-        self._lock, self._end_event = threading.Lock(), threading.Event()
+        self._lock = threading.Lock()
+        self._end_event = threading.Event()
         name = f"kafkaviz-{type(self).__name__.lower()}"
         self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
         self._thread.start()
@@ -169,7 +172,9 @@ class Job(Generic[ResultT, ProgressT]):
         with self._lock:
             if self.is_over or (state == "cancelled" and self.state in self.protected_states):
                 return False
-            self.state, self.result, self.error = state, result, error
+            self.state = state
+            self.result = result
+            self.error = error
             self._ended_at = time.monotonic()
             self._end_event.set()
             return True
@@ -197,8 +202,10 @@ class JobRegistry(Generic[KeyT, JobT]):
             size_bytes: a function that returns the size of a job's result.
             limit_bytes: the most bytes of all results together.
         """
-        self._limit, self._forgets_running = limit, forgets_running
-        self._size_bytes, self._limit_bytes = size_bytes, limit_bytes
+        self._limit = limit
+        self._forgets_running = forgets_running
+        self._size_bytes = size_bytes
+        self._limit_bytes = limit_bytes
         self._lock = threading.Lock()
         self._jobs: dict[KeyT, JobT] = {}  # the most recently used is the last
 

@@ -65,13 +65,11 @@ def moment(ms: int | None, *, fraction: bool = True) -> str:
     A time beyond Python's calendar is shown as its number of milliseconds.
     """
     time = _utc(ms)
-    return (
-        _raw_time(ms)
-        if time is None
-        else time.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-        if fraction
-        else time.strftime("%Y-%m-%d %H:%M:%S")
-    )
+    if time is None:
+        return _raw_time(ms)
+    if fraction:
+        return time.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def timestamp_ms(text: str) -> int:

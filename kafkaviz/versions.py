@@ -272,11 +272,15 @@ def parse(version: str) -> Release:
 
 
 # The values of a search profile
-PLAIN, WARM = "plain", "warm"
+PLAIN = "plain"
+WARM = "warm"
 WARM_BYTES = 8192  # bytes of index entries after the first entry of the warm section
-LAST_OFFSET, BASE_OFFSET = "last_offset", "base_offset"
-REQUESTED, BATCH_BASE = "requested", "batch_base"
-SHALLOW, DEEP = "shallow", "deep"
+LAST_OFFSET = "last_offset"
+BASE_OFFSET = "base_offset"
+REQUESTED = "requested"
+BATCH_BASE = "batch_base"
+SHALLOW = "shallow"
+DEEP = "deep"
 
 
 @dataclass(frozen=True, kw_only=True)

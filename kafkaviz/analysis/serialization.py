@@ -61,7 +61,8 @@ def _reader(value_type: Any) -> Callable[[Any], Any]:
 
     Each is built once, because a catalog holds millions of values.
     """
-    origin, arguments = get_origin(value_type), get_args(value_type)
+    origin = get_origin(value_type)
+    arguments = get_args(value_type)
     if value_type in SCALARS:
         return _union_reader((value_type,), ())
     if origin is UnionType:

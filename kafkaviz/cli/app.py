@@ -16,7 +16,8 @@ from kafkaviz.log.remote import address
 from kafkaviz.messages import language, message, say
 from kafkaviz.units import escape_controls
 
-OWN_ADDRESS, ALL_ADDRESSES = "127.0.0.1", "0.0.0.0"
+OWN_ADDRESS = "127.0.0.1"
+ALL_ADDRESSES = "0.0.0.0"
 # environment variables that Streamlit's own command also reads
 STREAMLIT_ADDRESS = "STREAMLIT_SERVER_ADDRESS"
 STREAMLIT_UPLOAD_SIZE = "STREAMLIT_SERVER_MAX_UPLOAD_SIZE"
@@ -152,9 +153,9 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 def _paths(directories: list[Path]) -> str:
     """Returns directories in the form of PATH, or as a JSON list if a name contains a colon."""
     paths = [_readable(path) for path in directories]
-    return (
-        json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
-    )
+    if any(os.pathsep in path for path in paths):
+        return json.dumps(paths)
+    return os.pathsep.join(paths)
 
 
 def _server(port: int | None) -> list[str]:

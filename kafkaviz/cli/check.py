@@ -121,6 +121,6 @@ def run(args: argparse.Namespace) -> int:
         from kafkaviz.cli.text.check_text import render
 
         output.say(render(health))
-    return (
-        FINDINGS_STATUS if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]) else 0
-    )
+    if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]):
+        return FINDINGS_STATUS
+    return 0

@@ -223,15 +223,14 @@ def _check(info: "CatalogInfo") -> dict | None:
     from kafkaviz.analysis.findings.finding import UNCHECKED_CODES
 
     levels = [source.checked.level for source in info.sources if source.checked]
-    return (
-        {"level": levels[0].value, "unchecked_codes": list(UNCHECKED_CODES[levels[0]])}
-        if levels
-        else None
-    )
+    if levels:
+        return {"level": levels[0].value, "unchecked_codes": list(UNCHECKED_CODES[levels[0]])}
+    return None
 
 
 def _render(result: dict) -> list[str]:
-    read_count, kept_count = result["read"]["segments"], result["kept"]["segments"]
+    read_count = result["read"]["segments"]
+    kept_count = result["kept"]["segments"]
     lines = [
         say(
             "common.labelled",

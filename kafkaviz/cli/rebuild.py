@@ -107,7 +107,8 @@ def _write_indexes(
     from kafkaviz.simulate.directory.folder import new_files
     from kafkaviz.units import file_stem
 
-    segments, files = [], []
+    segments = []
+    files = []
     sizes = {
         segment.name: segment.log.size_bytes
         for segment in source.partition.live
@@ -185,7 +186,8 @@ def _render(
     source: "RebuildSource", segments: "Sequence[RebuiltSegment]", out: Path
 ) -> Iterator[str]:
     for segment in segments:
-        result, files = segment.recovered_segment, segment.files()
+        result = segment.recovered_segment
+        files = segment.files()
         counts = (
             message("common.n_offset_entries", n=len(result.offset_entries)),
             message("cli.time_entries", n=len(result.time_entries)),

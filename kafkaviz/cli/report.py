@@ -206,7 +206,8 @@ def _write(out: Path, data: bytes) -> None:
 def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
     import hashlib
 
-    health, recommendation = subject.health, subject.tuning.overall if subject.tuning else None
+    health = subject.health
+    recommendation = subject.tuning.overall if subject.tuning else None
     return {
         "file": str(out),
         "bytes": len(data),

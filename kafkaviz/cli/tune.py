@@ -242,7 +242,8 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
     case = source.total
     if case.logs is None:
         raise KafkavizError(message("errors.what_if_needs_log"))
-    release, fields = versions.parse(source.version), {}
+    release = versions.parse(source.version)
+    fields = {}
     for setting_name, text in changed.items():
         name, value = config_def.parse(setting_name, text, release)
         field = name.replace(".", "_")

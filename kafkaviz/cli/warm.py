@@ -94,7 +94,8 @@ def _roll() -> None:
 
     rows = np.zeros(3, INCOMING)
     rows["base_offset"] = rows["last_offset"] = rows["append"] = np.arange(3)
-    rows["size_bytes"], rows["magic"] = 70, 2
+    rows["size_bytes"] = 70
+    rows["magic"] = 2
     config = LogConfig(segment_bytes=100)
     log = RolledLog(len(rows), config, NEWEST, now_ms=0, start_offset=0, seed=0, is_leader=True)
     log.append(rows)

@@ -113,12 +113,11 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
         positions,
         header["message_size_bytes"].astype("i8") + LENGTH_END,
     )
-    table["base_offset"], table["last_offset"] = (
-        np.where(is_single, header["offset"], UNKNOWN),
-        header["offset"],
-    )
+    table["base_offset"] = np.where(is_single, header["offset"], UNKNOWN)
+    table["last_offset"] = header["offset"]
     table["base_timestamp_ms"] = np.where(is_single, timestamp_ms, -1)
-    table["record_count"], table["max_timestamp_ms"] = np.where(is_single, 1, UNKNOWN), timestamp_ms
+    table["record_count"] = np.where(is_single, 1, UNKNOWN)
+    table["max_timestamp_ms"] = timestamp_ms
     for name in ("magic", "attributes", "crc"):
         table[name] = header[name]
     for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence"):

@@ -44,7 +44,8 @@ RowSelector = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 _LENGTH = HEADER["batch_length_bytes"]
 _LENGTH_AT = field_start(HEADER, "batch_length_bytes")
 _MAGIC_AT = field_start(HEADER, "magic")
-_CRC_AT, _LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
+_CRC_AT = field_start(HEADER, "crc")
+_LEGACY_CRC_AT = field_start(LEGACY_HEADER, "crc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +104,9 @@ def iterate(
         CorruptBytes: same as `read_batch`, after the records that Kafka's iterator gives.
     """
     batch = batch_bytes(data)
-    return (
-        _records(batch, limit_bytes, choose)
-        if _is_magic_2(batch)
-        else iterate_messages(legacy_messages.read(batch, limit_bytes))
-    )
+    if _is_magic_2(batch):
+        return _records(batch, limit_bytes, choose)
+    return iterate_messages(legacy_messages.read(batch, limit_bytes))
 
 
 def offsets_and_times(
@@ -203,11 +202,13 @@ def has_valid_crc(read: ReadInto, batch: np.void) -> bool:
     Args:
         batch: a row of format.batch.BATCH.
     """
-    is_magic_2, size_bytes = batch["magic"] >= MAGIC_2, int(batch["size_bytes"])
+    is_magic_2 = batch["magic"] >= MAGIC_2
+    size_bytes = int(batch["size_bytes"])
     if is_magic_2 and size_bytes < HEADER_BYTES:
         return False
     position = int(batch["position"]) + (CRC_START if is_magic_2 else _MAGIC_AT)
-    end, crc = int(batch["position"]) + size_bytes, 0
+    end = int(batch["position"]) + size_bytes
+    crc = 0
     buffer = np.empty(min(PIECE_BYTES, end - position), np.uint8)
     while position < end:
         length = read(position, buffer[: end - position])
@@ -303,8 +304,10 @@ def _body(batch: memoryview) -> tuple[memoryview, int, int]:
 
 def _resolve(records: list[record.Record], header: np.void) -> list[BatchRecord]:
     """Adds the header's base values to the deltas; sums of 64 and 32 bits wrap as in Java."""
-    base_offset, base_sequence = int(header["base_offset"]), int(header["base_sequence"])
-    base_ms, append_ms = int(header["base_timestamp_ms"]), int(header["max_timestamp_ms"])
+    base_offset = int(header["base_offset"])
+    base_sequence = int(header["base_sequence"])
+    base_ms = int(header["base_timestamp_ms"])
+    append_ms = int(header["max_timestamp_ms"])
     is_append_time = bool(header["attributes"] & LOG_APPEND_TIME)
     has_sequence = base_sequence >= 0
     return [
@@ -373,10 +376,8 @@ def iterate_messages(messages: legacy_messages.Messages) -> Iterator[BatchRecord
                 value_position,
                 value_size,
             ) = row
-            key, value = (
-                record.part(data, key_position, key_size),
-                record.part(data, value_position, value_size),
-            )
+            key = record.part(data, key_position, key_size)
+            value = record.part(data, value_position, value_size)
             yield BatchRecord(
                 offset=offset,
                 timestamp_ms=timestamp_ms,
@@ -423,7 +424,8 @@ def heads(
             raise messages.fault
         return
     header, body = split_header(data)
-    codec_id, count = int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
+    codec_id = int(header["attributes"]) & CODEC_MASK
+    count = int(header["record_count"])
     if is_streamed and codec_id:
         codec.name(codec_id)  # Kafka's iterator looks up the codec even if no record follows
     if not codec_id or count <= 0:
@@ -456,9 +458,11 @@ def _heads(
     Raises:
         CorruptBytes: a record cannot be read.
     """
-    base_offset, base_ms = int(header["base_offset"]), int(header["base_timestamp_ms"])
+    base_offset = int(header["base_offset"])
+    base_ms = int(header["base_timestamp_ms"])
     append_ms = int(header["max_timestamp_ms"]) if header["attributes"] & LOG_APPEND_TIME else None
-    count, end = int(header["record_count"]), 0
+    count = int(header["record_count"])
+    end = 0
     if count < 0:
         raise CorruptBytes(0, verbatim(f"Found invalid record count {count} in magic v2 batch"))
     for number in range(count):
@@ -553,7 +557,9 @@ def few_keyed_records(
     header, body = split_header(data)
     if header["attributes"] & CODEC_MASK:
         return None
-    base_offset, count, end = int(header["base_offset"]), int(header["record_count"]), 0
+    base_offset = int(header["base_offset"])
+    count = int(header["record_count"])
+    end = 0
     records: list[tuple[int, bytes | None, bytes | None]] = []
     try:
         for _ in range(count):

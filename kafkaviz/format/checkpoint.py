@@ -401,7 +401,9 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
 
     A line that ends in a backslash is joined with the next; comments and blank lines are dropped.
     """
-    parts, is_begun, start = [], False, 0
+    parts = []
+    is_begun = False
+    start = 0
     for position, content in lines:
         content = content.lstrip(" \t\f")
         if not is_begun and (not content or content[0] in "#!"):
@@ -413,7 +415,8 @@ def _join_continuations(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int,
         is_begun = is_begun or bool(parts[-1])
         if not is_continued:
             yield start, "".join(parts)
-            parts, is_begun = [], False
+            parts = []
+            is_begun = False
     if is_begun:
         yield start, "".join(parts)
 

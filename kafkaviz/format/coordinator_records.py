@@ -23,7 +23,8 @@ from kafkaviz.format.message import KafkaParseError, Structure, Values
 
 VERSION_BYTES = 2  # the i16 at the start of every key and value
 TOMBSTONE = "<DELETE>"
-GROUP_METADATA, CONSUMER_PROTOCOL = 2, "consumer"
+GROUP_METADATA = 2
+CONSUMER_PROTOCOL = "consumer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +68,9 @@ class CoordinatorRecord:
     @property
     def text(self) -> str:
         """The text of key and value in kafka-dump-log."""
-        return (
-            f"key: {self.key_text}"
-            if self.payload_text is None
-            else f"key: {self.key_text} payload: {self.payload_text}"
-        )
+        if self.payload_text is None:
+            return f"key: {self.key_text}"
+        return f"key: {self.key_text} payload: {self.payload_text}"
 
 
 def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRecordType]:
@@ -94,7 +93,8 @@ def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, CoordinatorRec
     }
 
 
-GROUP, MEMBER = "groupId str", "groupId str, memberId str"
+GROUP = "groupId str"
+MEMBER = "groupId str, memberId str"
 TOPIC_PARTITIONS = "{topicId uuid, partitions [i32]}"
 OFFSETS = _types(
     [

@@ -65,7 +65,9 @@ CHECKED_BATCH: np.dtype = np.dtype(
 )
 # oddities: a message in a wrapper fails its checksum; the largest timestamp differs from the header
 # of a batch with CreateTime; offsets do not increase, or leave the header's range
-MESSAGE_CRC, TIMES, OFFSETS = 1, 2, 4
+MESSAGE_CRC = 1
+TIMES = 2
+OFFSETS = 4
 MAYBE = -1  # not known before the deltas were read one by one
 RECORD: np.dtype = np.dtype(
     [  # one record or message
@@ -166,25 +168,25 @@ class DeepScan:
             limit_bytes: the largest size of a batch, before and after decompression. A larger batch
                 is a fault, but its checksum is checked.
         """
-        self._read, self._start, self._stop, self._include_records, self._limit_bytes = (
-            read,
-            start,
-            stop,
-            include_records,
-            limit_bytes,
-        )
+        self._read = read
+        self._start = start
+        self._stop = stop
+        self._include_records = include_records
+        self._limit_bytes = limit_bytes
         self._reads_records = reads_records
         self._chunk_bytes = max(chunk_bytes, HEADER_BYTES)
-        self._buffer, self._position, self._length = _buffer(self._chunk_bytes), start, 0
+        self._buffer = _buffer(self._chunk_bytes)
+        self._position = start
+        self._length = 0
         self._decompressor = RunDecompressor()
 
     def __iter__(self) -> Iterator[ScanChunk]:
         """Yields a ScanChunk per chunk, or per batch that is larger than a chunk."""
-        headers, positions = (
-            np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
-            np.empty(MAX_ROWS, np.int64),
-        )
-        position, needed_bytes, code = self._start, self._chunk_bytes, NEEDS_BYTES
+        headers = np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8)
+        positions = np.empty(MAX_ROWS, np.int64)
+        position = self._start
+        needed_bytes = self._chunk_bytes
+        code = NEEDS_BYTES
         while code not in REASONS:
             self._fill(position, needed_bytes)
             next_position, row_count, code = take_headers(
@@ -196,10 +198,8 @@ class DeepScan:
             whole_count = row_count - is_cut
             if whole_count:
                 yield self._part(positions[:whole_count], headers[:whole_count])
-                position, needed_bytes = (
-                    int(positions[whole_count] if is_cut else next_position),
-                    self._chunk_bytes,
-                )
+                position = int(positions[whole_count] if is_cut else next_position)
+                needed_bytes = self._chunk_bytes
             elif code == NEEDS_BYTES and self._length < min(needed_bytes, self._stop - position):
                 code = SHORT  # the file is shorter than when it was measured
             elif code == NEEDS_BYTES and next_position - position <= max(
@@ -216,7 +216,8 @@ class DeepScan:
                         if self._reads_records
                         else (),
                     )
-                    position, needed_bytes = int(next_position), self._chunk_bytes
+                    position = int(next_position)
+                    needed_bytes = self._chunk_bytes
                 else:
                     code = SHORT
         self.end = WalkEnd(position, REASONS[code])
@@ -240,7 +241,8 @@ class DeepScan:
             if missing > 0
             else 0
         )
-        self._position, self._length = position, len(tail) + read_bytes
+        self._position = position
+        self._length = len(tail) + read_bytes
 
     def _part(self, positions: np.ndarray, headers: np.ndarray) -> ScanChunk:
         chunk = self._buffer[: self._length + SLACK_BYTES]
@@ -276,11 +278,10 @@ class DeepScan:
         Returns:
             False if the file has lost the end of the batch.
         """
-        is_magic_2, crc = batch["magic"] >= MAGIC_2, 0
-        position, end = (
-            int(batch["position"]) + (CRC_START if is_magic_2 else _LEGACY_CRC_START),
-            int(batch["position"] + batch["size_bytes"]),
-        )
+        is_magic_2 = batch["magic"] >= MAGIC_2
+        crc = 0
+        position = int(batch["position"]) + (CRC_START if is_magic_2 else _LEGACY_CRC_START)
+        end = int(batch["position"] + batch["size_bytes"])
         self._length = 0  # the buffer is overwritten below
         while position < end:
             read_bytes = self._read(
@@ -288,12 +289,12 @@ class DeepScan:
             )
             if read_bytes == 0:
                 return False
-            crc, position = (
+            crc = (
                 _sum(self._buffer, read_bytes, crc)
                 if is_magic_2
-                else zlib.crc32(self._buffer[:read_bytes].data, crc),
-                position + read_bytes,
+                else zlib.crc32(self._buffer[:read_bytes].data, crc)
             )
+            position = position + read_bytes
         batch["crc_valid"] = crc == batch["crc"]
         batch["fault"] = TOO_LARGE if self._reads_records else NONE
         return True
@@ -450,15 +451,14 @@ def _check(chunk: np.ndarray, chunk_position: int, batches: np.ndarray, records:
     Returns:
         The number of records stored.
     """
-    row, row_count = np.zeros(1, record.ROW)[0], 0
+    row = np.zeros(1, record.ROW)[0]
+    row_count = 0
     for place in range(len(batches)):
         batch = batches[place]
         if batch.magic < MAGIC_2:
             continue
-        start, end = (
-            batch.position - chunk_position,
-            batch.position - chunk_position + batch.size_bytes,
-        )
+        start = batch.position - chunk_position
+        end = batch.position - chunk_position + batch.size_bytes
         if batch.size_bytes < HEADER_BYTES:
             batch.fault = BAD_LENGTH
             continue
@@ -485,7 +485,9 @@ def _read_decompressed(
     Returns:
         The number of records stored.
     """
-    row, row_count, start = np.zeros(1, record.ROW)[0], 0, 0
+    row = np.zeros(1, record.ROW)[0]
+    row_count = 0
+    start = 0
     for index in range(len(places)):
         row_count = _read_records(
             data, start, ends[index], True, batches[places[index]], row, records, row_count
@@ -513,10 +515,21 @@ def _read_records(
     Returns:
         The number of records stored.
     """
-    position, count, first_row, keep, fault = start, 0, row_count, len(records) > 0, NONE
-    key_bytes, value_bytes, size_sums = np.int64(0), np.int64(0), np.int64(0)
-    newest_key, last_key, is_unordered, slow_count = -1, -1, False, 0
-    newest_ms, last_delta, is_slow_unordered = np.int64(-(2**63)), np.int64(-1), False
+    position = start
+    count = 0
+    first_row = row_count
+    keep = len(records) > 0
+    fault = NONE
+    key_bytes = np.int64(0)
+    value_bytes = np.int64(0)
+    size_sums = np.int64(0)
+    newest_key = -1
+    last_key = -1
+    is_unordered = False
+    slow_count = 0
+    newest_ms = np.int64(-(2**63))
+    last_delta = np.int64(-1)
+    is_slow_unordered = False
     record_count = batch.record_count
     while count < record_count:
         if not keep:
@@ -527,7 +540,8 @@ def _read_records(
                 newest_key = max(newest_key, time_key)
                 is_unordered |= offset_key <= last_key
                 last_key = offset_key
-                position, count = next_position, count + 1
+                position = next_position
+                count = count + 1
                 continue
         code, next_position, _, _ = record.take_record(data, position, end, is_compressed, row)
         if code:
@@ -542,18 +556,17 @@ def _read_records(
         is_slow_unordered |= row.offset_delta <= last_delta
         last_delta = max(last_delta, row.offset_delta)
         slow_count += 1
-        position, count = next_position, count + 1
+        position = next_position
+        count = count + 1
     if fault == NONE and count > 0 and position < end:
         fault = RECORD_COUNT
     batch.fault = fault
     if fault != NONE and is_compressed:
         return first_row
-    batch.records_read, batch.records_bytes, batch.key_bytes, batch.value_bytes = (
-        count,
-        position - start,
-        key_bytes + (size_sums & (1 << SIZE_BITS) - 1),
-        value_bytes + (size_sums >> SIZE_BITS),
-    )
+    batch.records_read = count
+    batch.records_bytes = position - start
+    batch.key_bytes = key_bytes + (size_sums & (1 << SIZE_BITS) - 1)
+    batch.value_bytes = value_bytes + (size_sums >> SIZE_BITS)
     if fault == NONE and count > 0:
         oddities = MAYBE
         if slow_count == count:
@@ -572,7 +585,10 @@ def _read_deltas(
     data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
 ) -> int:
     """Reads the readable records of a batch once more, for what is odd about their deltas."""
-    position, newest_ms, last_delta, is_unordered = start, np.int64(-(2**63)), np.int64(-1), False
+    position = start
+    newest_ms = np.int64(-(2**63))
+    last_delta = np.int64(-1)
+    is_unordered = False
     for _ in range(batch.record_count):
         _, position, _, _ = record.take_record(data, position, end, is_compressed, row)
         newest_ms = max(newest_ms, row.timestamp_delta_ms)
@@ -597,22 +613,18 @@ def _oddities(
 @njit(cache=True, boundscheck=True)
 def _store_record(target: np.record, batch: np.record, row: np.record, position: int) -> None:
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0
-    target.batch_position, target.position, target.size_bytes = (
-        batch.position,
-        position,
-        row.size_bytes,
-    )
+    target.batch_position = batch.position
+    target.position = position
+    target.size_bytes = row.size_bytes
     target.offset = batch.base_offset + row.offset_delta
     target.timestamp_ms = (
         batch.max_timestamp_ms
         if is_append_time
         else batch.base_timestamp_ms + row.timestamp_delta_ms
     )
-    target.key_size_bytes, target.value_size_bytes, target.header_count = (
-        row.key_size_bytes,
-        row.value_size_bytes,
-        row.header_count,
-    )
+    target.key_size_bytes = row.key_size_bytes
+    target.value_size_bytes = row.value_size_bytes
+    target.header_count = row.header_count
 
 
 def _check_sums(chunk: np.ndarray, chunk_position: int, batches: np.ndarray) -> None:
@@ -656,9 +668,12 @@ def _read_messages(
         data = _bytes(chunk, chunk_position, batch).data
         messages = legacy_messages.read(data, limit_bytes)
         batch["crc_valid"] = batch_records.is_crc_valid(data)
-        batch["fault"] = (
-            NONE if messages.fault is None else MALFORMED if len(messages.data) else DECOMPRESS
-        )
+        if messages.fault is None:
+            batch["fault"] = NONE
+        elif len(messages.data):
+            batch["fault"] = MALFORMED
+        else:
+            batch["fault"] = DECOMPRESS
         batch["records_read"], batch["records_bytes"] = (
             len(messages.rows),
             messages.rows["size_bytes"].sum(),

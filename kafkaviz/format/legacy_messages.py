@@ -63,7 +63,8 @@ _MAGIC_AT = field_start(LEGACY_HEADER, "magic")
 _ATTRIBUTES_AT = field_start(LEGACY_HEADER, "attributes")
 _TIMESTAMP_AT = field_start(LEGACY_HEADER, "timestamp_ms")
 _KEY_SIZE_AT = _TIMESTAMP_AT, LEGACY_HEADER.itemsize  # in magic 0, in any other magic
-_OFFSET_AND_SIZE, _INT = struct.Struct(">qi"), struct.Struct(">i")
+_OFFSET_AND_SIZE = struct.Struct(">qi")
+_INT = struct.Struct(">i")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def read(
         limit_bytes: the most bytes that the messages may decompress to.
         reads_parts: whether keys and values are checked. Kafka's iterator does not check them.
     """
-    buffer, rows = byte_array(batch), np.zeros(1, ROW)
+    buffer = byte_array(batch)
+    rows = np.zeros(1, ROW)
     if not _count(buffer)[0]:
         return Messages(
             batch, rows[:0], CorruptBytes(0, message("corrupt.no_whole_message", size=len(buffer)))
@@ -116,8 +118,10 @@ def read(
 
 def are_crcs_valid(messages: Messages) -> np.ndarray:
     """Returns whether the CRC-32 of each message matches its bytes from magic on."""
-    data, rows = memoryview(messages.data), messages.rows
-    starts, ends = rows["position"] + _MAGIC_AT, rows["position"] + rows["size_bytes"]
+    data = memoryview(messages.data)
+    rows = messages.rows
+    starts = rows["position"] + _MAGIC_AT
+    ends = rows["position"] + rows["size_bytes"]
     crcs = [
         zlib.crc32(data[start:end])
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
@@ -182,10 +186,8 @@ def _decompress(
     batch: bytes | memoryview, wrapper: np.void, fault: CorruptBytes | None, limit_bytes: int
 ) -> bytes:
     """Decompresses a wrapper's value after the checks of DeepRecordsIterator, in their order."""
-    magic, name = (
-        int(wrapper["magic"]),
-        _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT),
-    )
+    magic = int(wrapper["magic"])
+    name = _codec_name(int(wrapper["attributes"]) & CODEC_MASK, _ATTRIBUTES_AT)
     if magic not in (0, 1):
         raise CorruptBytes(
             _MAGIC_AT,
@@ -198,7 +200,8 @@ def _decompress(
                 f"Invalid wrapper compressionType found in legacy deep record iterator {magic}"
             ),
         )
-    position, size_bytes = int(wrapper["value_position"]), int(wrapper["value_size_bytes"])
+    position = int(wrapper["value_position"])
+    size_bytes = int(wrapper["value_size_bytes"])
     if fault:  # a key that is too long leaves no value, but the key itself is never read
         raise fault if position else _java_fault(_OUT_OF_BOUNDS, fault.position, 0, 0)
     if size_bytes < 0:
@@ -255,7 +258,8 @@ def _read_inner(
     rows = np.zeros(count, ROW)
     readable_count, fault, position, found_size, available_size = _fill(buffer, rows)
     if not reads_parts:
-        readable_count, fault = count, 0
+        readable_count = count
+        fault = 0
     _resolve(rows, wrapper)
     nested_rows = np.flatnonzero(rows["attributes"][: readable_count + 1] & CODEC_MASK)
     if len(nested_rows):  # Kafka checks the codec of an inner message before its key
@@ -295,7 +299,8 @@ def _resolve(rows: np.ndarray, wrapper: np.void) -> None:
 
 # ---- the pass over the bytes
 
-_OUT_OF_BOUNDS, _TOO_LONG = 1, 2
+_OUT_OF_BOUNDS = 1
+_TOO_LONG = 2
 
 
 def _corrupt(
@@ -323,7 +328,9 @@ def _count(data: np.ndarray) -> tuple[int, int]:
     Returns:
         The count, and -1 or the position of a message with a size below the minimum.
     """
-    position, end, count = 0, len(data), 0
+    position = 0
+    end = len(data)
+    count = 0
     while end - position >= LENGTH_END:
         size = _int32(data, position + _SIZE_AT)
         if size < MIN_LENGTH:
@@ -347,26 +354,27 @@ def _fill(data: np.ndarray, table: np.ndarray) -> tuple[int, int, int, int, int]
     for place in range(len(table)):
         row = table[place]
         end = position + LENGTH_END + _int32(data, position + _SIZE_AT)
-        row.position, row.size_bytes = position, end - position
+        row.position = position
+        row.size_bytes = end - position
         row.offset = (_int32(data, position) << 32) | (_int32(data, position + 4) & 0xFFFFFFFF)
         row.crc = np.uint32(_int32(data, position + _CRC_AT) & 0xFFFFFFFF)
-        row.magic, row.attributes = (
-            np.int8(data[position + _MAGIC_AT]),
-            np.int8(data[position + _ATTRIBUTES_AT]),
-        )
+        row.magic = np.int8(data[position + _MAGIC_AT])
+        row.attributes = np.int8(data[position + _ATTRIBUTES_AT])
         position = end
-    readable_count, fault, fault_position, found_size, available_size = len(table), 0, 0, 0, 0
+    readable_count = len(table)
+    fault = 0
+    fault_position = 0
+    found_size = 0
+    available_size = 0
     for place in range(len(table)):
         row = table[place]
         code, code_position, size, available = _body(data, row)
         if code and not fault:
-            readable_count, fault, fault_position, found_size, available_size = (
-                place,
-                code,
-                code_position,
-                size,
-                available,
-            )
+            readable_count = place
+            fault = code
+            fault_position = code_position
+            found_size = size
+            available_size = available
     return readable_count, fault, fault_position, found_size, available_size
 
 
@@ -380,11 +388,9 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
         The same as `_fill`, without the number of messages.
     """
     end = row.position + row.size_bytes
-    row.timestamp_type, row.timestamp_ms, position = (
-        NO_TIMESTAMP,
-        -1,
-        row.position + _KEY_SIZE_AT[0],
-    )
+    row.timestamp_type = NO_TIMESTAMP
+    row.timestamp_ms = -1
+    position = row.position + _KEY_SIZE_AT[0]
     if row.magic != 0:
         row.timestamp_type = APPEND_TIME if row.attributes & LOG_APPEND_TIME else CREATE_TIME
         row.timestamp_ms = (_int32(data, position) << 32) | (
@@ -393,10 +399,12 @@ def _body(data: np.ndarray, row: np.record) -> tuple[int, int, int, int]:
         position = row.position + _KEY_SIZE_AT[1]
     if end - position < 4:
         return _OUT_OF_BOUNDS, position, 0, 0
-    row.key_position, row.key_size_bytes = position + 4, _int32(data, position)
+    row.key_position = position + 4
+    row.key_size_bytes = _int32(data, position)
     value_at = row.key_position + max(row.key_size_bytes, 0)
     if end - value_at >= 4:
-        row.value_position, row.value_size_bytes = value_at + 4, _int32(data, value_at)
+        row.value_position = value_at + 4
+        row.value_size_bytes = _int32(data, value_at)
     if row.key_size_bytes > end - row.key_position:
         return _TOO_LONG, position, row.key_size_bytes, end - row.key_position
     if end - value_at < 4:

@@ -73,7 +73,8 @@ class KafkaParseError(CorruptBytes):
             java_message: the Java exception's message; None if it has none.
         """
         super().__init__(position, what)
-        self.java_class, self.java_message = java_class, java_message
+        self.java_class = java_class
+        self.java_message = java_message
 
     def __reduce__(self) -> tuple:
         """Pickles the constructor's arguments, so that the error can cross processes."""
@@ -82,11 +83,9 @@ class KafkaParseError(CorruptBytes):
     @property
     def java_text(self) -> str:
         """The exception as Java prints it: the class, and the message if there is one."""
-        return (
-            self.java_class
-            if self.java_message is None
-            else f"{self.java_class}: {self.java_message}"
-        )
+        if self.java_message is None:
+            return self.java_class
+        return f"{self.java_class}: {self.java_message}"
 
 
 def kafka_error(position: int, java_message: str, java_class: str = RUNTIME) -> KafkaParseError:
@@ -106,13 +105,11 @@ class Reader:
     def __init__(
         self, data: bytes, at: int, version: int, *, flexible: bool, newest: int | None
     ) -> None:
-        self.data, self.at, self.version, self.flexible, self.newest = (
-            data,
-            at,
-            version,
-            flexible,
-            newest,
-        )
+        self.data = data
+        self.at = at
+        self.version = version
+        self.flexible = flexible
+        self.newest = newest
         self.values = 0
 
     def count_values(self, count: int) -> None:
@@ -128,7 +125,8 @@ class Reader:
     def read_number(self, kind: str) -> Any:
         """Reads a number of fixed size; `kind` is a key of UNPACK."""
         layout = UNPACK[kind]
-        start, self.at = self.at, self.at + layout.size
+        start = self.at
+        self.at = self.at + layout.size
         if self.at > len(self.data):
             raise KafkaParseError(
                 start, message("corrupt.number_cut", size=layout.size), UNDERFLOW, None
@@ -161,7 +159,8 @@ class Reader:
             )
         if size_bytes < 0:
             raise kafka_error(self.at, str(size_bytes), "java.lang.NegativeArraySizeException")
-        start, self.at = self.at, self.at + size_bytes
+        start = self.at
+        self.at = self.at + size_bytes
         return self.data[start : self.at]
 
 
@@ -202,7 +201,8 @@ class SizedValue:
         return "" if self.kind == "str" else b""
 
     def read(self, reader: Reader, name: str, *, tagged: bool = False) -> str | bytes | None:
-        start, size = reader.at, reader.read_length("i16" if self.kind == "str" else "i32")
+        start = reader.at
+        size = reader.read_length("i16" if self.kind == "str" else "i32")
         if size < 0:
             return _check_nullable(start, name, nullable=self.nullable)
         if self.kind == "bytes":
@@ -214,9 +214,9 @@ class SizedValue:
     def text(self, value: Any, version: int) -> str:
         if value is None:
             return "null"
-        return (
-            f'"{base64.b64encode(value).decode()}"' if self.kind == "bytes" else json_string(value)
-        )
+        if self.kind == "bytes":
+            return f'"{base64.b64encode(value).decode()}"'
+        return json_string(value)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,8 @@ class Array:
 
         Each item takes at least one byte, so a count above the remaining bytes is refused.
         """
-        start, count = reader.at, reader.read_length("i32")
+        start = reader.at
+        count = reader.read_length("i32")
         if count < 0:
             return _check_nullable(start, name, nullable=self.nullable)
         available = len(reader.data) - reader.at
@@ -250,11 +251,9 @@ class Array:
         return [self.item.read(reader, element) for _ in range(count)]
 
     def text(self, value: list | None, version: int) -> str:
-        return (
-            "null"
-            if value is None
-            else f"[{','.join(self.item.text(item, version) for item in value)}]"
-        )
+        if value is None:
+            return "null"
+        return f"[{','.join(self.item.text(item, version) for item in value)}]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +321,9 @@ class Structure:
         """
         for _ in range(reader.read_unsigned()):
             reader.count_values(1)
-            start, tag, size_bytes = reader.at, reader.read_unsigned(), reader.read_unsigned()
+            start = reader.at
+            tag = reader.read_unsigned()
+            size_bytes = reader.read_unsigned()
             tagged_field = self.fields_by_tag.get(tag)
             if tagged_field is None:
                 reader.read_bytes(size_bytes)

@@ -25,8 +25,11 @@ from kafkaviz.format.message import KafkaParseError, Structure, Values
 FRAME_VERSION = 1
 LARGEST = 32_767  # limit for a frame version, a record type and a record version
 # the two record types with a partition's replicas, and the tag of the replicas in a change
-PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2
-DIRECTORIES_TAG, UUID_BYTES = 8, 16
+PARTITION_NUMBER = 3
+PARTITION_CHANGE_NUMBER = 5
+REPLICAS_TAG = 2
+DIRECTORIES_TAG = 8
+UUID_BYTES = 16
 LEADER_TAG = 1  # tag of the leader in a PARTITION_CHANGE_RECORD
 NO_LEADER = -1  # LeaderConstants.NO_LEADER, 4.3.1
 MAX_TAGGED_FIELDS = 1000  # a partition's record has up to nine
@@ -234,7 +237,8 @@ REGISTER_BROKER, UNREGISTER_BROKER, CHANGE_BROKER = (
     RECORD_TYPES[number].name for number in (0, 1, 17)
 )
 # ConfigResource.Type: the kind of resource that a CONFIG_RECORD is about
-TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+TOPIC_RESOURCE = 2
+BROKER_RESOURCE = 4
 
 
 def decode(value: bytes | None) -> MetadataRecord:

@@ -16,20 +16,14 @@ MAX_PARTITION = 2**31 - 1
 METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log, loaded before all others
 METADATA_DIRECTORY = f"{METADATA_TOPIC}-0"
 # files of a broker directory outside its topic-partitions
-META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = (
-    "meta.properties",
-    ".kafka_cleanshutdown",
-    "bootstrap.checkpoint",
-    ".lock",
-)
-LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT = (
-    "log-start-offset-checkpoint",
-    "replication-offset-checkpoint",
-)
-RECOVERY_POINT_CHECKPOINT, CLEANER_CHECKPOINT = (
-    "recovery-point-offset-checkpoint",
-    "cleaner-offset-checkpoint",
-)
+META_PROPERTIES = "meta.properties"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+BOOTSTRAP = "bootstrap.checkpoint"
+LOCK = ".lock"
+LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
+HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
+RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
+CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
 OFFSET_CHECKPOINTS = (LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, RECOVERY_POINT_CHECKPOINT)
 OWN_FILES = (
     META_PROPERTIES,
@@ -45,11 +39,9 @@ SIMULATED_COMMENT = " Simulated by kafkaviz"
 SERVER_PROPERTIES = "server.properties"
 CATALOG_FILE = "_catalog.json"  # marks a folder as a catalog of kafkaviz ingest
 # files of a topic-partition
-LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = (
-    "leader-epoch-checkpoint",
-    "partition.metadata",
-    "quorum-state",
-)
+LEADER_EPOCHS = "leader-epoch-checkpoint"
+PARTITION_METADATA = "partition.metadata"
+QUORUM_STATE = "quorum-state"
 # the cache of tiered storage, which LogManager skips
 NO_PARTITIONS = ("remote-log-index-cache",)
 
@@ -116,11 +108,9 @@ def parse_file(name: str) -> SegmentName | None:
         segment_name = SegmentName(int(match[1]), match[3], match[4] or "", int(match[2]))
     else:
         return None
-    return (
-        segment_name
-        if segment_name.base_offset <= MAX_OFFSET and (segment_name.epoch or 0) <= MAX_PARTITION
-        else None
-    )
+    if segment_name.base_offset <= MAX_OFFSET and (segment_name.epoch or 0) <= MAX_PARTITION:
+        return segment_name
+    return None
 
 
 def parse_offset(name: str) -> int:
@@ -151,11 +141,9 @@ def find_segment_name(name: str) -> str | None:
 def natural_sort_key(directory: str) -> tuple[str, int, str]:
     """Returns a key that sorts partitions by number: orders-2 comes before orders-10."""
     partition_name = parse_directory(directory)
-    return (
-        (partition_name.topic, partition_name.partition, directory)
-        if partition_name
-        else (directory, -1, directory)
-    )
+    if partition_name:
+        return (partition_name.topic, partition_name.partition, directory)
+    return (directory, -1, directory)
 
 
 def parse_directory(name: str) -> PartitionName | None:
@@ -170,7 +158,8 @@ def parse_directory(name: str) -> PartitionName | None:
         suffix_match = _RENAMED_DIRECTORY.fullmatch(name)
         if suffix_match is None:
             return None
-        name, state = name[: name.rindex(".")], suffix_match[4]
+        name = name[: name.rindex(".")]
+        state = suffix_match[4]
     topic, _, number = name.rpartition("-")
     try:
         return PartitionName(topic, parse_int(number), state) if topic else None

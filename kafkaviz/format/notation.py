@@ -48,7 +48,8 @@ def _tokens(line: str) -> list[str]:
     Raises:
         ValueError: the line contains anything else.
     """
-    tokens, position = [], 0
+    tokens = []
+    position = 0
     text = line.rstrip()
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -72,7 +73,11 @@ def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
 
 def _field(tokens: list[str], parts: dict[str, str]) -> Field:
     tag = int(tokens.pop(0)[1:]) if tokens[0][0] == "#" else None
-    name, type_, first, last, default = tokens.pop(0), _type(tokens, parts), OLDEST, None, None
+    name = tokens.pop(0)
+    type_ = _type(tokens, parts)
+    first = OLDEST
+    last = None
+    default = None
     while tokens[0] not in (",", "}"):
         word = tokens.pop(0)
         if word[0] == "v":

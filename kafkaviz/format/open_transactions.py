@@ -18,8 +18,12 @@ from kafkaviz.format import batch, control, names, record, txn_index
 from kafkaviz.format.control import ControlType
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, INVALID_TXN_STATE
 
-TYPE_AT, TYPE_END = 2, control.KEY_BYTES  # in the key of a control record, after the version
-EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, after the version
+# in the key of a control record, after the version
+TYPE_AT = 2
+TYPE_END = control.KEY_BYTES
+# in the value of a marker, after the version
+EPOCH_AT = 2
+EPOCH_END = 6
 
 
 class TransactionFault(Exception):
@@ -31,7 +35,9 @@ class TransactionFault(Exception):
 
     def __init__(self, batch_number: int, class_name: str | None = None, message: str = "") -> None:
         super().__init__(message)
-        self.batch, self.class_name, self.message = batch_number, class_name, message
+        self.batch = batch_number
+        self.class_name = class_name
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,10 +86,8 @@ def parse(data: bytes | memoryview) -> ProducerSnapshot:
     if len(data) < HEADER.itemsize:
         raise CorruptBytes(len(data), verbatim(f"{_INVALID}: null"))
     header = np.frombuffer(data, HEADER, 1)[0]
-    count, crc = (
-        _check_count(int(header["producer_count"]), len(data) - HEADER.itemsize),
-        int(header["crc"]),
-    )
+    count = _check_count(int(header["producer_count"]), len(data) - HEADER.itemsize)
+    crc = int(header["crc"])
     computed_crc = crc32c(data[CRC_START:])
     if crc != computed_crc:
         raise CorruptBytes(

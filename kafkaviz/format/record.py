@@ -235,7 +235,9 @@ def _runs(
     data: bytes | memoryview, record_count: int, *, is_compressed: bool
 ) -> Iterator[tuple[np.ndarray, CorruptBytes | None]]:
     """Yields up to RUN_ROWS rows and the fault after them, until the last record or a fault."""
-    buffer, position, remaining = byte_array(data), 0, record_count
+    buffer = byte_array(data)
+    position = 0
+    remaining = record_count
     max_rows = min(_max_rows(data, record_count), RUN_ROWS)
     fault = None
     while not fault:
@@ -365,16 +367,25 @@ def _header_places(data: np.ndarray, position: int, count: int) -> np.ndarray:
     places = np.empty((count, 4), np.int64)
     for header in range(count):
         _, key, key_size, value, value_size = take_header(data, position, len(data))
-        places[header, 0], places[header, 1] = key, key_size
-        places[header, 2], places[header, 3] = value, value_size
+        places[header, 0] = key
+        places[header, 1] = key_size
+        places[header, 2] = value
+        places[header, 3] = value_size
         position = value + max(value_size, 0)
     return places
 
 
 # ---- the pass over the bytes
 
-TOO_FEW, LEFTOVER, _LENGTH_TOO_LONG, _PAST_END, _OTHER_SIZE = 1, 2, 3, 4, 5
-_STRUCTURE, _HEADER_COUNT_NEGATIVE, _HEADER_COUNT_TOO_LARGE, _HEADER_KEY_NEGATIVE = 6, 7, 8, 9
+TOO_FEW = 1
+LEFTOVER = 2
+_LENGTH_TOO_LONG = 3
+_PAST_END = 4
+_OTHER_SIZE = 5
+_STRUCTURE = 6
+_HEADER_COUNT_NEGATIVE = 7
+_HEADER_COUNT_TOO_LARGE = 8
+_HEADER_KEY_NEGATIVE = 9
 _TEXTS = {  # the texts of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
     TOO_FEW: "Incorrect declared batch size, premature EOF reached",
     LEFTOVER: "Incorrect declared batch size, records still remaining in file",
@@ -458,7 +469,8 @@ def take_record(
         return fault, record_end, found_number, 0
     if record_end - body != size:
         return _OTHER_SIZE, position, size, record_end - body
-    row.position, row.size_bytes = position, record_end - position
+    row.position = position
+    row.size_bytes = record_end - position
     return 0, record_end, 0, 0
 
 
@@ -478,7 +490,8 @@ def _body(data: np.ndarray, start: int, end: int, row: np.record) -> tuple[int, 
     offset, key_at = varint.scan(data, offset_at, end, varint.VARINT_BYTES)
     if key_at < 0:
         return _STRUCTURE, offset_at, 0
-    row.timestamp_delta_ms, row.offset_delta = varint.unfold64(timestamp), varint.unfold32(offset)
+    row.timestamp_delta_ms = varint.unfold64(timestamp)
+    row.offset_delta = varint.unfold32(offset)
     row.key_size_bytes, row.key_position = _stretch(data, key_at, end)
     if row.key_position < 0:
         return _STRUCTURE, key_at, 0
@@ -504,7 +517,8 @@ def _header_part(data: np.ndarray, start: int, end: int, row: np.record) -> tupl
         return _HEADER_COUNT_NEGATIVE, start, count
     if count > end - position:
         return _HEADER_COUNT_TOO_LARGE, start, count
-    row.header_count, row.headers_position = count, position
+    row.header_count = count
+    row.headers_position = position
     for _ in range(count):
         fault, key, key_size, value, value_size = take_header(data, position, end)
         if fault:

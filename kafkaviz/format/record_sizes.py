@@ -92,7 +92,8 @@ def _sort_key(varint_bytes: np.uint64) -> int:
 @njit(cache=True)
 def delta_of_key(key: int) -> int:
     """The delta that has a sort key, which is not below zero."""
-    varint_bytes, number = np.uint64(key) << np.uint64(1), NOTHING
+    varint_bytes = np.uint64(key) << np.uint64(1)
+    number = NOTHING
     for place in range(8):
         seven_bits = varint_bytes >> np.uint64(8 * place) & np.uint64(0x7F)
         number |= seven_bits << np.uint64(7 * place)

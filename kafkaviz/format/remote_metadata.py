@@ -75,7 +75,8 @@ def dump_text(value: bytes | None, offset: int) -> str:
 
 
 def _segment(values: Values) -> str:
-    start_offset, end_offset = values["startOffset"], values["endOffset"]
+    start_offset = values["startOffset"]
+    end_offset = values["endOffset"]
     if start_offset < 0:
         raise _refusal(
             f"Unexpected start offset = {start_offset}. StartOffset for a remote segment cannot be "
@@ -168,11 +169,9 @@ def _topic_partition(values: Values) -> str:
 
 def _custom_metadata(values: Values) -> str:
     custom_metadata = values["customMetadata"]
-    return (
-        "Optional.empty"
-        if custom_metadata is None
-        else f"Optional[CustomMetadata{{{len(custom_metadata)} bytes}}]"
-    )
+    if custom_metadata is None:
+        return "Optional.empty"
+    return f"Optional[CustomMetadata{{{len(custom_metadata)} bytes}}]"
 
 
 _PARTITION_ID = "topicIdPartition {name str, id uuid, partition i32}"

@@ -22,7 +22,9 @@ AIVEN = "Aiven"
 # the folder that LocalTieredStorage creates in its configured directory
 LOCAL_ROOT = "kafka-tiered-storage"
 # kinds of remote files, named like the files of a partition directory where they match
-LEADER_EPOCHS, INDEXES, MANIFEST = "leader_epoch_checkpoint", "indexes", "rsm-manifest"
+LEADER_EPOCHS = "leader_epoch_checkpoint"
+INDEXES = "indexes"
+MANIFEST = "rsm-manifest"
 LOCAL_KINDS = ("log", "index", "timeindex", "txnindex", "snapshot", LEADER_EPOCHS)
 AIVEN_KINDS = ("log", INDEXES, MANIFEST)
 

@@ -188,7 +188,8 @@ def encode_sizes(sizes: np.ndarray) -> bytes:
 
 
 def _chunks(chunk_index: Mapping[str, Any]) -> np.ndarray:
-    chunk_bytes, log_bytes = chunk_index["originalChunkSize"], chunk_index["originalFileSize"]
+    chunk_bytes = chunk_index["originalChunkSize"]
+    log_bytes = chunk_index["originalFileSize"]
     if chunk_bytes <= 0 or log_bytes < 0:
         raise ValueError(f"chunks of {chunk_bytes} bytes of a file of {log_bytes}")
     count = -(-log_bytes // chunk_bytes)

@@ -76,7 +76,8 @@ def batch(
             then a single span.
     """
     size_bytes = len(data) if size_bytes is None else size_bytes
-    data, end = memoryview(data), position + size_bytes
+    data = memoryview(data)
+    end = position + size_bytes
     result = (
         _magic_2_spans(data, position, size_bytes, start, stop)
         if _is_magic_2(data)
@@ -160,7 +161,8 @@ def _magic_2_spans(
     records = data[HEADER_BYTES:]
     if not len(records):
         return result
-    codec, first = int(header["attributes"]) & CODEC_MASK, position + HEADER_BYTES
+    codec = int(header["attributes"]) & CODEC_MASK
+    first = position + HEADER_BYTES
     if _length(header) > size_bytes:
         note = message("span.batch_beyond_data", size=_length(header))
         return [*result, torn_span(first, first + len(records), message("span.cut_records"), note)]
@@ -241,11 +243,9 @@ def _first_time(header: np.void) -> Message:
     time_ms = int(header["base_timestamp_ms"])
     if header["attributes"] & DELETE_HORIZON:
         return message("span.delete_horizon", time=time_ms)
-    return (
-        message("span.first_time", time=time_ms)
-        if header["base_timestamp_ms"] != -1
-        else message("span.no_time")
-    )
+    if header["base_timestamp_ms"] != -1:
+        return message("span.first_time", time=time_ms)
+    return message("span.no_time")
 
 
 def _newest_time(header: np.void) -> Message:
@@ -255,7 +255,8 @@ def _newest_time(header: np.void) -> Message:
 
 
 def _last_offset(header: np.void) -> Message:
-    base, delta = int(header["base_offset"]), int(header["last_offset_delta"])
+    base = int(header["base_offset"])
+    delta = int(header["last_offset_delta"])
     return message("span.last_offset", base=base, delta=delta, sum=base + delta)
 
 
@@ -356,10 +357,8 @@ def _message(data: memoryview, position: int, size_bytes: int) -> list[Span]:
             else message("span.checksum_differs", covers=crc.note, crc=zlib.crc32(data[MAGIC_AT:]))
         )
         result[field_names(layout).index("crc")] = crc._replace(note=note)
-    cursor, codec = (
-        layout.itemsize,
-        int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0,
-    )
+    cursor = layout.itemsize
+    codec = int(data[MAGIC_AT + 1]) & CODEC_MASK if len(data) >= layout.itemsize else 0
     for name in ("key", "value"):
         parts, cursor = _sized_spans(data, cursor, position, name, codec)
         result += parts
@@ -393,10 +392,8 @@ def _sized_spans(
                 message("span.cut_field", n=len(data) - cursor, size=INT.itemsize),
             )
         ], len(data)
-    size, start = (
-        int.from_bytes(data[cursor : cursor + INT.itemsize], "big", signed=True),
-        cursor + INT.itemsize,
-    )
+    size = int.from_bytes(data[cursor : cursor + INT.itemsize], "big", signed=True)
+    start = cursor + INT.itemsize
     note = (
         message("span.bytes_of_part", n=size, part=name)
         if size >= 0
@@ -434,7 +431,9 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> DecompressedR
     messages = legacy_messages.read(data, limit_bytes)
     if messages.fault and not len(messages.data):
         raise messages.fault
-    body, result, cursor = memoryview(messages.data), [], 0
+    body = memoryview(messages.data)
+    result = []
+    cursor = 0
     while len(body) - cursor >= LENGTH_END:
         size_bytes = (
             int.from_bytes(body[cursor + LENGTH_END - 4 : cursor + LENGTH_END], "big", signed=True)

@@ -50,8 +50,11 @@ def records(
     Args:
         position: the position of `data` in the file.
     """
-    data, result, cursor = memoryview(data), [], 0
-    lo, hi = start - position, len(data) if stop is None else stop - position
+    data = memoryview(data)
+    result = []
+    cursor = 0
+    lo = start - position
+    hi = len(data) if stop is None else stop - position
     for number in range(max(count, 0)):
         if cursor >= min(hi, len(data)):
             return result
@@ -238,8 +241,6 @@ class _RecordReader:
 
 def _control_type(key: bytes) -> Text:
     number = int.from_bytes(key[2 : control.KEY_BYTES], "big", signed=True)
-    return (
-        control.ControlType(number).name
-        if number in control.RECORD_TYPES and len(key) >= control.KEY_BYTES
-        else message("common.unknown")
-    )
+    if number in control.RECORD_TYPES and len(key) >= control.KEY_BYTES:
+        return control.ControlType(number).name
+    return message("common.unknown")

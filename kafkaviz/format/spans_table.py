@@ -145,7 +145,9 @@ def rows(
         written_bytes: the position after the last written row.
         size_bytes: size of the file.
     """
-    row_bytes, result, data = row_format.layout.itemsize, [], memoryview(data)
+    row_bytes = row_format.layout.itemsize
+    result = []
+    data = memoryview(data)
     complete_bytes = size_bytes - size_bytes % row_bytes
     written_bytes = min(written_bytes, complete_bytes)
     for start in range(position, min(stop, written_bytes), row_bytes):
@@ -189,10 +191,8 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
     if len(data) < head.itemsize:
         return result
     result[1] = result[1]._replace(note=_crc_note(data, result[1]))
-    count, row_bytes = (
-        int(np.frombuffer(data, head, 1)["producer_count"][0]),
-        producer_snapshot.PRODUCER.itemsize,
-    )
+    count = int(np.frombuffer(data, head, 1)["producer_count"][0])
+    row_bytes = producer_snapshot.PRODUCER.itemsize
     end = min(len(data), head.itemsize + max(count, 0) * row_bytes)
     first = max(0, (start - head.itemsize) // row_bytes)
     last_byte = end if stop is None else min(end, stop)
@@ -220,11 +220,9 @@ def snapshot(data: bytes | memoryview, start: int = 0, stop: int | None = None) 
 
 def _crc_note(data: bytes | memoryview, crc: Span) -> Message:
     computed_crc = crc32c(data[producer_snapshot.CRC_START :])
-    return (
-        message("span.checksum_matches", covers=crc.note)
-        if crc.value == f"0x{computed_crc:08x}"
-        else message("span.snapshot_checksum_differs", covers=crc.note, crc=computed_crc)
-    )
+    if crc.value == f"0x{computed_crc:08x}":
+        return message("span.checksum_matches", covers=crc.note)
+    return message("span.snapshot_checksum_differs", covers=crc.note, crc=computed_crc)
 
 
 def _offset_note(base_offset: int) -> Callable[[np.void], Message]:
@@ -330,8 +328,10 @@ def _line(data: bytes, start: int, end: int, number: int, *, is_checkpoint: bool
     if is_checkpoint and number < 2:
         title, kind = (("version", CHECK), (message("span.entry_count"), SIZE))[number]
     elif is_checkpoint:
-        title, kind = message("span.entry", n=number - 2), OFFSET
+        title = message("span.entry", n=number - 2)
+        kind = OFFSET
     else:
         match = _NAME.match(data, start, end)
-        title, kind = (match[1].decode() if match else message("span.line", n=number + 1)), PAYLOAD
+        title = match[1].decode() if match else message("span.line", n=number + 1)
+        kind = PAYLOAD
     return Span(start, end, title, value, kind)

@@ -4,7 +4,9 @@ import numpy as np
 
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END, MAGIC_END
 
-ZEROS, TORN, GARBAGE = "zeros", "torn", "garbage"
+ZEROS = "zeros"
+TORN = "torn"
+GARBAGE = "garbage"
 KNOWN_MAGIC = (0, 1, 2)
 
 

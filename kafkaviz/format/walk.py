@@ -68,7 +68,9 @@ class Walk:
             read: a function; read(position, buffer) fills the uint8 buffer with the bytes of the
                 log from `position` on and returns the number of bytes that it got.
         """
-        self._read, self._start, self._stop = read, start, stop
+        self._read = read
+        self._start = start
+        self._stop = stop
         self._buffer = np.empty(max(chunk_bytes, HEADER_BYTES), np.uint8)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -76,23 +78,20 @@ class Walk:
 
         Memory is bounded by one chunk and 16 384 rows.
         """
-        headers, positions = (
-            np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8),
-            np.empty(MAX_ROWS, np.int64),
-        )
-        position, row_count, code, chunk_position, length = (
-            self._start,
-            0,
-            NEEDS_BYTES,
-            self._start,
-            0,
-        )
+        headers = np.zeros((MAX_ROWS, HEADER_BYTES), np.uint8)
+        positions = np.empty(MAX_ROWS, np.int64)
+        position = self._start
+        row_count = 0
+        code = NEEDS_BYTES
+        chunk_position = self._start
+        length = 0
         while code not in REASONS:
             if code == NEEDS_ROOM:
                 yield rows(positions, headers)
                 row_count = 0
             else:
-                chunk_position, length = position, self._fill(position)
+                chunk_position = position
+                length = self._fill(position)
             previous_position = position
             position, row_count, code = take_headers(
                 self._buffer,
@@ -130,7 +129,9 @@ def few_batches(data: bytes) -> tuple[np.ndarray, int]:
     Returns:
         An array of BATCH, and the position after the last batch.
     """
-    positions, headers, position = [], [], 0
+    positions = []
+    headers = []
+    position = 0
     while position + MAGIC_END < len(data):
         end = position + LENGTH_END
         batch_length = int.from_bytes(data[position + LENGTH_AT : end], "big", signed=True)
@@ -152,7 +153,8 @@ def batch_at(read: ReadInto, position: int, stop: int) -> np.void | None:
 
     None if `Walk` would end at that position.
     """
-    buffer, headers = np.zeros(HEADER_BYTES, np.uint8), np.zeros((1, HEADER_BYTES), np.uint8)
+    buffer = np.zeros(HEADER_BYTES, np.uint8)
+    headers = np.zeros((1, HEADER_BYTES), np.uint8)
     positions = np.empty(1, np.int64)
     length = read(position, buffer)
     _, row_count, _ = take_headers(buffer, length, position, position, stop, headers, positions, 0)
@@ -176,7 +178,8 @@ def take_headers(
         The next position, the number of rows filled, and one of the codes above.
     """
     while row_count < len(positions):
-        left_bytes, start = stop - position, position - chunk_position
+        left_bytes = stop - position
+        start = position - chunk_position
         if left_bytes <= MAGIC_END:
             return position, row_count, AT_END if left_bytes <= 0 else SHORT
         if start + MAGIC_END > length:

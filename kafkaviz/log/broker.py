@@ -769,11 +769,9 @@ def _read_checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
 
 def _read_offsets(path: Path, problems: list[Problem]) -> dict:
     try:
-        return (
-            checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
-            if file.is_there(path)
-            else {}
-        )
+        if file.is_there(path):
+            return checkpoint.parse_offsets(file.read(path, limit_bytes=file.TEXT_BYTES))
+        return {}
     except KafkavizError as fault:
         problems.append(Problem.from_fault(path, fault))
         return {}
@@ -782,11 +780,9 @@ def _read_offsets(path: Path, problems: list[Problem]) -> dict:
 def _read_properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     path = root / META_PROPERTIES
     try:
-        return (
-            checkpoint.parse_properties(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
-            if file.is_there(path)
-            else {}
-        )
+        if file.is_there(path):
+            return checkpoint.parse_properties(file.read(path, limit_bytes=file.PROPERTIES_BYTES))
+        return {}
     except KafkavizError as fault:
         problems.append(Problem.from_fault(path, fault))
         return {}
@@ -814,7 +810,8 @@ def _read_clean_marker(root: Path, problems: list[Problem]) -> tuple[bool, dict 
 
 def _is_simulated(root: Path) -> bool:
     """Returns whether a comment in server.properties says that the directory is simulated."""
-    path, prefix = root / names.SERVER_PROPERTIES, f"#{names.SIMULATED_COMMENT}".encode()
+    path = root / names.SERVER_PROPERTIES
+    prefix = f"#{names.SIMULATED_COMMENT}".encode()
     try:
         return path.is_file() and file.read(path, 0, len(prefix)) == prefix
     except (CannotOpen, OSError):

@@ -101,7 +101,12 @@ def read_decompressed(
 
 def _spans(info: FileInfo, start: int, stop: int) -> list[Span]:
     name = names.parse_file(info.name)
-    kind = "checkpoint" if info.name == names.BOOTSTRAP else name.kind if name else ""
+    if info.name == names.BOOTSTRAP:
+        kind = "checkpoint"
+    elif name:
+        kind = name.kind
+    else:
+        kind = ""
     base_offset = name.base_offset if name else 0
     if kind in LOGS:
         log = log_regions.LogFile(info)
@@ -166,7 +171,8 @@ def _row_spans(
     info: FileInfo, row_format: spans_table.RowFormat, written_bytes: int, start: int, stop: int
 ) -> list[Span]:
     row_bytes = row_format.layout.itemsize
-    first, last = start - start % row_bytes, stop + -stop % row_bytes
+    first = start - start % row_bytes
+    last = stop + -stop % row_bytes
     data = file.read(info.path, first, max(0, min(last, written_bytes) - first))
     return spans_table.rows(
         row_format, data, first, last, written_bytes=written_bytes, size_bytes=info.size_bytes

@@ -59,8 +59,10 @@ class CheckedScan(ResynchronisingScan):
             level: how much of each batch is checked.
         """
         super().__init__(0, stop)
-        self._first_walk, self._level = first_walk, level
-        self._points, self._take_faults = points, take_faults
+        self._first_walk = first_walk
+        self._level = level
+        self._points = points
+        self._take_faults = take_faults
         self._last_offset = base_offset - 1  # of the last batch with a valid checksum
         self._hole_count = 0
 
@@ -78,10 +80,12 @@ class CheckedScan(ResynchronisingScan):
         )
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
-        row, position = len(batches), None
+        row = len(batches)
+        position = None
         for number in np.flatnonzero(~batches["crc_valid"])[:TRIES].tolist():
             if (position := self._find_hidden(batches[number])) is not None:
-                row, self._hole_count = number, self._hole_count + 1
+                row = number
+                self._hole_count = self._hole_count + 1
                 break
         offsets = batches["last_offset"][:row][batches["crc_valid"][:row]]
         self._last_offset = int(offsets[-1]) if len(offsets) else self._last_offset
@@ -92,10 +96,12 @@ class CheckedScan(ResynchronisingScan):
 
         Returns None if the length is plausible or the next batch is not found.
         """
-        position, end = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
+        position = int(batch["position"])
+        end = int(batch["position"] + batch["size_bytes"])
         if batch["magic"] != MAGIC_2 or end >= self._stop:
             return None
-        start, next_offset = position + HEADER_BYTES, int(batch["last_offset"]) + 1
+        start = position + HEADER_BYTES
+        next_offset = int(batch["last_offset"]) + 1
         following = batch_at(self._points.read, end, self._stop)
         if following is None:
             next_position = self._find_offset(next_offset, start, position + SEARCHED_BYTES)
@@ -144,11 +150,13 @@ class CheckedScan(ResynchronisingScan):
         pattern = base_offset.to_bytes(8, "big")
         data = bytearray(max(0, min(stop + len(pattern), self._stop) - start))
         end = self._points.read(start, np.frombuffer(data, np.uint8))
-        index, tries = data.find(pattern, 0, end), 0
+        index = data.find(pattern, 0, end)
+        tries = 0
         while index >= 0 and tries < TRIES:
             if self._points.is_intact(start + index):
                 return start + index
-            index, tries = data.find(pattern, index + 1, end), tries + 1
+            index = data.find(pattern, index + 1, end)
+            tries = tries + 1
         return None
 
 
@@ -181,7 +189,8 @@ class _HeaderWalk:
     """Reads headers only. Checksums are checked only where offsets or magic do not continue."""
 
     def __init__(self, points: EntryPoints, start: int, stop: int) -> None:
-        self._read, self._stop = points.read, stop
+        self._read = points.read
+        self._stop = stop
         self._walk = Walk(points.read, start, stop, chunk_bytes(points, start))
         self._doubts = MAX_DOUBTS
 

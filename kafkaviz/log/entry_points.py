@@ -98,7 +98,8 @@ def _sound_end(
         return size_bytes
     if first_offset > segment.base_offset or last_offset == inf or not _is_stored(segment):
         return None
-    start, stop = 0, min(POINT_BYTES, size_bytes)
+    start = 0
+    stop = min(POINT_BYTES, size_bytes)
     while start < stop <= REQUEST_BYTES:
         read(start, np.empty(stop - start, np.uint8))  # one request
         batches, end = _sound_batches(segment, read, stop)
@@ -109,7 +110,8 @@ def _sound_end(
             return None
         offset_bytes = end / (int(batches["last_offset"][-1]) + 1 - segment.base_offset)
         expected_bytes = offset_bytes * (last_offset + 1 - segment.base_offset)
-        start, stop = stop, min(size_bytes, int(SPARE_SHARE * expected_bytes) + POINT_BYTES // 4)
+        start = stop
+        stop = min(size_bytes, int(SPARE_SHARE * expected_bytes) + POINT_BYTES // 4)
     return None
 
 
@@ -166,7 +168,9 @@ def _sound_batches(segment: LogSegment, read: ReadInto, stop: int) -> tuple[np.n
     Each batch begins where the one before it ends, with a larger offset and a valid checksum. If a
     checksum or an offset is wrong, no batch is returned.
     """
-    walk, end_offset, parts = Walk(read, 0, stop), segment.base_offset, [np.empty(0, BATCH)]
+    walk = Walk(read, 0, stop)
+    end_offset = segment.base_offset
+    parts = [np.empty(0, BATCH)]
     for batches in walk:
         ends = np.concatenate(([end_offset], batches["last_offset"] + 1))
         is_sound = (batches["base_offset"] >= ends[:-1]) & (ends[1:] > batches["base_offset"])
@@ -195,12 +199,10 @@ class EntryPoints:
             size_bytes: the number of bytes of the .log that may be read.
         """
         self.read = log
-        self._segment, self._size_bytes, self._offsets, self._times = (
-            segment,
-            size_bytes,
-            offsets,
-            times,
-        )
+        self._segment = segment
+        self._size_bytes = size_bytes
+        self._offsets = offsets
+        self._times = times
 
     def fetch_offsets(self, first: float, last: float) -> None:
         """Fetches the bytes with these offsets from a store in one request, up to its largest size.
@@ -306,13 +308,13 @@ class EntryPoints:
         """
         batch = self.header(int(entry["position"]))
         key = self._segment.base_offset + int(entry["relative_offset"])
-        return (
-            batch
-            if batch is not None
+        if (
+            batch is not None
             and batch["base_offset"] <= key
             and batch_records.has_valid_crc(self.read, batch)
-            else None
-        )
+        ):
+            return batch
+        return None
 
     def _newest_batch(self, entry: np.ndarray) -> np.void | None:
         """Returns the batch that holds the offset of a time entry.
@@ -406,8 +408,8 @@ def chunk_bytes(points: EntryPoints, start: int) -> int:
     for number in range(SAMPLE_BATCHES):
         batch = points.header(position)
         if batch is None:
-            return (
-                HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
-            )
+            if number and position - start >= number * HOP_BYTES:
+                return HEADER_BYTES
+            return CHUNK_BYTES
         position += int(batch["size_bytes"])
     return HEADER_BYTES if position - start >= SAMPLE_BATCHES * HOP_BYTES else CHUNK_BYTES

@@ -126,7 +126,8 @@ def list_files(directory: Path) -> list[FileInfo]:
     Broken links, pipes and devices are included, because a segment file of that name is not absent;
     open_file refuses them. A file that disappears during the listing is left out.
     """
-    files, may_be_mirrored = [], address.may_hold_mirrored(directory)
+    files = []
+    may_be_mirrored = address.may_hold_mirrored(directory)
     with scan(directory) as entries:
         # a broker appends to a .log first, so no other file is older than the .log it belongs to
         for entry in sorted(entries, key=lambda entry: not entry.name.endswith(".log")):
@@ -303,7 +304,8 @@ def _pieces(file: io.FileIO, position: int, remaining: int) -> Iterator[bytes]:
         if not piece:
             return
         yield piece
-        position, remaining = position + len(piece), remaining - len(piece)
+        position = position + len(piece)
+        remaining = remaining - len(piece)
 
 
 def _data_end(descriptor: int, size: int) -> int:

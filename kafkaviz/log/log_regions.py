@@ -21,8 +21,12 @@ from kafkaviz.log.segment import LogSegment
 BATCH_BYTES = 16 << 20  # a larger batch is not read to its end
 TAIL_BYTES = 16 << 20  # how much of a tail is examined
 # read at once: from an index entry on, and from the start of a log
-CHUNK_BYTES, LONG_CHUNK_BYTES = 1 << 16, 1 << 20
-BATCH, TORN, GARBAGE, ZEROS = "batch", tail.TORN, tail.GARBAGE, tail.ZEROS
+CHUNK_BYTES = 1 << 16
+LONG_CHUNK_BYTES = 1 << 20
+BATCH = "batch"
+TORN = tail.TORN
+GARBAGE = tail.GARBAGE
+ZEROS = tail.ZEROS
 
 
 class LogRegion(NamedTuple):
@@ -44,7 +48,8 @@ class LogFile:
     """A .log with its .index, to find out what a byte belongs to."""
 
     def __init__(self, info: FileInfo) -> None:
-        self.info, self.size_bytes = info, info.size_bytes
+        self.info = info
+        self.size_bytes = info.size_bytes
         # the search is by position only, so the base offset does not matter
         self._segment = LogSegment(
             base_offset=0, state="closed", log=info, index=_index_beside(info)
@@ -52,7 +57,8 @@ class LogFile:
 
     def regions(self, start: int, stop: int) -> Iterator[LogRegion]:
         """Yields the regions that have a byte in [start, stop), in order, without gaps."""
-        stop, last_offset = min(stop, self.size_bytes), None
+        stop = min(stop, self.size_bytes)
+        last_offset = None
         with entry_points(self._segment) as points:
             begin = points.find_last(start)
             scan = HeaderScan(

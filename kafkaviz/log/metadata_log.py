@@ -34,13 +34,13 @@ from kafkaviz.messages import message
 
 DIRECTORY = names.METADATA_DIRECTORY
 PARTITION_NUMBERS = {metadata.PARTITION_NUMBER, metadata.PARTITION_CHANGE_NUMBER}
-BEGIN, END, ABORT = "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"
-TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (
-    metadata.TOPIC,
-    metadata.CONFIG,
-    metadata.REMOVE_TOPIC,
-    metadata.FEATURE_LEVEL,
-)
+BEGIN = "BEGIN_TRANSACTION_RECORD"
+END = "END_TRANSACTION_RECORD"
+ABORT = "ABORT_TRANSACTION_RECORD"
+TOPIC = metadata.TOPIC
+CONFIG = metadata.CONFIG
+REMOVE_TOPIC = metadata.REMOVE_TOPIC
+FEATURE_LEVEL = metadata.FEATURE_LEVEL
 BROKER_TYPES = (metadata.REGISTER_BROKER, metadata.UNREGISTER_BROKER, metadata.CHANGE_BROKER)
 _APPLIED_TYPES = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL, *BROKER_TYPES}
 # A registration larger than this is skipped: a broker has few listeners and directories.
@@ -180,7 +180,9 @@ def build_image(partition: Partition, *, has_leaders: bool = False) -> MetadataI
     Args:
         has_leaders: whether to track the leader of each partition, which reads every change of one.
     """
-    state, problems, budget = MetadataImage(), [], _RecordBudget()
+    state = MetadataImage()
+    problems = []
+    budget = _RecordBudget()
     quorum_voters = _read_quorum_voters(partition)
     for snapshot, end_offset in snapshots(partition):
         try:
@@ -418,7 +420,8 @@ class _Replay:
                 partial(self._handlers[name], metadata_record.values, file.name, offset)
             )
             return
-        changes, self._pending = self._pending or [], [] if name == BEGIN else None
+        changes = self._pending or []
+        self._pending = [] if name == BEGIN else None
         for change in changes if name == END else ():
             change()
 

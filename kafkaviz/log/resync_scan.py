@@ -62,13 +62,17 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
         Args:
             start: the byte at which a batch begins, as far as is known.
         """
-        self._start, self._stop = start, stop
+        self._start = start
+        self._stop = stop
         self.end = WalkEnd(start, "end")
 
     def __iter__(self) -> Iterator[np.ndarray | Hole]:
         position: int | None = self._start
         while position is not None and position < self._stop:
-            walk, position, hole_start, reason = self._walk(position), None, 0, MISLED
+            walk = self._walk(position)
+            position = None
+            hole_start = 0
+            reason = MISLED
             for batches in walk:
                 row, position = self._find_misleading(batches)
                 yield batches[:row]
@@ -77,7 +81,8 @@ class ResynchronisingScan(ABC, Iterable[np.ndarray | Hole]):
                     break
             else:
                 self.end = walk.end
-                hole_start, reason = walk.end.position, walk.end.reason
+                hole_start = walk.end.position
+                reason = walk.end.reason
                 position = self._find_next(hole_start) if hole_start < self._stop else None
             if position is not None:
                 yield Hole(hole_start, position, reason)
@@ -115,7 +120,8 @@ class HeaderScan(ResynchronisingScan):
             chunk_bytes: the number of bytes read at once.
         """
         super().__init__(start, stop)
-        self._points, self._chunk_bytes = points, chunk_bytes
+        self._points = points
+        self._chunk_bytes = chunk_bytes
         self._refuted_count = 0
 
     def _walk(self, position: int) -> Walk:
@@ -125,7 +131,8 @@ class HeaderScan(ResynchronisingScan):
         return self._points.find_first(position + 1, self._stop)
 
     def _find_misleading(self, batches: np.ndarray) -> tuple[int, int | None]:
-        starts, ends = batches["position"], batches["position"] + batches["size_bytes"]
+        starts = batches["position"]
+        ends = batches["position"] + batches["size_bytes"]
         entries = self._points.positions(int(starts[0]), int(ends[-1]))
         next_entries = np.searchsorted(entries, starts, "right")
         for row in np.flatnonzero(next_entries < np.searchsorted(entries, ends)).tolist():

@@ -87,7 +87,8 @@ class Segment:
         indexes = {"index": self.offset_slots, "timeindex": self.time_slots}
         rows = []
         for kind in ("log", "index", "timeindex", "txnindex"):
-            info, index = getattr(self, kind), indexes.get(kind)
+            info = getattr(self, kind)
+            index = indexes.get(kind)
             counts = (index.slots, len(index.entries)) if index else (None, None)
             rows += [(info.name, info.size_bytes, *counts)] if info else []
         title = say("html_table.segment_title", name=self.name, state=self.state)
@@ -236,7 +237,8 @@ class Segment:
         """
         positions = entries["position"][entries["position"] < self.with_log().log.size_bytes]
         start = int(positions[-2]) if len(positions) > 1 and positions[-2] >= 0 else 0
-        scan, last_offset = self.scan(start), self.base_offset - 1
+        scan = self.scan(start)
+        last_offset = self.base_offset - 1
         for batches in scan:
             if len(batches):
                 last_offset = int(batches["last_offset"][-1])
@@ -335,13 +337,11 @@ class BatchScan:
     def __init__(
         self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, look_inside: bool
     ) -> None:
-        self._log, self._start, self._stop, self._chunk_bytes, self._look_inside = (
-            log,
-            start,
-            stop,
-            chunk_bytes,
-            look_inside,
-        )
+        self._log = log
+        self._start = start
+        self._stop = stop
+        self._chunk_bytes = chunk_bytes
+        self._look_inside = look_inside
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
@@ -357,17 +357,16 @@ class BatchScan:
 def look_inside(batches: np.ndarray, read: ReadInto) -> None:
     """Fills in the fields that headers of wrappers of magic 0 and 1 lack, see Segment.scan."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
-        position, size_bytes = int(batches["position"][row]), int(batches["size_bytes"][row])
+        position = int(batches["position"][row])
+        size_bytes = int(batches["size_bytes"][row])
         if size_bytes > LIMIT_BYTES:
             continue
         buffer = np.empty(size_bytes, np.uint8)
         messages = legacy_messages.read(buffer[: read(position, buffer)].data)
         if messages.fault is None:
             first_message = messages.rows[0]
-            batches["base_offset"][row], batches["base_timestamp_ms"][row] = (
-                first_message["offset"],
-                first_message["timestamp_ms"],
-            )
+            batches["base_offset"][row] = first_message["offset"]
+            batches["base_timestamp_ms"][row] = first_message["timestamp_ms"]
             batches["record_count"][row] = len(messages.rows)
 
 
@@ -392,7 +391,8 @@ def _read_slots(info: FileInfo | None, layout: ModuleType) -> tuple[np.ndarray, 
 
 def _offset_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
     entries = np.empty(len(slots), OFFSET_ENTRY)
-    entries["slot"], entries["position"] = np.arange(len(slots)), slots["position"]
+    entries["slot"] = np.arange(len(slots))
+    entries["position"] = slots["position"]
     entries["relative_offset"] = slots["relative_offset"]
     entries["offset"] = entries["relative_offset"] + base_offset
     return entries
@@ -400,7 +400,8 @@ def _offset_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
 
 def _time_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
     entries = np.empty(len(slots), TIME_ENTRY)
-    entries["slot"], entries["timestamp_ms"] = np.arange(len(slots)), slots["timestamp_ms"]
+    entries["slot"] = np.arange(len(slots))
+    entries["timestamp_ms"] = slots["timestamp_ms"]
     entries["relative_offset"] = slots["relative_offset"]
     entries["offset"] = entries["relative_offset"] + base_offset
     return entries

@@ -23,8 +23,10 @@ class SharedScan(BatchObserver[int]):
     """Shows observers the batches that Segment.scan(look_inside=True) from byte 0 would show."""
 
     def __init__(self, segment: LogSegment, *observers: BatchObserver[Any]) -> None:
-        self._segment, self._observers = segment, observers
-        self._end_position, self._has_parted = 0, False
+        self._segment = segment
+        self._observers = observers
+        self._end_position = 0
+        self._has_parted = False
         # Rows are collected because a deep scan gives as few as one batch at a time.
         self._rows: list[np.ndarray] = []
         self._row_count = 0
@@ -64,7 +66,8 @@ class SharedScan(BatchObserver[int]):
         if not self._rows:
             return
         rows = np.concatenate([plain_batches(batches) for batches in self._rows])
-        self._rows, self._row_count = [], 0
+        self._rows = []
+        self._row_count = 0
         if (rows["magic"] < MAGIC_2).any():
             with file.reader(self._segment.log.path) as read:
                 look_inside(rows, read)

@@ -162,7 +162,8 @@ def say_count(key: str, number: float | None, /, **values: object) -> str:
     Args:
         values: the values of the other places; n, to replace the grouped number.
     """
-    language_code, filled = language(), {"n": units.group(number)} | values
+    language_code = language()
+    filled = {"n": units.group(number)} | values
     return _fill(_template(language_code, key, number), filled, language_code)
 
 

@@ -32,14 +32,12 @@ from kafkaviz.search.log_view import NO_TIMESTAMP, LogView, SegmentView
 from kafkaviz.search.scan import FailedRead, ForwardScan
 from kafkaviz.versions import DEEP, SearchProfile
 
-LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
-    -1,
-    -2,
-    -3,
-    -4,
-    -5,
-    -6,
-)
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+EARLIEST_PENDING_UPLOAD = -6
 NAMES = {"latest": LATEST, "earliest": EARLIEST, "max": MAX_TIMESTAMP}
 SPECIAL_TIMESTAMPS = {
     MAX_TIMESTAMP: versions.MAX_TIMESTAMP_QUERY,
@@ -116,7 +114,8 @@ def _known_offset(log: LogView, timestamp_ms: int, bounds: Bounds) -> int | None
 
     Returns None if the question is about tiered storage and the log has none there.
     """
-    start, tiered = bounds.start_offset, log.tiered
+    start = bounds.start_offset
+    tiered = log.tiered
     if timestamp_ms == LATEST:
         return bounds.limit_offset
     if timestamp_ms == EARLIEST_LOCAL and tiered:
@@ -185,7 +184,8 @@ def find_in_segment(
     offset_search = index.find_offset(
         segment, max(index.time_entry_of(time_search, segment)[1], start_offset), profile
     )
-    position, base_offset = index.position_of(offset_search), segment.base_offset
+    position = index.position_of(offset_search)
+    base_offset = segment.base_offset
     batch_scan = scan.run_search(
         segment,
         lambda log: scan.find_timestamp(
@@ -226,7 +226,9 @@ def _largest(log: LogView, profile: SearchProfile) -> TimeSearch:
 
 
 def _answer(batch_scan: ForwardScan) -> OffsetAndTimestamp | None:
-    batch, offset, timestamp_ms = batch_scan.batch, batch_scan.offset, batch_scan.timestamp_ms
+    batch = batch_scan.batch
+    offset = batch_scan.offset
+    timestamp_ms = batch_scan.timestamp_ms
     if batch is None or offset is None or timestamp_ms is None:
         return None
     epoch = batch.leader_epoch
@@ -260,7 +262,8 @@ def _refuse_unknown(timestamp_ms: int, profile: SearchProfile) -> None:
             if time_name
             else message("lookup_request.timestamp", timestamp=timestamp_ms)
         )
-        since, version = ".".join(map(str, behaviour.first_release)), profile.version
+        since = ".".join(map(str, behaviour.first_release))
+        version = profile.version
         raise KafkavizError(
             message("lookup_request.no_time_index", since=since, version=version)
             if timestamp_ms >= 0
@@ -278,7 +281,8 @@ def explain_choices(
         return tuple(_time_choices(log, time_search))
     if target_ms == MAX_TIMESTAMP:
         return tuple(_largest_choices(log, time_search))
-    is_cut, is_tiered = bounds.limit_offset < bounds.end_offset, log.tiered is not None
+    is_cut = bounds.limit_offset < bounds.end_offset
+    is_tiered = log.tiered is not None
     tiered_reason = SegmentReason.TIERED_OFFSETS if is_tiered else SegmentReason.NOTHING_TIERED
     reasons = {
         LATEST: SegmentReason.STABLE_END if is_cut else SegmentReason.LOG_END,
@@ -289,13 +293,15 @@ def explain_choices(
 
 
 def _time_choices(log: LogView, time_search: TimeSearch) -> Iterator[SegmentChoice]:
-    chosen, miss = time_search.segment_index, None
+    chosen = time_search.segment_index
+    miss = None
     if time_search.is_hidden:
         miss = SegmentMiss.HIDDEN
     elif time_search.answer is None:
         miss = SegmentMiss.NO_RECORD
     for place, segment in enumerate(log.segments):
-        base, target_ms = segment.base_offset, time_search.timestamp_ms
+        base = segment.base_offset
+        target_ms = time_search.timestamp_ms
         if chosen is not None and place > chosen:
             yield SegmentChoice(base, SegmentReason.EARLIER_SEARCHED, target_ms)
             continue

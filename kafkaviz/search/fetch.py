@@ -46,7 +46,8 @@ from kafkaviz.versions import BATCH_BASE, SearchProfile
 
 MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
 OUT_OF_RANGE = "org.apache.kafka.common.errors.OffsetOutOfRangeException"
-READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
+READ_UNCOMMITTED = "read_uncommitted"
+READ_COMMITTED = "read_committed"
 ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
 
 
@@ -83,7 +84,8 @@ class FailedBounds(FailedRead):
         self, path: str, position: int, what: Message, search: IndexSearch, scan: ForwardScan
     ) -> None:
         super().__init__(path, position, what)
-        self.search, self.scan = search, scan
+        self.search = search
+        self.scan = scan
 
     def __reduce__(self) -> tuple:
         """Pickled as its arguments."""
@@ -96,10 +98,8 @@ def find_bounds(log: LogView, profile: SearchProfile, isolation: str = READ_UNCO
     Raises:
         FailedBounds: the last .index leads to bytes that Kafka does not take for a batch.
     """
-    start, end = (
-        log.log_start_offset,
-        max(log_end_offset(log.active, profile), log.log_start_offset),
-    )
+    start = log.log_start_offset
+    end = max(log_end_offset(log.active, profile), log.log_start_offset)
     end_bounds = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
     if isolation == READ_UNCOMMITTED:
         return end_bounds
@@ -247,7 +247,8 @@ def fetch_offset(
             size_bytes=0,
             metadata_offset=offset,
         )
-    searches, scans = [], []
+    searches = []
+    scans = []
     for segment in log.segments[place:]:
         search, scan = translate(segment, offset, profile)
         searches.append(search)
@@ -301,7 +302,8 @@ def aborted_transactions(
         log.segments[place], fetch_result.position, fetch_result.size_bytes, profile
     )
     following = log.segments[place + 1].base_offset if place + 1 < len(log.segments) else end_offset
-    bound, entry_parts = bound_search.entry[0] if bound_search.entry else following, []
+    bound = bound_search.entry[0] if bound_search.entry else following
+    entry_parts = []
     for segment in log.segments[place:]:
         try:
             entries, is_complete = txn_index.collect(segment.aborted, fetch_result.offset, bound)
@@ -437,7 +439,8 @@ def explain_no_segment(
 
 def _fetch_choices(log: LogView, offset: int, fetch: Fetch) -> Iterator[SegmentChoice]:
     tried_offsets = [scan.segment for scan in fetch.scans]
-    first, last = tried_offsets[0], tried_offsets[-1]
+    first = tried_offsets[0]
+    last = tried_offsets[-1]
     for segment in log.segments:
         base = segment.base_offset
         if base not in tried_offsets:

@@ -9,7 +9,8 @@ from kafkaviz.search.log_view import NO_TIMESTAMP, KeyColumn, SegmentView
 from kafkaviz.search.slots import SlotSearch
 from kafkaviz.versions import SearchProfile
 
-OFFSET, TIME = "offset", "time"
+OFFSET = "offset"
+TIME = "time"
 ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.itemsize}
 
 

@@ -45,7 +45,8 @@ class KeyColumn:
     """
 
     def __init__(self, column: np.ndarray, base: int = 0) -> None:
-        self._column, self._base = column, base
+        self._column = column
+        self._base = base
 
     def __len__(self) -> int:
         return len(self._column)
@@ -120,11 +121,12 @@ class SegmentView:
             if self.timeindex and slots
             else ()
         )
-        return (
-            (int(last[0]["timestamp_ms"]), int(last[0]["relative_offset"]) + self.base_offset)
-            if len(last)
-            else (-1, self.base_offset)
-        )
+        if len(last):
+            return (
+                int(last[0]["timestamp_ms"]),
+                int(last[0]["relative_offset"]) + self.base_offset,
+            )
+        return (-1, self.base_offset)
 
     @property
     def largest_timestamp_ms(self) -> int:
@@ -304,7 +306,8 @@ class BatchTable:
         Raises:
             CannotOpen: the log cannot be read any more, or has been replaced.
         """
-        first, stop = max(0, first), min(stop, self.count)
+        first = max(0, first)
+        stop = min(stop, self.count)
         first_block = first // self.block_rows
         if stop <= first:
             return self.read_block(0)[:0]
@@ -367,7 +370,8 @@ class BatchTable:
         For a large log this reads all batches.
         """
         slots = np.argsort(positions, kind="stable")
-        sorted_positions, rows = positions[slots], np.full(len(positions), NO_ROW)
+        sorted_positions = positions[slots]
+        rows = np.full(len(positions), NO_ROW)
         first_row = 0
         for batches in self if len(positions) else ():
             if not len(batches):

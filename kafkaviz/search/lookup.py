@@ -174,12 +174,15 @@ def _wrong_checksum(data: bytes, batch: Batch, offset: int) -> tuple[str, int, s
     Returns:
         The kind of the damaged object, its offset, and the reason; None if the batch is valid.
     """
-    what, first_offset, checked = "Record batch", batch.base_offset, memoryview(data)
+    what = "Record batch"
+    first_offset = batch.base_offset
+    checked = memoryview(data)
     if batch.magic < MAGIC_2:
         first_message = _message_from(data, offset)
         if first_message is None:
             return None
-        what, (first_offset, checked) = "Record", first_message
+        what = "Record"
+        first_offset, checked = first_message
     try:
         batch_records.ensure_valid(checked)
     except CorruptBytes as fault:
@@ -378,7 +381,8 @@ def by_offset(
             offset=offset,
             error=error,
         )
-    first, last = results[0][0], results[-1][1]
+    first = results[0][0]
+    last = results[-1][1]
     record = last if isinstance(last, ConsumerRecord) else None
     answer = OffsetAndTimestamp(record.offset, record.timestamp_ms) if record else None
     choices = explain_fetch(log, offset, first, bounds)
@@ -399,7 +403,8 @@ def by_offset(
 
 
 def _fetch_outcome(results: list[tuple[Fetch, FetchResult]]) -> LookupOutcome | None:
-    (first, result), last = results[0], results[-1][1]
+    first, result = results[0]
+    last = results[-1][1]
     if not first.scans:
         return None
     if first.fault:

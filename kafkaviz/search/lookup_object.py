@@ -45,7 +45,8 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
     The key `error` exists only if Kafka answers with an exception, and `start_error` only if the
     next start fails.
     """
-    record, answer = lookup.record, lookup.answer
+    record = lookup.record
+    answer = lookup.answer
     fields = {
         "target": _target(lookup.offset, lookup.timestamp_ms),
         "kafka_version": lookup.profile.version,

@@ -134,8 +134,12 @@ class LogReader:
             size_bytes: the size of the log for Kafka; the file may be longer.
             path: the path for messages.
         """
-        self._read, self.size_bytes, self.path, self.reads = read, size_bytes, path, []
-        self._window, self._start = b"", 0
+        self._read = read
+        self.size_bytes = size_bytes
+        self.path = path
+        self.reads = []
+        self._window = b""
+        self._start = 0
 
     def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
         """Reads bytes that Kafka reads too, and adds the read to `reads`."""
@@ -201,8 +205,11 @@ class FileBatch:
         Args:
             offset: the field `offset`; for a wrapper it is the offset of the last message.
         """
-        self._log, self._offset = log, offset
-        self.position, self.size_bytes, self.magic = position, size_bytes, magic
+        self._log = log
+        self._offset = offset
+        self.position = position
+        self.size_bytes = size_bytes
+        self.magic = magic
 
     @property
     def is_legacy(self) -> bool:
@@ -217,11 +224,9 @@ class FileBatch:
     @property
     def last_offset(self) -> int:
         """The last offset of the batch, even if compaction removed that record."""
-        return (
-            self._offset
-            if self.is_legacy
-            else self._offset + int(self._header["last_offset_delta"])
-        )
+        if self.is_legacy:
+            return self._offset
+        return self._offset + int(self._header["last_offset_delta"])
 
     @property
     def max_timestamp_ms(self) -> int:
@@ -460,7 +465,10 @@ class _Scan:
     """A scan in progress."""
 
     def __init__(self, log: LogReader, segment: int, target: int, position: int) -> None:
-        self._log, self._segment, self._target, self._position = log, segment, target, position
+        self._log = log
+        self._segment = segment
+        self._target = target
+        self._position = position
         self._headers: list[HeaderDecision] = []
 
     def decide(self, batch: FileBatch, outcome: HeaderOutcome, value: int) -> None:

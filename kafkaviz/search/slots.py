@@ -141,7 +141,9 @@ def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> 
 
 class _Search:
     def __init__(self, keys: Column, target: int, entry_bytes: int, warm_bytes: int | None) -> None:
-        self._keys, self._target, self._entry_bytes = keys, target, entry_bytes
+        self._keys = keys
+        self._target = target
+        self._entry_bytes = entry_bytes
         self._warm_from = (
             None
             if warm_bytes is None or not len(keys)
@@ -189,7 +191,12 @@ class _Search:
 
     def _probe(self, slot: int, lo: int, hi: int, branches: dict[str, Branch]) -> Probe:
         key = int(self._keys[slot])
-        compare = "<" if key < self._target else ">" if key > self._target else "="
+        if key < self._target:
+            compare = "<"
+        elif key > self._target:
+            compare = ">"
+        else:
+            compare = "="
         branch = branches[compare]
         page = pages_of(slot, self._entry_bytes).start
         probe = Probe(
@@ -224,7 +231,8 @@ def floors(
         For each target the slot found, the number of slots read and the number of pages read, shape
         (m, 3).
     """
-    keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
+    keys = np.ascontiguousarray(keys, np.int64)
+    targets = np.ascontiguousarray(targets, np.int64)
     warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes) if warm and len(keys) else NONE
     return _floors(keys, targets, entry_bytes, warm_from, page_bytes)
 
@@ -254,11 +262,14 @@ def _floor(
     Args:
         probed_slots: filled with the slots that the search reads.
     """
-    lo, hi, count = 0, len(keys) - 1, 0
+    lo = 0
+    hi = len(keys) - 1
+    count = 0
     if hi < 0:
         return NONE, 0
     if warm_from >= 0:
-        probed_slots[0], count = warm_from, 1
+        probed_slots[0] = warm_from
+        count = 1
     if warm_from >= 0 and keys[warm_from] < target:
         lo = warm_from
     else:

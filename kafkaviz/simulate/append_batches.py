@@ -30,7 +30,9 @@ INCOMING: np.dtype = np.dtype(
         ("marker", "i1"),  # 0: ABORT, 1: COMMIT, -1: not a marker
     ]
 )
-ABORT, COMMIT, NO_MARKER = int(ControlType.ABORT), int(ControlType.COMMIT), -1
+ABORT = int(ControlType.ABORT)
+COMMIT = int(ControlType.COMMIT)
+NO_MARKER = -1
 
 
 @dataclass(frozen=True)

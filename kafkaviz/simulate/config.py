@@ -79,11 +79,9 @@ class LogConfig(IndexConfig):
 
         For a compacted topic this is also limited by max.compaction.lag.ms (KIP-354).
         """
-        return (
-            min(self.max_compaction_lag_ms, self.segment_ms)
-            if "compact" in self.cleanup_policy.split(",")
-            else self.segment_ms
-        )
+        if "compact" in self.cleanup_policy.split(","):
+            return min(self.max_compaction_lag_ms, self.segment_ms)
+        return self.segment_ms
 
     def jitter_ms(self, random_int: Ints) -> Ints:
         """Returns how many ms earlier a segment rolls (LogConfig.randomSegmentJitter).

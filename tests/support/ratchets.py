@@ -101,9 +101,10 @@ def splatted_dictionaries(tree: ast.AST) -> int:
         uses = Counter()
         splats = Counter()
         for node in ast.walk(function):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                if isinstance(node.value, ast.Dict) or is_dict_call(node.value):
-                    built.add(node.targets[0].id)
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                if isinstance(target, ast.Name) and is_dictionary(node.value):
+                    built.add(target.id)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 uses[node.id] += 1
             elif isinstance(node, ast.Call):
@@ -114,8 +115,11 @@ def splatted_dictionaries(tree: ast.AST) -> int:
     return count
 
 
-def is_dict_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
+def is_dictionary(node: ast.AST | None) -> bool:
+    """Whether an expression is a dictionary, or a call of dict()."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id == "dict"
+    return isinstance(node, ast.Dict)
 
 
 STATEMENTS: Mapping[str, Callable[[ast.AST], bool]] = {

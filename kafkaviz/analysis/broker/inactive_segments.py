@@ -33,13 +33,12 @@ def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegme
     """Yields the segments of these topic-partitions that are not in use."""
     for partition in partitions:
         for segment in partition.segments:
-            directory_mark = (
-                f"-{partition.state}"
-                if partition.state != "current"
-                else ""
-                if segment.log
-                else NO_LOG
-            )
+            if partition.state != "current":
+                directory_mark = f"-{partition.state}"
+            elif segment.log:
+                directory_mark = ""
+            else:
+                directory_mark = NO_LOG
             mark = directory_mark if segment.is_in_use else f".{segment.state}"
             if mark:
                 yield InactiveSegment(

@@ -103,11 +103,9 @@ class Sums(NamedTuple):
     @property
     def index_share(self) -> float | None:
         """Bytes of the entries in both indexes per byte of .log."""
-        return (
-            self.index_bytes / self.covered_bytes
-            if self.covered_bytes and self.index_bytes is not None
-            else None
-        )
+        if self.covered_bytes and self.index_bytes is not None:
+            return self.index_bytes / self.covered_bytes
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,11 +291,9 @@ def with_entries(overview: BrokerOverview) -> BrokerOverview:
 
     A segment whose index cannot be read is marked as left out.
     """
-    segments, positions_by_partition, problems = (
-        overview.segments.copy(),
-        [],
-        list(overview.problems),
-    )
+    segments = overview.segments.copy()
+    positions_by_partition = []
+    problems = list(overview.problems)
     for partition_number, partition in enumerate(overview.broker.partitions):
         log_bytes_before = 0
         for row, segment in zip(

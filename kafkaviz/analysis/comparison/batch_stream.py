@@ -74,7 +74,8 @@ class BatchStream:
             next_base: the base offset of the segment after them; None at the end of the log.
             next_offset: the initial value of .next_offset.
         """
-        self._segments, self._next_base = segments, next_base
+        self._segments = segments
+        self._next_base = next_base
         self._parts = self._iterate()
         self._read: ReadInto | None = None
         self._rows = np.empty(0, BATCH)
@@ -127,7 +128,8 @@ class BatchStream:
 
     def take(self, count: int) -> np.ndarray:
         """Removes and returns the next batches."""
-        taken_rows, self._rows = self._rows[:count], self._rows[count:]
+        taken_rows = self._rows[:count]
+        self._rows = self._rows[count:]
         if count:
             self.next_offset = max(self.next_offset, int(taken_rows["last_offset"].max()) + 1)
             newest_ms = int(taken_rows["max_timestamp_ms"].max())
@@ -145,7 +147,8 @@ class BatchStream:
         next_bases = [segment.base_offset for segment in self._segments[1:]]
         for segment, next_base in zip(self._segments, [*next_bases, self._next_base], strict=False):
             with file.reader(segment.log.path) as read:
-                self._segment, self._read = segment, read
+                self._segment = segment
+                self._read = read
                 yield from self._segment_parts(segment, next_base)
 
     def _segment_parts(
@@ -161,7 +164,8 @@ class BatchStream:
                 yield _with_first_offsets(batches, next_offset)
                 next_offset = int(batches["last_offset"][-1]) + 1
             return
-        next_offset, hole = segment.base_offset, None
+        next_offset = segment.base_offset
+        hole = None
         for part in _checked_parts(segment):
             if isinstance(part, Hole):
                 hole = part
@@ -193,7 +197,8 @@ def record_offsets(stream: BatchStream, selection: np.ndarray) -> Iterator[np.nd
     """
     batches = stream.rows[selection]
     for batch in batches:
-        first, last = int(batch["base_offset"]), int(batch["last_offset"])
+        first = int(batch["base_offset"])
+        last = int(batch["last_offset"])
         if batch["record_count"] == last - first + 1:
             yield np.arange(first, last + 1)
         elif batch["record_count"] != 0:
@@ -217,9 +222,11 @@ def _with_first_offsets(batches: np.ndarray, next_offset: int) -> np.ndarray:
 
 def _is_sound(segment: LogSegment) -> bool:
     """Returns whether the headers lead from byte 0 to the end, and their offsets grow."""
-    scan, last_offset = segment.scan(), segment.base_offset - 1
+    scan = segment.scan()
+    last_offset = segment.base_offset - 1
     for batches in scan:
-        lasts, firsts = batches["last_offset"], batches["base_offset"]
+        lasts = batches["last_offset"]
+        firsts = batches["base_offset"]
         is_known = firsts >= 0  # a wrapper's first offset is unknown until it is opened
         ends = np.append(last_offset, lasts[:-1])
         if (lasts <= ends).any() or (firsts[is_known] <= ends[is_known]).any():

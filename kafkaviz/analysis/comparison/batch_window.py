@@ -22,7 +22,9 @@ from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 
-BEFORE, BEHIND = 4, 8  # number of batches shown on each side before and from the offset on
+# number of batches shown on each side before and from the offset on
+BEFORE = 4
+BEHIND = 8
 MAX_BATCH_BYTES = 4 << 20  # only this many bytes of a batch are compared
 
 
@@ -83,7 +85,8 @@ def find_batches(a: Partition | None, b: Partition | None, offset: int) -> tuple
 
 def _common_window(sides: Sequence[Mapping[int, WindowBatch]], offset: int) -> tuple[int, int]:
     """Returns the range of base offsets in which all batches of both sides were read."""
-    first, last = 0, MAX_OFFSET
+    first = 0
+    last = MAX_OFFSET
     for bases in map(sorted, sides):
         place = sum(base < offset for base in bases)
         if place >= BEFORE:
@@ -137,7 +140,8 @@ def _iterate(segments: Sequence[LogSegment], offset: int) -> Iterator[WindowBatc
             if stream.unreadable:
                 stream.pass_unreadable()
                 continue
-            rows, segment = stream.rows, stream.segment
+            rows = stream.rows
+            segment = stream.segment
             first = int(np.searchsorted(rows["last_offset"], offset))
             for row in rows[max(0, first - BEFORE) : first + BEHIND]:
                 is_valid = batch_records.has_valid_crc(stream.read, row)

@@ -81,7 +81,8 @@ def describe_batches(
     else:
         length = min(map(len, data))
         places = np.flatnonzero(data[0][:length] != data[1][:length])
-        header, first = places[places < HEADER_BYTES], places[places >= HEADER_BYTES]
+        header = places[places < HEADER_BYTES]
+        first = places[places >= HEADER_BYTES]
         rest = int(first[0]) if len(first) else length, max(map(len, data))
         ranges = [*_ranges(header), rest]
     differences = []
@@ -194,12 +195,15 @@ def _field_of(side: BatchSide, start: int, stop: int) -> str:
     _, row, batch = side
     if row["magic"] < MAGIC_2:
         return "record"
-    body, first, last = memoryview(batch)[HEADER_BYTES:], start - HEADER_BYTES, stop - HEADER_BYTES
+    body = memoryview(batch)[HEADER_BYTES:]
+    first = start - HEADER_BYTES
+    last = stop - HEADER_BYTES
     rows, _ = record.readable_rows(body, int(row["record_count"]))
     number = int(np.searchsorted(rows["position"], first, "right")) - 1
     if number < 0:
         return "record"
-    begin, size_bytes = int(rows["position"][number]), int(rows["size_bytes"][number])
+    begin = int(rows["position"][number])
+    size_bytes = int(rows["size_bytes"][number])
     base = spans_record.RecordBase(0, 0)
     spans = spans_record.records(body[begin : begin + size_bytes], 1, base, begin)
     for place, span in enumerate(spans):
@@ -232,7 +236,8 @@ def _record_text(record: BatchRecord, what: str) -> str:
 
 def _value(side: BatchSide, what: str, start: int, stop: int) -> str | None:
     """Returns the value on one side: the number of a header field, or else the bytes in hex."""
-    header, data = _header(side), side[2]
+    header = _header(side)
+    data = side[2]
     if start >= len(data):
         return None
     if what in field_names(header) and stop <= header.itemsize <= len(data):

@@ -193,7 +193,9 @@ class _Comparer:
         is_one_directory: bool,
     ) -> None:
         self._is_one_directory = is_one_directory
-        self._brokers, self._releases, self._settings = brokers, releases, settings
+        self._brokers = brokers
+        self._releases = releases
+        self._settings = settings
         self._cleaner_offsets = [_read_cleaner_offsets(broker) for broker in brokers]
         self._is_per_append = not all(
             ENTRY_PER_BATCH.applies_to(assumed_release.release) for assumed_release in releases
@@ -414,7 +416,8 @@ def _told_interval(setting: SettingValue | None, settings: Settings) -> int | No
 
 
 def _has_gaps(comparison: PartitionComparison) -> bool:
-    start, end = comparison.compared_from or 0, comparison.compared_to or 0
+    start = comparison.compared_from or 0
+    end = comparison.compared_to or 0
     return any(
         first < end and last >= start
         for records in comparison.only_in
@@ -433,7 +436,8 @@ def _lag(replicas: tuple[Replica, Replica], alignment: RecordAlignment) -> Lag |
     if ends[0] == ends[1]:
         return None
     behind = 0 if ends[0] < ends[1] else 1
-    early_ms, late_ms = alignment.newest_ms[behind], alignment.newest_ms[1 - behind]
+    early_ms = alignment.newest_ms[behind]
+    late_ms = alignment.newest_ms[1 - behind]
     time_ms = None if early_ms is None or late_ms is None else late_ms - early_ms
     return Lag(SIDES[behind], abs(ends[0] - ends[1]), alignment.lag_bytes[1 - behind], time_ms)
 

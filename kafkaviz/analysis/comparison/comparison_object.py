@@ -34,7 +34,8 @@ def as_object(comparison: BrokerComparison) -> dict[str, Any]:
 
 
 def _partition_object(comparison: PartitionComparison) -> dict[str, Any]:
-    lag, walks = comparison.lag, comparison.truncations
+    lag = comparison.lag
+    walks = comparison.truncations
     return {
         "partition": comparison.partition,
         "relation": comparison.relation.value,

@@ -104,7 +104,8 @@ def is_equal_index(a: FileInfo | None, b: FileInfo | None) -> bool:
         return a is b
     if a.size_bytes != b.size_bytes:
         return False
-    data_a, data_b = file.read_data(a.path)[0], file.read_data(b.path)[0]
+    data_a = file.read_data(a.path)[0]
+    data_b = file.read_data(b.path)[0]
     return data_a.rstrip(b"\0") == data_b.rstrip(b"\0")
 
 
@@ -395,7 +396,8 @@ def _compare_lookups(
     target = min(
         int(slots[side].entries["offset"][alone[side][0]]) for side in (0, 1) if len(alone[side])
     )
-    reads, means = [], []
+    reads = []
+    means = []
     for segment, index_slots, rows in zip(segments, slots, batches, strict=True):
         search = index.find_offset(view_segment(segment), target, profile)
         position = search.entry[1] if search.entry else 0
@@ -433,7 +435,8 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
     position = int(places[0]) if len(places) else min(sizes)
     has_entries = bool(len(places)) or any(part[position:].strip(b"\0") for part in data)
     what = ("entry" if has_entries else "size") if has_both else "file"
-    values, locations = [], []
+    values = []
+    locations = []
     for segment, info, size_bytes in zip((a, b), infos, sizes, strict=True):
         entries = _slots(segment, comparison.kind).entries
         entry_bytes = 8 if comparison.kind == "index" else 12

@@ -223,7 +223,8 @@ def _rule(answer: EpochEndOffset, follower: EpochHistory) -> tuple[TruncationRul
 
     It follows Kafka 4.0.
     """
-    end, own = follower.log_end_offset, follower.end_offset_for(answer.epoch)
+    end = follower.log_end_offset
+    own = follower.end_offset_for(answer.epoch)
     if own.end_offset == UNDEFINED:
         return TruncationRule.LEADER_END, min(answer.end_offset, end)
     if own.epoch != answer.epoch:

@@ -40,7 +40,9 @@ class PartitionMatch:
 
 def match_partitions(a: Sequence[Partition], b: Sequence[Partition]) -> tuple[PartitionMatch, ...]:
     """Returns all partitions of both sides, ordered by name."""
-    left, matches, alone = list(b), [], []
+    left = list(b)
+    matches = []
+    alone = []
     for partition in a:
         partners = [other for other in left if _belong_together(partition, other)]
         same_directory = [

@@ -96,7 +96,8 @@ class RecordAlignment:
         self.different.add_offsets(offsets)
         first = int(offsets[0])
         if self.first_divergent_offset is None or first < self.first_divergent_offset:
-            self.first_divergent_offset, self.leader_epochs_there = first, epochs
+            self.first_divergent_offset = first
+            self.leader_epochs_there = epochs
         if epochs[0] != epochs[1]:
             self.diverged += len(offsets)
         else:
@@ -181,11 +182,14 @@ class _OpenBatch:
     """A batch with records that are not matched yet."""
 
     def __init__(self, stream: BatchStream) -> None:
-        self.segment, self.row = stream.segment, stream.rows[0].copy()
+        self.segment = stream.segment
+        self.row = stream.rows[0].copy()
         self.is_crc_valid = batch_records.has_valid_crc(stream.read, self.row)
         self._data: bytes | None = None
-        self._read, self._records = stream.batch_bytes, None
-        self.epoch, self.last = int(self.row["leader_epoch"]), int(self.row["last_offset"])
+        self._read = stream.batch_bytes
+        self._records = None
+        self.epoch = int(self.row["leader_epoch"])
+        self.last = int(self.row["last_offset"])
         self.first = int(self.row["base_offset"])
         self.is_readable = True
         count = int(self.row["record_count"])
@@ -218,20 +222,23 @@ class _OpenBatch:
 
     def take_to(self, offset: int) -> np.ndarray:
         count = int(np.searchsorted(self.offsets, offset, "right"))
-        taken_offsets, self.offsets = self.offsets[:count], self.offsets[count:]
+        taken_offsets = self.offsets[:count]
+        self.offsets = self.offsets[count:]
         return taken_offsets
 
 
 class _Alignment:
     def __init__(self, streams: Sequence[BatchStream], alignment: RecordAlignment) -> None:
-        self._streams, self._result = streams, alignment
+        self._streams = streams
+        self._result = alignment
         # the last range of each side that cannot be read
         self._hidden: list[UnreadableRange | None] = [None, None]
 
     def run(self) -> None:
         a, b = self._streams
         while True:
-            has_a, has_b = a.fill(), b.fill()
+            has_a = a.fill()
+            has_b = b.fill()
             if not has_a and not has_b:
                 break
             if self._pass_unreadable():
@@ -296,7 +303,8 @@ class _Alignment:
         run = count if is_equal.all() else int(np.argmin(is_equal))
         if not run:
             return False
-        rows, starts = a.rows[:run], [int(stream.rows["position"][0]) for stream in (a, b)]
+        rows = a.rows[:run]
+        starts = [int(stream.rows["position"][0]) for stream in (a, b)]
         size_bytes = int(rows["position"][-1] + rows["size_bytes"][-1]) - starts[0]
         differing: set[int] = set()
         ends = rows["position"] + rows["size_bytes"] - starts[0]
@@ -340,7 +348,8 @@ class _Alignment:
         expected = max(stream.next_offset for stream in self._streams)
         nearest_row = min((a, b), key=lambda row: abs(int(row["base_offset"]) - expected))
         sound_row = (a, b)[1 - damaged[0]] if len(damaged) == 1 else nearest_row
-        first, last = int(sound_row["base_offset"]), int(sound_row["last_offset"])
+        first = int(sound_row["base_offset"])
+        last = int(sound_row["last_offset"])
         if damaged:
             for side in damaged:
                 self._result.damaged_batches[side] += 1
@@ -387,7 +396,8 @@ class _Alignment:
         is_full = rows["record_count"] == rows["last_offset"] - rows["base_offset"] + 1
         is_full |= rows["record_count"] == 0
         gaps = np.append(np.flatnonzero(~is_full), count)
-        start, collector = 0, self._result.only_in[side]
+        start = 0
+        collector = self._result.only_in[side]
         for gap in gaps.tolist():
             run = stream.rows[: gap - start]
             with_records = run[run["record_count"] != 0]
@@ -443,12 +453,14 @@ class _Alignment:
 
     def _match(self, a: _OpenBatch, b: _OpenBatch) -> None:
         end = min(a.last, b.last)
-        offsets_a, offsets_b = a.take_to(end), b.take_to(end)
+        offsets_a = a.take_to(end)
+        offsets_b = b.take_to(end)
         common = np.intersect1d(offsets_a, offsets_b, assume_unique=True)
         epochs = a.epoch, b.epoch
         damaged = [batch for batch in (a, b) if not batch.is_crc_valid]
         if damaged or a.epoch == b.epoch:
-            records_a, records_b = a.records(), b.records()
+            records_a = a.records()
+            records_b = b.records()
             self._count_unreadable(a, b)
             is_there = [offset in records_a and offset in records_b for offset in common.tolist()]
             self._result.unreadable.add_offsets(common[~np.array(is_there, bool)])
@@ -494,7 +506,8 @@ class _Alignment:
         if a.epoch != b.epoch or not all(valid_crcs):
             self._result.add_differences(describe_batches(sides, valid_crcs))
             return
-        records_a, records_b = a.records(), b.records()
+        records_a = a.records()
+        records_b = b.records()
         is_altered = any(
             _content(a, records_a[offset]) != _content(b, records_b[offset])
             for offset in records_a.keys() & records_b.keys()

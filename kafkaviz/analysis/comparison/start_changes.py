@@ -113,7 +113,8 @@ def is_same_directory(a: Broker, b: Broker) -> bool:
         return False
     if (a.cluster_id, a.node_number) != (b.cluster_id, b.node_number):
         return False
-    ids_a, ids_b = _directory_ids(a), _directory_ids(b)
+    ids_a = _directory_ids(a)
+    ids_b = _directory_ids(b)
     return not ids_a or not ids_b or ids_a == ids_b
 
 
@@ -347,7 +348,8 @@ def _kind(
             segment_name is not None and segment_name.base_offset > max(bases)
         )
         return ChangeKind.ROLL if is_rolled else ChangeKind.CREATED
-    old_bytes, new_bytes = before[name].size_bytes, after[name].size_bytes
+    old_bytes = before[name].size_bytes
+    new_bytes = after[name].size_bytes
     if segment_name and segment_name.kind == "log":
         if same_bytes == min(old_bytes, new_bytes):
             return ChangeKind.CUT if new_bytes < old_bytes else ChangeKind.APPENDED

@@ -27,8 +27,11 @@ from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.directory.folder import resolve_output
 
 FILE_BYTES = 64 << 20
-HIT_SAMPLES, HITS_A_SAMPLE = 200, 500
-FAULT_SAMPLES, FAULT_STRIDE = 20, 1 << 20  # the stride exceeds what one page fault maps
+HIT_SAMPLES = 200
+HITS_A_SAMPLE = 500
+# the stride exceeds what one page fault maps
+FAULT_SAMPLES = 20
+FAULT_STRIDE = 1 << 20
 READ_SAMPLES = 300
 IN_MEMORY_US = 8.0  # a quicker read came from memory, whatever the disk is
 BUSY_P90_FACTOR = 3.0  # the machine is busy if a 90th percentile exceeds this many medians
@@ -145,10 +148,8 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
     from kafkaviz.binary.lazy_njit import njit
 
     pread = ctypes.CDLL(None, use_errno=True).pread
-    pread.argtypes, pread.restype = (
-        (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long),
-        ctypes.c_ssize_t,
-    )
+    pread.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long)
+    pread.restype = ctypes.c_ssize_t
 
     def read_many(descriptor, address, positions, read_bytes):
         total = 0

@@ -84,22 +84,18 @@ class ColdSweeper(BatchObserver[ColdReads]):
             by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of
                 61.
         """
-        self._intervals, self._header_and_window, self._log_bytes = (
-            np.asarray(intervals, np.int64),
-            header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
-            0,
+        self._intervals = np.asarray(intervals, np.int64)
+        self._header_and_window = header_and_window(
+            by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
         )
-        self._scans, self._counts = (
-            np.array([BEGIN] * len(intervals), SCAN),
-            [np.zeros(0, np.int64)] * len(intervals),
-        )
+        self._log_bytes = 0
+        self._scans = np.array([BEGIN] * len(intervals), SCAN)
+        self._counts = [np.zeros(0, np.int64)] * len(intervals)
 
     def observe(self, batches: np.ndarray) -> None:
         """Adds the next batches of the segment, rows of format.batch.BATCH."""
-        sizes, is_single = (
-            np.ascontiguousarray(batches["size_bytes"], np.int64),
-            batches["base_offset"] == batches["last_offset"],
-        )
+        sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
+        is_single = batches["base_offset"] == batches["last_offset"]
         positions = np.cumsum(sizes) - sizes + self._log_bytes
         for row, interval in enumerate(self._intervals.tolist()):
             reads = _reads_of_interval(
@@ -141,11 +137,11 @@ def cold_reads_from_starts(
         starts: the row at which each scan starts, integers of shape (n,).
         intervals: the interval of the existing index, shape (1,).
     """
-    scan, scan_limits, counts = (
-        np.array([BEGIN], SCAN),
-        header_and_window(by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes),
-        np.zeros(0, np.int64),
+    scan = np.array([BEGIN], SCAN)
+    scan_limits = header_and_window(
+        by_base_offset=by_base_offset, read_ahead_bytes=read_ahead_bytes
     )
+    counts = np.zeros(0, np.int64)
     for first in range(0, len(positions), BLOCK):
         counts = sweep.add_histograms(
             counts,
@@ -180,7 +176,8 @@ def _reads_of_interval(
 
     The index is built along the way: each batch may get an entry.
     """
-    reads, scan = np.empty(len(positions), np.int64), scans[0]
+    reads = np.empty(len(positions), np.int64)
+    scan = scans[0]
     for row in range(len(positions)):
         position = positions[row]
         is_indexed = position - scan.entry > interval
@@ -207,7 +204,8 @@ def _reads(
     most_pages: int,
 ) -> np.ndarray:
     """Returns the device reads for the rows from first to stop, whose starts are given."""
-    reads, scan = np.empty(stop - first, np.int64), scans[0]
+    reads = np.empty(stop - first, np.int64)
+    scan = scans[0]
     for row in range(first, stop):
         if starts[row] != scan.start:
             begin_scan(scan, starts[row])
@@ -221,12 +219,17 @@ def _reads(
 
 @njit(cache=True)
 def begin_scan(scan: np.record, start: int) -> None:
-    scan.start, scan.last_page, scan.loaded_end, scan.window, scan.count = start, -2, -1, 1, 0
+    scan.start = start
+    scan.last_page = -2
+    scan.loaded_end = -1
+    scan.window = 1
+    scan.count = 0
 
 
 @njit(cache=True)
 def touch_header(scan: np.record, position: int, header_bytes: int, most_pages: int) -> None:
-    first, last = position // PAGE_BYTES, (position + header_bytes - 1) // PAGE_BYTES
+    first = position // PAGE_BYTES
+    last = (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):
         if page >= scan.loaded_end:
             if page <= scan.last_page + 1:

@@ -21,7 +21,8 @@ from kafkaviz.search.slots import PAGE_BYTES
 READ_AHEAD_BYTES = 128 << 10  # the default of Linux's read_ahead_kb
 # A fit over 25 cold scans gave 110 µs + 87 µs per read, on a disk whose single random read took
 # 103 µs. Both are kept as shares of a random read.
-COLD_START_READS, COLD_EACH_READS = 110 / 103, 87 / 103
+COLD_START_READS = 110 / 103
+COLD_EACH_READS = 87 / 103
 MAX_MAP_COUNT = 65_530  # the default of Linux's vm.max_map_count
 JVM_MAPS = 1000  # maps of a JVM before the first index: 500 to 1500
 # .index and .timeindex once loaded; Kafka reads the .txnindex through a channel, without a map
@@ -50,7 +51,9 @@ class Range(NamedTuple):
         return Range(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
-HDD, OBJECT_STORE, CALIBRATED = "hdd", "object-store", "calibrated"
+HDD = "hdd"
+OBJECT_STORE = "object-store"
+CALIBRATED = "calibrated"
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ FAULT_US = Range(0.5, 1.0, 2.9)  # first access to a mapped page that is in the 
 # everything before the first header, including the search of the index
 FIRST_US = Range(1.0, 2.2, 3.6)
 # the part of FIRST_US that the search of an index in memory takes: once, and per probe
-SEARCH_US, PROBE_US = Range(0.06, 0.1, 0.14), Range(0.009, 0.014, 0.019)
+SEARCH_US = Range(0.06, 0.1, 0.14)
+PROBE_US = Range(0.009, 0.014, 0.019)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +122,9 @@ class LookupCosts:
 
     @property
     def each_us(self) -> Range:
-        return (
-            self.header_us if self.reads_once else self.header_us.times(1 - self.one_read_share / 2)
-        )
+        if self.reads_once:
+            return self.header_us
+        return self.header_us.times(1 - self.one_read_share / 2)
 
     def with_one_read_share(self, one_read_share: float) -> "LookupCosts":
         return replace(self, one_read_share=one_read_share)
@@ -184,7 +188,8 @@ def lookup_costs(
 
 # Reading 17 and 61 bytes took 1.29, 0.91 and 1.58 µs on the three machines. A header took 1.4, 1.1
 # and 0.95 times as long, and the part before the first header 1.7, 1.1 and 1.2 times.
-HEADER_READS, FIRST_READS = Range(0.9, 1.12, 1.6), Range(0.8, 1.3, 2.8)
+HEADER_READS = Range(0.9, 1.12, 1.6)
+FIRST_READS = Range(0.8, 1.3, 2.8)
 
 
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
@@ -195,7 +200,8 @@ def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)
     header_reads = small_read if costs.reads_once else both_reads
-    read_us, fault_us = calibration.get("random_read_us"), calibration.get("minor_fault_us")
+    read_us = calibration.get("random_read_us")
+    fault_us = calibration.get("minor_fault_us")
     storage = (
         Storage(CALIBRATED, _range(read_us), "this machine's own disk, measured")
         if read_us
@@ -276,7 +282,8 @@ def footprint(
         segment_index_bytes: segment.index.bytes of each partition, which is the apparent length of
             each index of its active segment.
     """
-    offset_bytes, time_bytes = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
+    offset_bytes = offset_index.ENTRY.itemsize
+    time_bytes = time_index.ENTRY.itemsize
     preallocated_bytes = sum(
         size_bytes // offset_bytes * offset_bytes + size_bytes // time_bytes * time_bytes
         for size_bytes in segment_index_bytes

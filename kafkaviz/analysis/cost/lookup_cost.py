@@ -16,7 +16,9 @@ from kafkaviz.search.log_view import BatchTable, SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.versions import SearchProfile
 
-PROBES, PAGES, HEADERS = "probes", "pages", "headers"
+PROBES = "probes"
+PAGES = "pages"
+HEADERS = "headers"
 NO_BATCH = -1
 
 
@@ -115,7 +117,8 @@ def timestamp_lookup_counts(
     Returns:
         None if no batch has a timestamp.
     """
-    keys, known_ms = segment.time_slots["timestamp_ms"].astype(np.int64), batches.known_ms
+    keys = segment.time_slots["timestamp_ms"].astype(np.int64)
+    known_ms = batches.known_ms
     if known_ms is None:
         return None
     first, newest_ms = known_ms
@@ -171,9 +174,11 @@ def _headers_to_offsets(
     reads the next header, unless the target is a base offset or no batch follows.
     """
     histogram = _Histogram()
-    next_row, first = 0, int(stretches.first[0])
+    next_row = 0
+    first = int(stretches.first[0])
     for chunk in batches:
-        next_row, first_row = next_row + len(chunk), next_row
+        first_row = next_row
+        next_row = next_row + len(chunk)
         is_end = next_row == len(batches)
         last = stretches.last if is_end else min(int(chunk[column][-1]), stretches.last)
         if not len(chunk) or last < first:
@@ -204,9 +209,12 @@ def _headers_to_times(
     histogram = _Histogram()
     order = np.argsort(starts, kind="stable")
     order = order[starts[order] != NO_BATCH]
-    start_rows, reached_ms = starts[order], stretches.first[order] - 1
+    start_rows = starts[order]
+    reached_ms = stretches.first[order] - 1
     last_ms = reached_ms + stretches.weights[order]
-    open_scans, next_scan, first_row = np.empty(0, np.int64), 0, 0
+    open_scans = np.empty(0, np.int64)
+    next_scan = 0
+    first_row = 0
     for chunk in batches:
         stop = int(np.searchsorted(start_rows, first_row + len(chunk)))
         open_scans = np.append(open_scans, np.arange(next_scan, stop))
@@ -215,7 +223,8 @@ def _headers_to_times(
             *_end_scans(newest_ms, first_row, open_scans, start_rows, reached_ms, last_ms)
         )
         open_scans = open_scans[reached_ms[open_scans] < last_ms[open_scans]]
-        next_scan, first_row = stop, first_row + len(chunk)
+        next_scan = stop
+        first_row = first_row + len(chunk)
     return histogram.counts
 
 
@@ -239,7 +248,8 @@ def _end_scans(
     Returns:
         Numbers of headers, and the number of targets for each.
     """
-    headers, weights = [np.int64(0)], [np.int64(0)]
+    headers = [np.int64(0)]
+    weights = [np.int64(0)]
     for scan in open_scans:
         for row in range(max(0, start_rows[scan] - first_row), len(newest_ms)):
             if newest_ms[row] > reached_ms[scan]:

@@ -203,7 +203,8 @@ def _stored_read(step: IndexSearch | ForwardScan, view: FileView, remote: Remote
 
 
 def _index_reads(segment: SegmentView, remote_file: RemoteFile) -> list[RemoteRead]:
-    base, reads = segment.base_offset, []
+    base = segment.base_offset
+    reads = []
     if remote_file.layout == AIVEN and remote_file.manifest:
         size_bytes = file.info(remote_file.manifest).size_bytes
         reads.append(RemoteRead(base, remote_file.manifest.name, 1, size_bytes))

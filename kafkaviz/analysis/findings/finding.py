@@ -970,11 +970,9 @@ def finding(
 
 
 def _consequence(row: Code, release: Release) -> Message:
-    return (
-        row.earlier_behaviour[1]
-        if row.earlier_behaviour and release and not row.earlier_behaviour[0].applies_to(release)
-        else row.consequence
-    )
+    if row.earlier_behaviour and release and not row.earlier_behaviour[0].applies_to(release):
+        return row.earlier_behaviour[1]
+    return row.consequence
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:

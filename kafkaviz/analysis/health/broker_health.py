@@ -151,7 +151,8 @@ def check(
         settings,
         level=level,
     )
-    findings, retentions = [], []
+    findings = []
+    retentions = []
     for partition_log in check_plan.partitions:
         if on_partition:
             on_partition(partition_log)

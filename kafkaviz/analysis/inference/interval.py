@@ -151,7 +151,8 @@ def _gap_maxima(
     """Returns the most bytes appended without an entry in each gap, descending."""
     if not is_unindexed.any():
         return ()
-    gaps, values = gap[is_unindexed], appended_bytes[is_unindexed]
+    gaps = gap[is_unindexed]
+    values = appended_bytes[is_unindexed]
     firsts = np.flatnonzero(np.diff(gaps, prepend=gaps[0] - 1))
     return _largest(np.maximum.reduceat(values, firsts).tolist())
 

@@ -74,15 +74,11 @@ def _bounds(
             for segment, next_segment in rolls
         ) - 1
     if cause == OFFSET_INDEX:
-        max_entries, entry_bytes = (
-            max(segment.offset_entries for segment in segments),
-            offset_index.ENTRY.itemsize,
-        )
+        max_entries = max(segment.offset_entries for segment in segments)
+        entry_bytes = offset_index.ENTRY.itemsize
     else:
-        max_entries, entry_bytes = (
-            max(segment.time_entries for segment in segments),
-            time_index.ENTRY.itemsize,
-        )
+        max_entries = max(segment.time_entries for segment in segments)
+        entry_bytes = time_index.ENTRY.itemsize
     return max_entries * entry_bytes, (max_entries + 1) * entry_bytes - 1
 
 

@@ -15,7 +15,8 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.roll_cause import RollCause
 
-OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
+OFFSET_ENTRY_BYTES = offset_index.ENTRY.itemsize
+TIME_ENTRY_BYTES = time_index.ENTRY.itemsize
 DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = (
     cast("int", setting(name).default(versions.NEWEST_RELEASE))
     for name in ("segment.bytes", "segment.ms")
@@ -92,11 +93,9 @@ def _size_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
         if segment.log_bytes
     }
     fitting = {roll: high for roll, high in reached_bytes.items() if high >= largest}
-    return (
-        _FittingCause(RollCause.SIZE, frozenset(fitting), largest, min(fitting.values()))
-        if fitting
-        else None
-    )
+    if fitting:
+        return _FittingCause(RollCause.SIZE, frozenset(fitting), largest, min(fitting.values()))
+    return None
 
 
 def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
@@ -119,11 +118,11 @@ def _time_cause(segments: Sequence[SegmentFacts]) -> _FittingCause | None:
         if _has_timestamp(segment) and _has_timestamp(next_segment)
     }
     fitting = {roll: high for roll, high in waited_ms.items() if high > max(longest_ms, 0)}
-    return (
-        _FittingCause(RollCause.TIME, frozenset(fitting), longest_ms, min(fitting.values()) - 1)
-        if fitting
-        else None
-    )
+    if fitting:
+        return _FittingCause(
+            RollCause.TIME, frozenset(fitting), longest_ms, min(fitting.values()) - 1
+        )
+    return None
 
 
 def _index_causes(segments: Sequence[SegmentFacts]) -> list[_FittingCause]:

@@ -25,7 +25,8 @@ from kafkaviz.messages import Message, message
 from kafkaviz.versions import Release
 
 METADATA_VERSION = "metadata.version"
-CALLER_DECIDES, WORKLOAD_DECIDES = message("release.given"), message("release.of_workload")
+CALLER_DECIDES = message("release.given")
+WORKLOAD_DECIDES = message("release.of_workload")
 NOTHING_DECIDES = message("release.no_trace")
 METADATA_LOG_ELSEWHERE = message("release.metadata_log_elsewhere", newest=versions.NEWEST)
 READ_AS_NEWEST = message("release.read_as_newest", newest=versions.NEWEST)

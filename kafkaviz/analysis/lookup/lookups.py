@@ -105,11 +105,9 @@ def open_log_view(
         release = versions.parse(version)
     else:
         release = assume_release(broker or broker_around(partition)).release
-    return (
-        _recovered_log_view(partition, release, broker)
-        if needs_recovery(partition, release)
-        else view_partition(partition)
-    )
+    if needs_recovery(partition, release):
+        return _recovered_log_view(partition, release, broker)
+    return view_partition(partition)
 
 
 def needs_recovery(partition: Partition, release: Release | None = None) -> bool:
@@ -186,11 +184,9 @@ def _recovered_log_view(
     from kafkaviz.simulate.recovery.recovery import RecoveredSegment
     from kafkaviz.simulate.startup.log_loader import LogLoader
 
-    directory, checkpoints, finished_bases = (
-        open_broker(partition.path),
-        partition.checkpoints,
-        set(),
-    )
+    directory = open_broker(partition.path)
+    checkpoints = partition.checkpoints
+    finished_bases = set()
     config = config_lookup(open_settings(broker or directory, release))(partition)
     log = stored_log(
         RestartLog(
@@ -209,7 +205,8 @@ def _recovered_log_view(
     clean = directory.is_clean
     if partition.topic == names.METADATA_TOPIC:
         # as KafkaRaftLog opens it
-        log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False
+        log = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0)
+        clean = False
     loading = LogLoader(
         log, clean=clean, behaviour=release_behaviour(release), on_recovered=on_recovered
     )

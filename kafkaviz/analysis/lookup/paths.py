@@ -86,7 +86,8 @@ def open_index(
         The name of the partition directory, and the segment.
     """
     path = archive.locate(path)
-    name, index_info = _file_name(path), file.info(path)
+    name = _file_name(path)
+    index_info = file.info(path)
     partition = _partition_around(path)
     segment = next(
         (

@@ -77,7 +77,8 @@ class RacedSearch:
         Args:
             read_us: the time to read one page from the disk.
         """
-        times, now_us = [], SEARCH_US.typical
+        times = []
+        now_us = SEARCH_US.typical
         for probe in self.probes:
             ready_us = now_us + len(probe.cold_pages) * read_us
             times.append(ProbeTime(now_us, ready_us, ready_us + PROBE_US.typical))
@@ -155,7 +156,8 @@ def race(
         if kind == TIME
         else (segment.offset_slots["relative_offset"], segment.base_offset)
     )
-    keys, entry_bytes = KeyColumn(column[:entries], base_offset), ENTRY_BYTES[kind]
+    keys = KeyColumn(column[:entries], base_offset)
+    entry_bytes = ENTRY_BYTES[kind]
     growth, memory = IndexGrowth(len(keys), entry_bytes=entry_bytes), Memory(page_bytes)
     clock = _clock(segment, kind)[:entries]
 
@@ -164,7 +166,8 @@ def race(
         hot_pages = page_replay.hot_pages(growth, memory, warm_bytes if warm else None, clock)
         return RacedSearch(search, hot_pages, _probes(search, hot_pages, entry_bytes, page_bytes))
 
-    plain, warm = run(warm=False), run(warm=True)
+    plain = run(warm=False)
+    warm = run(warm=True)
     return SearchRace(
         kind=kind,
         entries=len(keys),
@@ -204,7 +207,8 @@ def _clock(segment: SegmentView, kind: str) -> np.ndarray:
 
     Without a log the entries are evenly spaced, as in IndexGrowth.
     """
-    offset_slots, time_slots = segment.offset_slots, segment.time_slots
+    offset_slots = segment.offset_slots
+    time_slots = segment.time_slots
     count = len(time_slots if kind == TIME else offset_slots)
     if not segment.size_bytes:
         return IndexGrowth(count).clock
@@ -223,7 +227,8 @@ def _probes(
     search: SlotSearch, hot_pages: Iterable[int], entry_bytes: int, page_bytes: int
 ) -> tuple[RaceProbe, ...]:
     """Returns the probes of a search; a page is cold only for the first probe that reads it."""
-    in_memory, probes = set(hot_pages), []
+    in_memory = set(hot_pages)
+    probes = []
     for probe in search.probes:
         pages = tuple(slots.pages_of(probe.slot, entry_bytes, page_bytes))
         probes.append(RaceProbe(probe.slot, pages, tuple(p for p in pages if p not in in_memory)))

@@ -15,7 +15,9 @@ from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
 ALL_SEARCHED = 1 << 16  # in a larger index, only targets around this many entries are searched
-PROBES, PAGES = 1, 2  # columns of slots.floors
+# columns of slots.floors
+PROBES = 1
+PAGES = 2
 
 
 @dataclass(frozen=True)

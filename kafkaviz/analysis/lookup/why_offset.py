@@ -19,7 +19,9 @@ from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.log_view import BatchTable, LogView, SegmentView
 from kafkaviz.search.lookup import Lookup
 
-SEARCHED, OLDER, LATER = "searched", "older", "later"
+SEARCHED = "searched"
+OLDER = "older"
+LATER = "later"
 FATES = {
     SegmentReason.FIRST_REACHING: SEARCHED,
     SegmentReason.TOO_OLD: OLDER,
@@ -134,7 +136,8 @@ def _count_older_batches(segment_times: SegmentTimes, answer: RecordTime, target
     batches = segment_times.batches
     if batches is None:
         return 0
-    blocks, count = batches.blocks, 0
+    blocks = batches.blocks
+    count = 0
     has_older = (blocks["base_offset"] > answer.offset) & (blocks["oldest_ms"] < target_ms)
     for number in np.flatnonzero(has_older):
         rows = batches.block(int(number))
@@ -157,7 +160,8 @@ def _closest(
         if segment.batches is not None
         for batch_distance in _nearest(segment, target_ms)
     )
-    candidates, faults = [], []
+    candidates = []
+    faults = []
     for _, base_offset, position in nearest_batches[:MAX_DECODED_BATCHES]:
         try:
             records_by_distance = [

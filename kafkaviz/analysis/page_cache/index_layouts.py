@@ -67,17 +67,17 @@ def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
     Returns:
         An empty tuple without keys or targets.
     """
-    keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
-    return (
-        tuple(_cost(layout, keys, targets) for layout in LAYOUTS)
-        if len(keys) and len(targets)
-        else ()
-    )
+    keys = np.ascontiguousarray(keys, np.int64)
+    targets = np.ascontiguousarray(targets, np.int64)
+    if len(keys) and len(targets):
+        return tuple(_cost(layout, keys, targets) for layout in LAYOUTS)
+    return ()
 
 
 def _cost(layout: Layout, keys: np.ndarray, targets: np.ndarray) -> Cost:
     results = layout.run(keys, np.append(targets, keys[-1] + 1))
-    probes, pages = results[:-1, 1], results[:-1, 2]
+    probes = results[:-1, 1]
+    pages = results[:-1, 2]
     return Cost(
         layout=layout,
         probes_mean=float(probes.mean()),
@@ -174,7 +174,8 @@ def _guess(
 
     It probes both ends first, because the first guess needs their keys.
     """
-    lo, hi = 0, len(keys) - 1
+    lo = 0
+    hi = len(keys) - 1
     if hi < 0:
         return -1, 0
     probed_slots[0] = 0
@@ -210,7 +211,9 @@ def _slots_in_order(entries: int) -> np.ndarray:
     slot_of = np.empty(entries + 1, np.int64)
     slot_of[0] = -1
     stack = np.empty(64, np.int64)
-    depth, node, slot = 0, 1, 0
+    depth = 0
+    node = 1
+    slot = 0
     while depth or node <= entries:
         while node <= entries:
             stack[depth] = node
@@ -229,7 +232,9 @@ def _eytzinger(keys: np.ndarray, targets: np.ndarray, slot_of: np.ndarray) -> np
     probed_slots = np.empty(64, np.int64)
     page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
     for row in range(len(targets)):
-        node, count, slot = 1, 0, -1
+        node = 1
+        count = 0
+        slot = -1
         while node <= len(keys):
             probed_slots[count] = node - 1
             count += 1
@@ -257,13 +262,17 @@ def _search_pages(
             costs a page.
     """
     results = np.empty((len(targets), 3), np.int64)
-    levels, nodes = 0, len(firsts)
+    levels = 0
+    nodes = len(firsts)
     while not in_heap and nodes > 1:
-        levels, nodes = levels + 1, -(-nodes // ENTRIES_A_PAGE)
+        levels = levels + 1
+        nodes = -(-nodes // ENTRIES_A_PAGE)
     for row in range(len(targets)):
         page, probes = _last_not_above(firsts, 0, len(firsts) - 1, targets[row])
         if page < 0:
-            results[row, 0], results[row, 1], results[row, 2] = -1, probes, levels
+            results[row, 0] = -1
+            results[row, 1] = probes
+            results[row, 2] = levels
             continue
         slot, more = _last_not_above(
             keys,
@@ -271,7 +280,9 @@ def _search_pages(
             min((page + 1) * ENTRIES_A_PAGE, len(keys)) - 1,
             targets[row],
         )
-        results[row, 0], results[row, 1], results[row, 2] = slot, probes + more, levels + 1
+        results[row, 0] = slot
+        results[row, 1] = probes + more
+        results[row, 2] = levels + 1
     return results
 
 
@@ -282,7 +293,9 @@ def _last_not_above(keys: np.ndarray, first: int, last: int, target: int) -> tup
     Returns:
         The slot, or first - 1 if there is none, and the number of keys compared.
     """
-    lo, hi, count = first - 1, last, 0
+    lo = first - 1
+    hi = last
+    count = 0
     while lo < hi:
         middle = (lo + hi + 1) // 2
         count += 1
@@ -299,20 +312,26 @@ def _pieces(keys: np.ndarray, epsilon: int) -> tuple[np.ndarray, np.ndarray, int
 
     Each line is extended for as long as some slope stays within epsilon of all slots.
     """
-    first, slope = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
+    first = np.zeros(len(keys), np.int64)
+    slope = np.zeros(len(keys), np.float64)
     count = start = 0
     while start < len(keys):
-        low, high, end = 0.0, np.inf, start + 1
+        low = 0.0
+        high = np.inf
+        end = start + 1
         while end < len(keys):
-            run, rise = float(keys[end] - keys[start]), float(end - start)
+            run = float(keys[end] - keys[start])
+            rise = float(end - start)
             lower, upper = (
                 ((rise - epsilon) / run, (rise + epsilon) / run) if run > 0 else (np.inf, 0.0)
             )
             if max(low, lower) > min(high, upper):
                 break
-            low, high = max(low, lower), min(high, upper)
+            low = max(low, lower)
+            high = min(high, upper)
             end += 1
-        first[count], slope[count] = start, low if high == np.inf else (low + high) / 2
+        first[count] = start
+        slope[count] = low if high == np.inf else (low + high) / 2
         count += 1
         start = end
     return first, slope, count
@@ -329,7 +348,9 @@ def _search_lines(
     for row in range(len(targets)):
         piece, probes = _last_not_above(starts, 0, len(starts) - 1, targets[row])
         if piece < 0:
-            results[row, 0], results[row, 1], results[row, 2] = -1, probes, 0
+            results[row, 0] = -1
+            results[row, 1] = probes
+            results[row, 2] = 0
             continue
         last = (first[piece + 1] if piece + 1 < len(first) else len(keys)) - 1
         guess = min(float(targets[row] - starts[piece]) * slope[piece], float(last - first[piece]))

@@ -23,8 +23,11 @@ from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
-TAIL, LAGGARD = 0, 1
+UNIFORM = "uniform"
+EXPONENTIAL = "exponential"
+FIXED = "fixed"
+TAIL = 0
+LAGGARD = 1
 MAX_FAULTS = 20_000  # faults that are listed; all are counted
 # For example, a log written at 4.7 kB/s, while 300 MB/s in all fill a page cache of 64 GB.
 COLD_AFTER_BYTES = 1_000_000
@@ -152,8 +155,10 @@ def replay(
     """
     entry_counts, target_slots, is_laggard = targets(growth, readers)
     pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
-    touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
-    fault_rows, counts = np.zeros((MAX_FAULTS, 4), np.int64), np.zeros((4, 2), np.int64)
+    touched = np.zeros((pages, columns), np.int32)
+    faulted = np.zeros((pages, columns), np.int32)
+    fault_rows = np.zeros((MAX_FAULTS, 4), np.int64)
+    counts = np.zeros((4, 2), np.int64)
     idle_bytes = np.zeros(pages, np.int64)
     clock_bytes = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
     warm_entries = (
@@ -272,22 +277,20 @@ def _replay(
     idle_bytes: np.ndarray,
 ) -> int:
     """Fills the image, the faults, the counts and idle_bytes; returns the listed faults' number."""
-    entry_bytes, page_bytes, cold_after, around, counted_from = (
-        sizes[0],
-        sizes[1],
-        sizes[2],
-        sizes[3],
-        sizes[4],
-    )
-    entries, columns = len(clock), touched.shape[1]
-    last_used, read_by = (
-        np.full(len(touched), NEVER, np.int64),
-        np.full(len(touched), NEVER, np.int64),
-    )
+    entry_bytes = sizes[0]
+    page_bytes = sizes[1]
+    cold_after = sizes[2]
+    around = sizes[3]
+    counted_from = sizes[4]
+    entries = len(clock)
+    columns = touched.shape[1]
+    last_used = np.full(len(touched), NEVER, np.int64)
+    read_by = np.full(len(touched), NEVER, np.int64)
     probed_slots = np.empty(2 + 64, np.int64)
     lookup = fault_count = 0
     for count in range(1, entries + 1):
-        now_bytes, column = clock[count - 1], (count - 1) * columns // entries
+        now_bytes = clock[count - 1]
+        column = (count - 1) * columns // entries
         first_page, last_page = page_span(count - 1, entry_bytes, page_bytes)
         last_used[first_page] = now_bytes
         last_used[last_page] = now_bytes
@@ -312,17 +315,10 @@ def _replay(
                     cold_pages += 1
                     faulted[page, column] += 1
                     if fault_count < len(fault_rows) and count > counted_from:
-                        (
-                            fault_rows[fault_count, 0],
-                            fault_rows[fault_count, 1],
-                            fault_rows[fault_count, 2],
-                            fault_rows[fault_count, 3],
-                        ) = (
-                            count,
-                            page,
-                            idle,
-                            reader,
-                        )
+                        fault_rows[fault_count, 0] = count
+                        fault_rows[fault_count, 1] = page
+                        fault_rows[fault_count, 2] = idle
+                        fault_rows[fault_count, 3] = reader
                         fault_count += 1
                     _load_around(last_used, page, around, last_page, now_bytes)
                 last_used[page] = now_bytes
@@ -340,9 +336,12 @@ def _probes(entries: int, slot: int, warm_entries: int, probed_slots: np.ndarray
 
     No key equals the target, so a search never ends early.
     """
-    lo, hi, count = 0, entries - 1, 0
+    lo = 0
+    hi = entries - 1
+    count = 0
     if warm_entries >= 0:
-        probed_slots[0], count = max(0, entries - 1 - warm_entries), 1
+        probed_slots[0] = max(0, entries - 1 - warm_entries)
+        count = 1
     if count and probed_slots[0] <= slot:
         lo = probed_slots[0]
     else:
@@ -381,11 +380,10 @@ def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     pages = np.arange(math.ceil(growth.entries / entries_a_page))
     faults = 0
     for step in range(1, 64):
-        step_share, next_step_share = 1 - 0.5**step, 1 - 0.5 ** (step + 1)
-        revisit_entries, leave_entries = (
-            pages * entries_a_page / step_share,
-            (pages + 1) * entries_a_page / next_step_share,
-        )
+        step_share = 1 - 0.5**step
+        next_step_share = 1 - 0.5 ** (step + 1)
+        revisit_entries = pages * entries_a_page / step_share
+        leave_entries = (pages + 1) * entries_a_page / next_step_share
         idle = growth.gap_bytes * (revisit_entries - leave_entries)
         faults += int(
             np.count_nonzero(

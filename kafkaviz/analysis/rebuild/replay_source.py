@@ -145,8 +145,6 @@ def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> 
     copied_bytes, replayed_bytes = (
         np.frombuffer(content, np.uint8, common_bytes) for content in contents
     )
-    return (
-        int(np.argmax(copied_bytes != replayed_bytes))
-        if (copied_bytes != replayed_bytes).any()
-        else common_bytes
-    )
+    if (copied_bytes != replayed_bytes).any():
+        return int(np.argmax(copied_bytes != replayed_bytes))
+    return common_bytes

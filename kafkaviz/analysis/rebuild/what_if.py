@@ -60,7 +60,8 @@ def replay(
     Raises:
         KafkavizError: an append fails, with Kafka's exception.
     """
-    log, now_ms = None, 0
+    log = None
+    now_ms = 0
     try:
         for chunk in chunks:
             if len(chunk.rows):

@@ -160,7 +160,8 @@ def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
         is_recovered: whether the next start recovers the segment. Its time entries then do not
             count, and its tail is cut off.
     """
-    log, newest = summary.segment.log, summary.newest
+    log = summary.segment.log
+    newest = summary.newest
     base_offset = summary.segment.base_offset
     size_bytes = summary.end_bytes if is_recovered and not summary.read_fault else log.size_bytes
     if summary.read_fault or ("timeindex" in summary.unreadable_indexes and not is_recovered):
@@ -312,16 +313,17 @@ def _kept_retentions(
         watermark_count: number of those that only the high watermark keeps.
     """
     over_bytes = sum(segment.size_bytes for segment in segments) - (limits.retention_bytes or 0)
-    latest_ms, blocking_offset, is_known = None, 0, True
+    latest_ms = None
+    blocking_offset = 0
+    is_known = True
     for number, (segment, bytes_up_to) in enumerate(
         zip(segments, accumulate(segment.size_bytes for segment in segments), strict=True)
     ):
-        until_ms, is_known = (
-            _until_ms(segment, limits),
-            is_known and segment.timestamp_ms is not None,
-        )
+        until_ms = _until_ms(segment, limits)
+        is_known = is_known and segment.timestamp_ms is not None
         if until_ms is not None and (latest_ms is None or until_ms > latest_ms):
-            latest_ms, blocking_offset = until_ms, segment.base_offset
+            latest_ms = until_ms
+            blocking_offset = segment.base_offset
         gone_ms = latest_ms if is_known else None
         more_bytes = max(0, bytes_up_to - over_bytes) if limits.has_size_limit else None
         blocked_by = (
@@ -386,7 +388,14 @@ def sort_by_urgency(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Se
         is_odd = retention.state in ("unknown", "high-watermark") or (
             retention.age.counted_by in ("entry", "mtime") and retention.gone_ms is not None
         )
-        rank = 0 if retention.is_due else 1 if is_waiting else 2 if is_odd else 3
+        if retention.is_due:
+            rank = 0
+        elif is_waiting:
+            rank = 1
+        elif is_odd:
+            rank = 2
+        else:
+            rank = 3
         is_endless = 1 if retention.gone_ms is None else 0
         return (
             rank,

@@ -69,7 +69,8 @@ def segment_retention(
 
 
 def age_from_last_entry(segment: LogSegment) -> SegmentAge:
-    log, times = segment.log, segment.timeindex
+    log = segment.log
+    times = segment.timeindex
     try:
         data = (
             b""
@@ -86,11 +87,9 @@ def age_from_last_entry(segment: LogSegment) -> SegmentAge:
 
 
 def _log_end_offset(anatomy: Anatomy) -> int:
-    return (
-        int(anatomy.counts.last["last_offset"]) + 1
-        if anatomy.counts.last is not None
-        else anatomy.segment.base_offset
-    )
+    if anatomy.counts.last is not None:
+        return int(anatomy.counts.last["last_offset"]) + 1
+    return anatomy.segment.base_offset
 
 
 def _aligned_bytes(size_bytes: int) -> int:
@@ -106,13 +105,12 @@ def _age_from_anatomy(anatomy: Anatomy, *, is_recovered: bool) -> SegmentAge:
     """
     times = anatomy.times
     log = anatomy.segment.log
-    last_ms = (
-        0
-        if times.unwritten_slots
-        else int(times.entries["timestamp_ms"][-1])
-        if len(times.entries)
-        else -1
-    )
+    if times.unwritten_slots:
+        last_ms = 0
+    elif len(times.entries):
+        last_ms = int(times.entries["timestamp_ms"][-1])
+    else:
+        last_ms = -1
     if is_recovered:
         last_ms = anatomy.counts.newest_ms
     size_bytes = anatomy.end.position if is_recovered else log.size_bytes

@@ -124,7 +124,8 @@ def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1
 
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
     """Returns the least segment.index.bytes at which no index fills before the segment does."""
-    offset, time = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
+    offset = offset_index.ENTRY.itemsize
+    time = time_index.ENTRY.itemsize
     return max(offset * ceil(segment_bytes / gap), time * (ceil(share * segment_bytes / gap) + 2))
 
 
@@ -187,11 +188,13 @@ def speed_ranges(
 
     limit_numbers = deciding_limits(speeds)
     changes = np.flatnonzero(np.diff(limit_numbers))
-    low, high = speeds[changes], speeds[changes + 1]
+    low = speeds[changes]
+    high = speeds[changes + 1]
     for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         is_before = deciding_limits(middle) == limit_numbers[changes]
-        low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
+        low = np.where(is_before, middle, low)
+        high = np.where(is_before, high, middle)
     edges = [float(speeds[0]), *high.tolist()]
     causes = limit_numbers[[0, *(changes + 1)]]
     return tuple(

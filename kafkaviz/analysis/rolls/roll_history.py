@@ -141,8 +141,10 @@ def history_of_log(segments: Sequence, appends: np.ndarray, config: LogConfig) -
 
 
 def _history_from_appends(segment, appends: np.ndarray, low: int, high: int) -> SegmentHistory:
-    rows, is_active = appends[low:high], segment.roll_reason is None and high == len(appends)
-    offset_index, time_index = segment.index.entries, segment.timeindex.entries
+    rows = appends[low:high]
+    is_active = segment.roll_reason is None and high == len(appends)
+    offset_index = segment.index.entries
+    time_index = segment.timeindex.entries
     size = np.cumsum(rows["size_bytes"])
     # leaves out entries of an append that was refused
     offset_entries = int(np.searchsorted(offset_index["position"], size[-1]))
@@ -216,7 +218,8 @@ def _fills(rows: np.ndarray, positions: np.ndarray, timestamps_ms: np.ndarray) -
         else np.arange(len(rows))
     )
     fills = np.empty(len(samples), FILL)
-    fills["at_ms"], fills["log_bytes"] = rows["now_ms"][samples], size[samples]
+    fills["at_ms"] = rows["now_ms"][samples]
+    fills["log_bytes"] = size[samples]
     # as LogSegment.timeWaitedForRoll
     clock = "max_timestamp_ms" if rows["max_timestamp_ms"][0] >= 0 else "now_ms"
     fills["waited_ms"] = np.maximum(rows[clock][samples] - rows[clock][0], 0)
@@ -266,7 +269,8 @@ def history_of_partition(
         config, **{name.replace(".", "_"): limit.value for name, limit in bounds.items()}
     )
     rolls = [roll for _, roll in _rolls(facts, reasons, config)]
-    followers, ends = [*facts[1:], None], [*rolls, None]
+    followers = [*facts[1:], None]
+    ends = [*rolls, None]
     histories = [
         _history_on_disk(*segment_row)
         for segment_row in zip(live_segments, facts, followers, ends, strict=False)
@@ -345,7 +349,8 @@ def _fills_on_disk(segment: Segment, fact: SegmentFacts) -> np.ndarray:
 
     Each time entry is paired with the offset entry that was written with it.
     """
-    offsets, times = segment.offset_index, segment.time_index
+    offsets = segment.offset_index
+    times = segment.time_index
     opened_ms = fact.first_batch_max_timestamp_ms
     shown_times = times[(times["timestamp_ms"] >= opened_ms) & (times["timestamp_ms"] > 0)]
     shown_times = (

@@ -68,11 +68,9 @@ def density(
 
 
 def _quantile(sorted_gaps: np.ndarray, share: float) -> int | None:
-    return (
-        int(sorted_gaps[min(len(sorted_gaps) - 1, int(share * len(sorted_gaps)))])
-        if len(sorted_gaps)
-        else None
-    )
+    if len(sorted_gaps):
+        return int(sorted_gaps[min(len(sorted_gaps) - 1, int(share * len(sorted_gaps)))])
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +95,8 @@ class Anatomy:
     @property
     def grown_bytes(self) -> tuple[int, int] | None:
         """The size of the .log before and after the pass, if it changed meanwhile."""
-        log, log_after = self.segment.log, self.log_after
+        log = self.segment.log
+        log_after = self.log_after
         if log_after is None or (log.size_bytes, log.mtime_ns) == (
             log_after.size_bytes,
             log_after.mtime_ns,
@@ -117,7 +116,8 @@ class Anatomy:
 
         None unless the entry points past the batch of its key.
         """
-        links, entries = self.links, self.index.entries
+        links = self.links
+        entries = self.index.entries
         if links.entry_aim[slot] != Aim.PAST:
             return None
         last = int(self.batches.row(int(links.entry_batch[slot]))["base_offset"]) - 1
@@ -136,14 +136,19 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> Anatomy:
     Raises:
         CannotOpen: a file cannot be read.
     """
-    index, times, scan = segment.offset_slots, segment.time_slots, segment.full_scan()
+    index = segment.offset_slots
+    times = segment.time_slots
+    scan = segment.full_scan()
     by_position = index.entries[np.argsort(index.entries["position"], kind="stable")]
-    table, counter = BatchTableBuilder(segment, kept_rows), BatchCounter(segment.log.size_bytes)
+    table = BatchTableBuilder(segment, kept_rows)
+    counter = BatchCounter(segment.log.size_bytes)
     link_builder = LinkBuilder(index.entries, times.entries, segment.base_offset)
     evidence = ChunkedEvidence(by_position)
     observe_scan(scan, table, counter, link_builder, evidence)
-    batches, counts = table.result(), counter.result()
-    tail, log_after = _tail(segment.log, counts, scan.end), _info_after_read(segment.log)
+    batches = table.result()
+    counts = counter.result()
+    tail = _tail(segment.log, counts, scan.end)
+    log_after = _info_after_read(segment.log)
     is_entry, is_time = (np.ones(len(written.entries), bool) for written in (index, times))
     if log_after and log_after.size_bytes > segment.log.size_bytes:
         # leaves out entries of batches that a broker wrote during the pass

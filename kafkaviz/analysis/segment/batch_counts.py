@@ -107,7 +107,8 @@ class BatchCounter(BatchObserver[BatchCounts]):
         if self._first is None:
             self._first = batches[:1].copy()[0]
         self._last = batches[-1:].copy()[0]
-        times_ms, records = batches["max_timestamp_ms"].copy(), batches["record_count"]
+        times_ms = batches["max_timestamp_ms"].copy()
+        records = batches["record_count"]
         self._last_offset = max(self._last_offset, int(batches["last_offset"].max()))
         self._newest_ms = max(self._newest_ms, int(times_ms.max()))
         known_ms = times_ms[times_ms >= 0]
@@ -130,7 +131,8 @@ class BatchCounter(BatchObserver[BatchCounts]):
         self._size_counts.append(chunk)
         self._waiting_sizes += len(chunk[0])
         if self._waiting_sizes > MERGE_SIZES:
-            self._size_counts, self._waiting_sizes = [self._merged_sizes()], 0
+            self._size_counts = [self._merged_sizes()]
+            self._waiting_sizes = 0
 
     def _merged_sizes(self) -> tuple[np.ndarray, np.ndarray]:
         if not self._size_counts:

@@ -21,7 +21,8 @@ from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message
 from kafkaviz.search.log_view import BatchTable, summarize_blocks, table_of_rows
 
-BLOCK_ROWS, CACHED_BLOCKS = 1024, 32
+BLOCK_ROWS = 1024
+CACHED_BLOCKS = 32
 KEPT_ROWS = 1 << 16  # a log of up to this many batches stays in memory, in 4.5 MiB
 WINDOW_CHUNK_BYTES = 1 << 17
 
@@ -34,7 +35,8 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
             segment: the segment whose full_scan() is observed.
             kept_rows: the greatest number of batches kept in memory; of more, none are kept.
         """
-        self._segment, self._kept_rows = segment, kept_rows
+        self._segment = segment
+        self._kept_rows = kept_rows
         self._count = self._end_position = 0
         self._parts: list[np.ndarray] = []
         self._blocks: list[np.ndarray] = []
@@ -42,7 +44,8 @@ class BatchTableBuilder(BatchObserver[BatchTable]):
     def observe(self, batches: np.ndarray) -> None:
         if not len(batches):
             return
-        first, self._count = self._count, self._count + len(batches)
+        first = self._count
+        self._count = self._count + len(batches)
         if self._count <= self._kept_rows:
             self._parts.append(batches)
         else:

@@ -26,7 +26,8 @@ from kafkaviz.format.batch_observer import BatchObserver
 UNREAD_ROW = np.iinfo(np.int64).max
 BLOCK = 1 << 18  # lookups counted at once
 # long gaps that restarts can explain: this number, or this share of all gaps
-RESTARTS, RESTARTS_SHARE = 4, 0.05
+RESTARTS = 4
+RESTARTS_SHARE = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,11 +181,14 @@ class ExistingIndexSweep:
         )
 
     def _count_times(self, columns: Columns) -> "_HeaderCounter":
-        counter, row, position = _HeaderCounter(), 0, 0
+        counter = _HeaderCounter()
+        row = 0
+        position = 0
         for first in range(0, len(columns.targets_ms), BLOCK):
             targets = columns.targets_ms[first : first + BLOCK]
             rows, positions = find_answers(columns.sizes, columns.newest_ms, targets, row, position)
-            row, position = int(rows[-1]), int(positions[-1])
+            row = int(rows[-1])
+            position = int(positions[-1])
             slot = np.searchsorted(self.times["timestamp_ms"], targets, "right") - 1
             offsets = self.times["offset"][slot] if len(self.times) else slot
             start, start_position = (
@@ -209,14 +213,17 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
             offsets: the entries of the .index, log.segment.OFFSET_ENTRY.
             times: the entries of the .timeindex, log.segment.TIME_ENTRY.
         """
-        self._entries, self._times = _EntryTargets(offsets), times
+        self._entries = _EntryTargets(offsets)
+        self._times = times
         self._by_base_offset = by_base_offset
         self._matched_entries = 0
         self._is_usable = not (np.diff(self._entries.positions) < 1).any()
-        self._gaps, self._late_slot = EntryGaps(interval_bytes=interval_bytes), -2
+        self._gaps = EntryGaps(interval_bytes=interval_bytes)
+        self._late_slot = -2
         self._batches = self._next_offset = 0
         self._starts = GrowingColumn(np.int32)
-        self._base_counter, self._every_counter = _HeaderCounter(), _HeaderCounter()
+        self._base_counter = _HeaderCounter()
+        self._every_counter = _HeaderCounter()
         # held back until it is known whether more batches follow
         self._last_batches: np.ndarray | None = None
 
@@ -248,7 +255,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._is_usable = self._is_usable and self._match_entries(batches["position"])
         if not self._is_usable:
             return
-        rows, last = np.arange(self._batches, self._batches + len(batches)), batches["last_offset"]
+        rows = np.arange(self._batches, self._batches + len(batches))
+        last = batches["last_offset"]
         first = np.append(self._next_offset, last[:-1] + 1)
         base = np.where(batches["base_offset"] == UNKNOWN, first, batches["base_offset"])
         from_base, from_last = (
@@ -258,7 +266,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         self._count_every_offset(batches, rows, from_base, from_last, is_end=is_end)
         self._starts.add(from_base[0])
         self._add_gaps(batches)
-        self._batches, self._next_offset = self._batches + len(batches), int(last[-1]) + 1
+        self._batches = self._batches + len(batches)
+        self._next_offset = int(last[-1]) + 1
 
     def _match_entries(self, positions: np.ndarray) -> bool:
         """Notes the batches that entries point to, and returns whether each entry points to one."""
@@ -291,7 +300,8 @@ class ExistingIndexSweeper(BatchObserver[ExistingIndexSweep | None]):
         for reading one more header.
         """
         targets = sweep.every_offset(batches, by_base_offset=self._by_base_offset, is_end=is_end)
-        near, far = targets["near"] - targets["near_last"], targets["far"] - targets["far_last"]
+        near = targets["near"] - targets["near_last"]
+        far = targets["far"] - targets["far_last"]
         weighted_starts = (
             (near, from_base, 0),
             (far, from_base, 1),
@@ -320,7 +330,8 @@ class _HeaderCounter:
     """Counts lookups by headers read, and the bytes they skip."""
 
     def __init__(self) -> None:
-        self._counts, self._skipped_bytes = np.zeros(0, np.int64), 0
+        self._counts = np.zeros(0, np.int64)
+        self._skipped_bytes = 0
 
     def add(
         self, headers: np.ndarray, skipped_bytes: np.ndarray, weights: np.ndarray | None = None

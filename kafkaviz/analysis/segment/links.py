@@ -116,12 +116,12 @@ class LinkBuilder(BatchObserver[Links]):
             times: the written slots of .timeindex, log.segment.TIME_ENTRY.
             base_offset: the base offset of the segment.
         """
-        self._entries, self._times, self._base_offset = entries, times, base_offset
+        self._entries = entries
+        self._times = times
+        self._base_offset = base_offset
         self._positions = _SortedKeys(entries["position"])
-        self._offsets, self._time_offsets = (
-            _SortedKeys(entries["offset"]),
-            _SortedKeys(times["offset"]),
-        )
+        self._offsets = _SortedKeys(entries["offset"])
+        self._time_offsets = _SortedKeys(times["offset"])
         self._entry_batch, self._entry_records, self._entry_home, self._home_owner = (
             np.full(len(entries), NONE) for _ in range(4)
         )
@@ -131,7 +131,8 @@ class LinkBuilder(BatchObserver[Links]):
         self._time_batch, self._time_position, self._time_batch_ms = (
             np.full(len(times), NONE) for _ in range(3)
         )
-        self._count, self._end_position = 0, 0
+        self._count = 0
+        self._end_position = 0
         self._reached_offset = self._newest_ms = BELOW_ALL
         self._newest_row = NONE
 
@@ -162,7 +163,8 @@ class LinkBuilder(BatchObserver[Links]):
         self._time_batch_ms[slots] = times_ms[rows]
         self._count += len(batches)
         self._end_position = int(positions[-1] + batches["size_bytes"][-1])
-        self._reached_offset, self._newest_ms = reached_offsets[-1], newest_ms[-1]
+        self._reached_offset = reached_offsets[-1]
+        self._newest_ms = newest_ms[-1]
         self._newest_row = int(newest_rows[-1])
 
     def _newest(self, times_ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -189,8 +191,10 @@ class LinkBuilder(BatchObserver[Links]):
             is_entry: a mask of the offset entries, shape (m,).
             is_time: a mask of the time entries, shape (k,).
         """
-        entries, times = self._entries[is_entry], self._times[is_time]
-        entry_batch, entry_home = self._entry_batch[is_entry], self._entry_home[is_entry]
+        entries = self._entries[is_entry]
+        times = self._times[is_time]
+        entry_batch = self._entry_batch[is_entry]
+        entry_home = self._entry_home[is_entry]
         time_batch = self._time_batch[is_time]
         time_true = (time_batch != NONE) & (self._time_batch_ms[is_time] == times["timestamp_ms"])
         aims = _aims(self._count, self._end_position, entries, entry_batch, entry_home)

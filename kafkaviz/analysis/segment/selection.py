@@ -92,7 +92,11 @@ def _row_near_end(anatomy: Anatomy) -> int:
 
 def row_at_byte(anatomy: Anatomy, position: int) -> int:
     row = anatomy.batches.row_containing_byte(position)
-    return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
+    if row != NONE:
+        return row
+    if position > 0:
+        return len(anatomy.batches) - 1
+    return 0
 
 
 def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
@@ -109,9 +113,9 @@ def select_byte(anatomy: Anatomy, kind: str, byte: int) -> Selection:
     if kind == "timeindex" and byte // time_index.ENTRY.itemsize < len(anatomy.times.entries):
         time_slot = byte // time_index.ENTRY.itemsize
         return Selection("", int(max(links.time_batch[time_slot], 0)), time=time_slot)
-    return (
-        Selection("", row_at_byte(anatomy, byte)) if kind == "log" else default_selection(anatomy)
-    )
+    if kind == "log":
+        return Selection("", row_at_byte(anatomy, byte))
+    return default_selection(anatomy)
 
 
 def window_bytes(anatomy: Anatomy) -> int:

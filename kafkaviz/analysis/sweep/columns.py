@@ -41,11 +41,9 @@ class Columns:
 
 class ColumnsBuilder(BatchObserver[Columns]):
     def __init__(self) -> None:
-        self._sizes, self._newest, self._targets = (
-            GrowingColumn(SIZES),
-            GrowingColumn(np.int64),
-            GrowingColumn(np.int64),
-        )
+        self._sizes = GrowingColumn(SIZES)
+        self._newest = GrowingColumn(np.int64)
+        self._targets = GrowingColumn(np.int64)
         self._newest_ms = UNKNOWN
 
     def observe(self, batches: np.ndarray) -> None:
@@ -73,10 +71,12 @@ class GrowingColumn:
     """A column that is extended in place, so that no second copy takes memory."""
 
     def __init__(self, dtype: np.dtype | type) -> None:
-        self._rows, self._length = np.empty(0, dtype), 0
+        self._rows = np.empty(0, dtype)
+        self._length = 0
 
     def add(self, rows: np.ndarray) -> None:
-        old_length, self._length = self._length, self._length + len(rows)
+        old_length = self._length
+        self._length = self._length + len(rows)
         if self._length > len(self._rows):
             # refcheck=False is safe: no view of the array is given out before end()
             self._rows.resize(self._length + min(self._length, MAX_GROWTH_ROWS), refcheck=False)
@@ -84,6 +84,7 @@ class GrowingColumn:
 
     def end(self) -> np.ndarray:
         """Returns all rows and gives them up; nothing can be added after that."""
-        rows, self._rows = self._rows, self._rows[:0].copy()
+        rows = self._rows
+        self._rows = self._rows[:0].copy()
         rows.resize(self._length, refcheck=False)
         return rows

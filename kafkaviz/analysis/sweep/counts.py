@@ -16,7 +16,8 @@ class HeaderCounts:
     """
 
     def __init__(self, intervals: np.ndarray) -> None:
-        self._intervals, self._longest = intervals, 1
+        self._intervals = intervals
+        self._longest = 1
         self.starts = np.zeros(len(intervals) + 1, np.int64)
         self.flat = self.steps = np.zeros(0, np.int64)
 
@@ -36,7 +37,9 @@ class HeaderCounts:
         flat, steps = np.zeros((2, int(starts[-1])), np.int64)
         add_counts(flat, starts, self.flat, self.starts)
         add_counts(steps, starts, self.steps, self.starts)
-        self.flat, self.steps, self.starts = flat, steps, starts
+        self.flat = flat
+        self.steps = steps
+        self.starts = starts
 
     def each(self) -> tuple[np.ndarray, np.ndarray]:
         """Returns the histogram of each interval without trailing zeros.
@@ -92,7 +95,9 @@ def quantiles(flat: np.ndarray, starts: np.ndarray, shares: np.ndarray) -> np.nd
         counts = flat[starts[interval_number] : starts[interval_number + 1]]
         total = counts.sum()
         for column in range(len(shares)):
-            rank, cumulated, bin_number = max(1, np.ceil(shares[column] * total - 1e-9)), 0, -1
+            rank = max(1, np.ceil(shares[column] * total - 1e-9))
+            cumulated = 0
+            bin_number = -1
             while cumulated < rank and bin_number + 1 < len(counts):
                 bin_number += 1
                 cumulated += counts[bin_number]

@@ -35,10 +35,8 @@ def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.nd
 def sizes(batches: np.ndarray) -> np.ndarray:
     """Returns the SIZES rows of batches, which take five bytes each."""
     table = np.empty(len(batches), SIZES)
-    table["size_bytes"], table["is_single"] = (
-        batches["size_bytes"],
-        batches["base_offset"] == batches["last_offset"],
-    )
+    table["size_bytes"] = batches["size_bytes"]
+    table["is_single"] = batches["base_offset"] == batches["last_offset"]
     return table
 
 
@@ -46,13 +44,16 @@ def sizes(batches: np.ndarray) -> np.ndarray:
 def _headers(
     sizes: np.ndarray, is_own: np.ndarray, interval_bytes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    header_counts, is_indexed = np.empty(len(sizes), np.int64), np.zeros(len(sizes), np.bool_)
-    start_row, since_bytes = 0, 0
+    header_counts = np.empty(len(sizes), np.int64)
+    is_indexed = np.zeros(len(sizes), np.bool_)
+    start_row = 0
+    since_bytes = 0
     for row in range(len(sizes)):
         header_counts[row] = row - start_row + 1
         if since_bytes > interval_bytes:
             is_indexed[row] = True
-            start_row, since_bytes = row, 0
+            start_row = row
+            since_bytes = 0
             if is_own[row]:
                 header_counts[row] = 1
         since_bytes += sizes[row]

@@ -41,17 +41,15 @@ def leap_to_entries(
         is_own: whether the target is the batch's last offset.
     """
     for number in range(len(intervals)):
-        interval, state, step = (
-            intervals[number],
-            states[number],
-            steps[starts[number] : starts[number + 1]],
-        )
-        start_row, start_position, skipped = (
-            state.start_row - first_row,
-            state.start_position,
-            state.skipped_bytes,
-        )
-        entries, time_entries, last_time_ms = 0, 0, state.last_time_ms
+        interval = intervals[number]
+        state = states[number]
+        step = steps[starts[number] : starts[number + 1]]
+        start_row = state.start_row - first_row
+        start_position = state.start_position
+        skipped = state.skipped_bytes
+        entries = 0
+        time_entries = 0
+        last_time_ms = state.last_time_ms
         first = 0
         while first < len(positions):
             row = first
@@ -75,13 +73,12 @@ def leap_to_entries(
             if newest[row] > last_time_ms:
                 time_entries += 1
                 last_time_ms = newest[row]
-            start_row, start_position = row, positions[row]
+            start_row = row
+            start_position = positions[row]
             first = row + 1
-        state.start_row, state.start_position, state.skipped_bytes = (
-            start_row + first_row,
-            start_position,
-            skipped,
-        )
+        state.start_row = start_row + first_row
+        state.start_position = start_position
+        state.skipped_bytes = skipped
         state.entries += entries
         state.time_entries += time_entries
         state.last_time_ms = last_time_ms
@@ -111,7 +108,8 @@ def scan_blocks(
     for block in range(0, len(positions), _BLOCK):
         stop = min(block + _BLOCK, len(positions))
         for number in range(len(intervals)):
-            rows, counts = slice(block, stop), headers[starts[number] : starts[number + 1]]
+            rows = slice(block, stop)
+            counts = headers[starts[number] : starts[number + 1]]
             _scan_block(
                 first_row + block,
                 positions[rows],
@@ -137,20 +135,20 @@ def _scan_block(
     state: np.record,
     counts: np.ndarray,
 ) -> None:
-    start_row, start_position, skipped = state.start_row, state.start_position, state.skipped_bytes
-    append_row, append_position, is_indexed = (
-        state.append_row,
-        state.append_position,
-        state.is_indexed,
-    )
+    start_row = state.start_row
+    start_position = state.start_position
+    skipped = state.skipped_bytes
+    append_row = state.append_row
+    append_position = state.append_position
+    is_indexed = state.is_indexed
     for block_row in range(len(positions)):
-        row, position, target = first_row + block_row, positions[block_row], targets[block_row]
+        row = first_row + block_row
+        position = positions[block_row]
+        target = targets[block_row]
         if opens[block_row]:
-            append_row, append_position, is_indexed = (
-                row,
-                position,
-                position - start_position > interval,
-            )
+            append_row = row
+            append_position = position
+            is_indexed = position - start_position > interval
         headers = row - start_row + 1
         counts[headers] += target.near
         counts[headers + 1] += target.far
@@ -162,17 +160,18 @@ def _scan_block(
             counts[append_headers] += target.near_last
             counts[append_headers + 1] += target.far_last
             skipped -= (target.near_last + target.far_last) * (append_position - start_position)
-            start_row, start_position = append_row, append_position
+            start_row = append_row
+            start_position = append_position
             state.entries += 1
             if newest[block_row] > state.last_time_ms:
                 state.time_entries += 1
                 state.last_time_ms = newest[block_row]
-    state.start_row, state.start_position, state.skipped_bytes = start_row, start_position, skipped
-    state.append_row, state.append_position, state.is_indexed = (
-        append_row,
-        append_position,
-        is_indexed,
-    )
+    state.start_row = start_row
+    state.start_position = start_position
+    state.skipped_bytes = skipped
+    state.append_row = append_row
+    state.append_position = append_position
+    state.is_indexed = is_indexed
 
 
 @njit(cache=True)
@@ -182,11 +181,13 @@ def fill_appends(sizes: np.ndarray, most_bytes: int) -> np.ndarray:
     An append has at least one batch.
     """
     ends = np.empty(len(sizes), np.int64)
-    count, filled_bytes = 0, 0
+    count = 0
+    filled_bytes = 0
     for row in range(len(sizes)):
         if row and filled_bytes + sizes[row] > most_bytes:
             ends[count] = row
-            count, filled_bytes = count + 1, 0
+            count = count + 1
+            filled_bytes = 0
         filled_bytes += sizes[row]
     ends[count] = len(sizes)
     return ends[: count + 1]

@@ -95,11 +95,9 @@ class SweepParts:
 
     def sweep(self) -> np.ndarray:
         table = np.zeros(len(self.intervals), SWEEP)
-        table["interval_bytes"], table["entries"], table["index_bytes"] = (
-            self.intervals,
-            self.entries,
-            self.index_bytes,
-        )
+        table["interval_bytes"] = self.intervals
+        table["entries"] = self.entries
+        table["index_bytes"] = self.index_bytes
         table["skipped_bytes_mean"] = self.skipped_bytes / self.targets if self.targets else np.nan
         quantile_table = quantiles(self.headers, self.starts, np.array(list(QUANTILES.values())))
         for name, column in zip(QUANTILES, quantile_table.T, strict=True):
@@ -130,7 +128,8 @@ class SweepParts:
             KeyError: the interval was not swept.
         """
         place = self.index_of(interval_bytes)
-        rows, counts = slice(place, place + 1), self.headers_at(place)
+        rows = slice(place, place + 1)
+        counts = self.headers_at(place)
         return replace(
             self,
             intervals=self.intervals[rows],

@@ -91,8 +91,10 @@ class Sweeper(BatchObserver[SweepParts]):
             raise ValueError(f"no interval is {self._intervals[0]} bytes")
         self._targets = TARGET_COUNTERS[targets]
         self._by_base_offset = by_base_offset
-        self._append_bytes, self._by_append = append_bytes, by_append
-        self._state, self._newest_ms = np.zeros(len(self._intervals), STATE), UNKNOWN
+        self._append_bytes = append_bytes
+        self._by_append = by_append
+        self._state = np.zeros(len(self._intervals), STATE)
+        self._newest_ms = UNKNOWN
         self._state["last_time_ms"] = UNKNOWN
         self._counts = HeaderCounts(self._intervals)
         # the last append, held back until the next chunk shows whether it is complete
@@ -110,10 +112,8 @@ class Sweeper(BatchObserver[SweepParts]):
         columns = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms")
         batches = np.array([batches[name] for name in columns], np.int64)
         if self._open_append is not None:
-            batches, appends = (
-                np.hstack([self._open_append[0], batches]),
-                np.concatenate([self._open_append[1], appends]),
-            )
+            batches = np.hstack([self._open_append[0], batches])
+            appends = np.concatenate([self._open_append[1], appends])
         ends = self._append_ends(batches, appends)
         closed_end = int(ends[-2]) if len(ends) > 1 else 0
         self._open_append = batches[:, closed_end:], appends[closed_end:]
@@ -158,7 +158,8 @@ class Sweeper(BatchObserver[SweepParts]):
         self._targets(targets, base, last, has_next & (base != last) & self._by_base_offset)
         positions = np.cumsum(sizes) - sizes + self._sums.log_bytes
         newest = np.maximum.accumulate(np.maximum(newest, self._newest_ms))
-        first_row, self._newest_ms = self._sums.batches, int(newest[-1])
+        first_row = self._sums.batches
+        self._newest_ms = int(newest[-1])
         self._add_sums(sizes, int(targets["near"].sum() + targets["far"].sum()), sizes[has_next])
         self._counts.make_room(
             self._sums.batches, self._sums.least_batch_bytes, int(np.diff(ends, prepend=0).max())

@@ -6,7 +6,9 @@ from kafkaviz.format.batch import UNKNOWN
 
 # The offsets looked up in each batch: the first, as by a consumer that has read the batch before;
 # the last; or all offsets that the batch spans.
-BASE, LAST, EVERY = "base_offset", "last_offset", "every_offset"
+BASE = "base_offset"
+LAST = "last_offset"
+EVERY = "every_offset"
 TARGETS: np.dtype = np.dtype(
     [  # numbers of targets in one batch
         ("near", "i8"),  # targets whose scan ends at this batch's header
@@ -40,7 +42,8 @@ def every_offset(batches: np.ndarray, *, by_base_offset: bool, is_end: bool = Tr
 def _count_base_offsets(
     targets: np.ndarray, base: np.ndarray, last: np.ndarray, _reads_next: np.ndarray
 ) -> None:
-    targets["near"], targets["near_last"] = 1, base == last
+    targets["near"] = 1
+    targets["near_last"] = base == last
 
 
 def _count_last_offsets(
@@ -60,7 +63,8 @@ def _count_every_offset(
     offset_counts = np.where(base == UNKNOWN, 1, last - base + 1)
     targets["far"] = np.where(reads_next, offset_counts - 1, 0)
     targets["near"] = offset_counts - targets["far"]
-    targets["far_last"], targets["near_last"] = reads_next, ~reads_next
+    targets["far_last"] = reads_next
+    targets["near_last"] = ~reads_next
 
 
 TARGET_COUNTERS = {BASE: _count_base_offsets, LAST: _count_last_offsets, EVERY: _count_every_offset}

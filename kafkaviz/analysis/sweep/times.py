@@ -76,7 +76,8 @@ def find_answers(
         while newest[row] < targets[number]:
             position += sizes[row].size_bytes
             row += 1
-        rows[number], positions[number] = row, position
+        rows[number] = row
+        positions[number] = position
     return rows, positions
 
 
@@ -93,11 +94,13 @@ def _count_lookups(
         The number of lookups by headers read, and the bytes that all of them skip.
     """
     # lookups: number answered, most headers, bytes skipped, and the row and position reached
-    counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)
+    counts = np.zeros(64, np.int64)
+    lookups = (0, 0, 0, 0, 0)
     # row and position of: the last offset entry, the last one when the newest timestamp came, and
     # the start of a lookup
     start = newest_start = entry_start = (0, 0)
-    last_ms, position = -1, 0
+    last_ms = -1
+    position = 0
     for row in range(len(sizes)):
         is_indexed = position - start[1] > interval
         if is_indexed:
@@ -108,7 +111,8 @@ def _count_lookups(
             counts, lookups = _answer_up_to(
                 sizes, newest, targets, newest[row] - 1, entry_start, counts, lookups
             )
-            last_ms, entry_start = newest[row], newest_start
+            last_ms = newest[row]
+            entry_start = newest_start
         position += sizes[row].size_bytes
     if newest[-1] > last_ms:  # written as the segment is closed
         counts, lookups = _answer_up_to(

@@ -62,7 +62,8 @@ def measure_cases(
         name: current_config.estimate_interval(logs, settings) for name, logs in by_name.items()
     }
     while True:
-        cases, faults = [], []
+        cases = []
+        faults = []
         for name, logs in by_name.items():
             try:
                 cases.append(
@@ -98,7 +99,8 @@ def _measure_case(
     estimated_interval: int,
     all_intervals: Collection[int],
 ) -> TuningCase:
-    topic, behaviour = logs[0][0].topic, release_behaviour(versions.parse(version))
+    topic = logs[0][0].topic
+    behaviour = release_behaviour(versions.parse(version))
     topic_settings = {
         key: setting
         for key, setting in settings.topic_settings(topic).items()
@@ -114,15 +116,13 @@ def _measure_case(
     if settings.overrides:
         _check_config(config, behaviour, logs[0][0].directory)
     by_base_offset = versions.search_profile(version).by_base_offset
-    builder, estimator = (
-        MeasurementBuilder(
-            extra_intervals=all_intervals,
-            by_base_offset=by_base_offset,
-            per_append=behaviour.per_append,
-            current_interval_bytes=estimated_interval,
-        ),
-        current_config.IntervalEstimator(logs),
+    builder = MeasurementBuilder(
+        extra_intervals=all_intervals,
+        by_base_offset=by_base_offset,
+        per_append=behaviour.per_append,
+        current_interval_bytes=estimated_interval,
     )
+    estimator = current_config.IntervalEstimator(logs)
     for partition, segments in logs:
         for segment in segments:
             report_share = partial(on_progress, _log_name(partition, segment))
@@ -138,9 +138,9 @@ def _measure_case(
                 report_share,
                 *estimator.observers(segment),
             )
-    measurement, (interval, source, is_coarse) = (
-        builder.result(),
-        current_config.current_interval(settings.find(topic, SETTING), estimator.bounds()),
+    measurement = builder.result()
+    interval, source, is_coarse = current_config.current_interval(
+        settings.find(topic, SETTING), estimator.bounds()
     )
     config = replace(config, index_interval_bytes=interval)
     is_tiered = bool(values.get("remote.storage.enable"))

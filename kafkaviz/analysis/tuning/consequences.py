@@ -39,16 +39,15 @@ class SegmentLimits:
 def limits_at(measurement: LogMeasurement, config: LogConfig, interval_bytes: int) -> SegmentLimits:
     """Returns the limits of segments at a swept interval, and the index size that is safe."""
     index = measurement.parts.index_of(interval_bytes)
-    entries, times = (
-        int(measurement.parts.entries[index]),
-        int(measurement.parts.time_entries[index]),
-    )
+    entries = int(measurement.parts.entries[index])
+    times = int(measurement.parts.time_entries[index])
     gap, share = (
         (measurement.log_bytes / entries, min(1.0, times / entries))
         if entries
         else (float("inf"), 0.0)
     )
-    index_bytes, bytes_per_s = config.segment_index_bytes, measurement.bytes_per_s
+    index_bytes = config.segment_index_bytes
+    bytes_per_s = measurement.bytes_per_s
     segment_s = (config.most_segment_ms - limits.mean_jitter_ms(config)) / 1000
     ends = (
         float(config.segment_bytes),

@@ -94,7 +94,8 @@ def current_interval(
     Returns:
         index.interval.bytes, its source, and whether an entry covers an append of several batches.
     """
-    low, high = bounds.low_bytes, bounds.high_bytes
+    low = bounds.low_bytes
+    high = bounds.high_bytes
     if high is None:
         setting = setting.or_default(versions.NEWEST_RELEASE)
     if setting.value is not None:
@@ -135,14 +136,14 @@ def infer_limits(logs: Sequence[TunedSegments]) -> dict[str, Value]:
 
 def _untrimmed_bytes(segment: Segment) -> int | None:
     """Returns the length of an index that still has its preallocated length, or None."""
-    return (
-        max(segment.index.size_bytes, segment.timeindex.size_bytes)
-        if segment.index
+    if (
+        segment.index
         and segment.timeindex
         and segment.offset_slots.unwritten_slots
         and segment.time_slots.unwritten_slots
-        else None
-    )
+    ):
+        return max(segment.index.size_bytes, segment.timeindex.size_bytes)
+    return None
 
 
 class _SegmentEvidence(BatchObserver[IntervalEvidence]):
@@ -153,7 +154,8 @@ class _SegmentEvidence(BatchObserver[IntervalEvidence]):
 
     def __init__(self, entries: np.ndarray) -> None:
         self._gaps = ChunkedEvidence(entries[np.argsort(entries["position"], kind="stable")])
-        self._is_empty, self._last_position = not len(entries), ()
+        self._is_empty = not len(entries)
+        self._last_position = ()
 
     def observe(self, batches: np.ndarray) -> None:
         self._gaps.observe(batches)
@@ -162,11 +164,9 @@ class _SegmentEvidence(BatchObserver[IntervalEvidence]):
         )
 
     def result(self) -> IntervalEvidence:
-        return (
-            IntervalEvidence(longest_unindexed_bytes=self._last_position)
-            if self._is_empty
-            else self._gaps.result()
-        )
+        if self._is_empty:
+            return IntervalEvidence(longest_unindexed_bytes=self._last_position)
+        return self._gaps.result()
 
 
 def _segment_evidence(segment: Segment) -> _SegmentEvidence | None:

@@ -14,8 +14,10 @@ from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
 
 MIN_BLOCKS = 8  # with fewer blocks only the costs give a range
-RESAMPLES, SEED = 400, 1
-BLOCKS, MIN_BLOCK_BATCHES = 40, 16
+RESAMPLES = 400
+SEED = 1
+BLOCKS = 40
+MIN_BLOCK_BATCHES = 16
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,8 @@ def estimate_gain(
     blocks = _blocks(measurement, (current.interval_bytes, other.interval_bytes))
     share = current.index_share - other.index_share
     means = (current.row["headers_mean"] - other.row["headers_mean"],) * 2
-    p99s, shares = (
-        (int(current.row["headers_p99"]) - int(other.row["headers_p99"]),) * 2,
-        (share, share),
-    )
+    p99s = (int(current.row["headers_p99"]) - int(other.row["headers_p99"]),) * 2
+    shares = (share, share)
     if len(blocks) >= MIN_BLOCKS:
         means, p99s, shares = _draw_ranges(blocks)
         points = (current.row["entries"] - other.row["entries"]) / measurement.log_bytes
@@ -88,7 +88,8 @@ def estimate_gain(
 
 def _price_range(headers: Sequence[float], typical: float, header_us: Range) -> Range:
     """Returns the µs for a difference in headers, as the widest range of costs and draws."""
-    low, high = min(headers[0], typical), max(headers[1], typical)
+    low = min(headers[0], typical)
+    high = max(headers[1], typical)
     ends = [count * us for count in (low, high) for us in (header_us.low, header_us.high)]
     return Range(min(ends), typical * header_us.typical, max(ends))
 

@@ -32,7 +32,8 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writer.roll_reason import CAUSES
 
 INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
-DAY_MS, GIB = 86_400_000, 1 << 30
+DAY_MS = 86_400_000
+GIB = 1 << 30
 INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 

@@ -159,7 +159,8 @@ def _compute(
         parts.sweep()[0]
         for parts in (index_cost.parts, index_cost.every_offset, index_cost.timestamps)
     )
-    mean, p99 = float(row["headers_mean"]), float(row["headers_p99"])
+    mean = float(row["headers_mean"])
+    p99 = float(row["headers_p99"])
     reads = sweep.mean(index_cost.cold.counts[0]), sweep.quantile(index_cost.cold.counts[0], 0.99)
     index_reads = _index_reads(
         int(row["entries"]) // max(1, index_cost.parts.segments), costs.read_ahead_bytes

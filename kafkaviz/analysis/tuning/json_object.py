@@ -121,7 +121,8 @@ def _log_object(case: TuningCase) -> dict:
 
 
 def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
-    today, index = case.today, case.measurement.parts.index_of(case.today.interval_bytes)
+    today = case.today
+    index = case.measurement.parts.index_of(case.today.interval_bytes)
     result = {
         SETTING: today.interval_bytes,
         "interval_source": str(today.interval_source),
@@ -173,7 +174,8 @@ def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] 
 
 
 def _index_size_object(outcome: IndexSizeOutcome, costs: LookupCosts) -> dict:
-    warm, plain = outcome.search(), outcome.search(warm=False)
+    warm = outcome.search()
+    plain = outcome.search(warm=False)
     return {
         "segment_index_bytes": outcome.index_bytes,
         "offset_slots": outcome.offset_slots,

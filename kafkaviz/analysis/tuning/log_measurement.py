@@ -11,7 +11,8 @@ from kafkaviz.analysis.sweep import SweepParts
 from kafkaviz.messages import Message
 from kafkaviz.simulate.config import LogConfig
 
-SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
+SETTING = "index.interval.bytes"
+BROKER_SETTING = "log.index.interval.bytes"
 FETCH_BYTES = 1 << 20  # default of max.partition.fetch.bytes
 
 

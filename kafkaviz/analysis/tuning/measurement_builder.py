@@ -192,7 +192,8 @@ def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasuremen
 
 
 def _kept_sizes(measurements: Sequence[LogMeasurement]) -> tuple[np.ndarray, ...]:
-    sizes, count = [], 0
+    sizes = []
+    count = 0
     for segment in (segment for measurement in measurements for segment in measurement.sizes):
         if count and count + len(segment) > KEPT_BATCHES:
             break

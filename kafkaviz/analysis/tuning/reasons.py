@@ -71,10 +71,8 @@ def standing_reasons(
     costs: LookupCosts,
 ) -> tuple[Reason, ...]:
     reasons = []
-    least_batch_bytes, all_indexed = (
-        measurement.parts.least_batch_bytes,
-        measurement.parts.batches - measurement.parts.segments,
-    )
+    least_batch_bytes = measurement.parts.least_batch_bytes
+    all_indexed = measurement.parts.batches - measurement.parts.segments
     entries = int(current.row["entries"])
     if all_indexed and entries >= MOSTLY_INDEXED * all_indexed:
         is_default = current.interval_bytes == LogConfig().index_interval_bytes

@@ -68,10 +68,8 @@ def recommend(
     if not measurement.parts.batches:
         return None
     by_interval = {cost.interval_bytes: cost for cost in compute_costs(measurement, costs, budgets)}
-    current, replay = (
-        compute_current_cost(measurement, costs, today.interval_bytes, budgets),
-        by_interval[today.interval_bytes],
-    )
+    current = compute_current_cost(measurement, costs, today.interval_bytes, budgets)
+    replay = by_interval[today.interval_bytes]
     # if the existing index differs from the replay, a replay of other intervals predicts nothing
     is_known = not (today.is_coarse or index_differs(measurement))
     choices = (
@@ -82,7 +80,8 @@ def recommend(
     best = _best(choices, replay, budgets, is_bound=bool(upper_bounds(measurement, today, costs)))
     gain = estimate_gain(measurement, costs, replay, best, budgets)
     if is_known and exceeded_budgets(best, budgets):
-        is_change, verdict_reasons = False, (_unmeetable(best, budgets),)
+        is_change = False
+        verdict_reasons = (_unmeetable(best, budgets),)
     else:
         is_change, verdict_reasons = _worth(
             replay, best, gain, measurement=measurement, today=today, budgets=budgets
@@ -126,11 +125,9 @@ def _best(
     if not stated_budgets and not is_bound:
         return current
     best = within_budgets[0] if stated_budgets.keys() == {"index"} else within_budgets[-1]
-    return (
-        current
-        if best.row["index_bytes"] == current.row["index_bytes"] and current in within_budgets
-        else best
-    )
+    if best.row["index_bytes"] == current.row["index_bytes"] and current in within_budgets:
+        return current
+    return best
 
 
 def _overrun(cost: IntervalCost, budgets: Budgets) -> float:

@@ -60,8 +60,10 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
         )
         self._cold = ColdSweeper(intervals, by_base_offset=by_base_offset)
         self._index_sweeper = index_sweeper
-        self._columns, self._statistics = sweep.ColumnsBuilder(), _StatisticsBuilder()
-        self._current_interval_bytes, self._report_share = current_interval_bytes, report_share
+        self._columns = sweep.ColumnsBuilder()
+        self._statistics = _StatisticsBuilder()
+        self._current_interval_bytes = current_interval_bytes
+        self._report_share = report_share
         observers: tuple[BatchObserver[Any] | None, ...] = (
             self._base_offsets,
             self._every_offset,
@@ -85,11 +87,9 @@ class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
             return None
         columns = self._columns.result()
         followers = self._followers.result() if self._followers else None
-        parts, every_offset, cold = (
-            self._base_offsets.result(),
-            self._every_offset.result(),
-            self._cold.result(),
-        )
+        parts = self._base_offsets.result()
+        every_offset = self._every_offset.result()
+        cold = self._cold.result()
         self._report_share(0.8)
         timestamps = times.sweep_columns(
             columns, self._by_batch.result() if self._by_batch else parts
@@ -142,14 +142,14 @@ class _StatisticsBuilder(BatchObserver[_Statistics]):
     def __init__(self) -> None:
         self._batches = self._data_batches = self._single_batches = self._legacy_batches = 0
         self._log_bytes = 0
-        self._least_ms, self._most_ms = np.iinfo(np.int64).max, 0
+        self._least_ms = np.iinfo(np.int64).max
+        self._most_ms = 0
 
     def observe(self, batches: np.ndarray) -> None:
-        data, times_ms = batches[~is_control(batches)], batches["max_timestamp_ms"]
-        self._batches, self._data_batches = (
-            self._batches + len(batches),
-            self._data_batches + len(data),
-        )
+        data = batches[~is_control(batches)]
+        times_ms = batches["max_timestamp_ms"]
+        self._batches = self._batches + len(batches)
+        self._data_batches = self._data_batches + len(data)
         self._single_batches += int((data["base_offset"] == data["last_offset"]).sum())
         self._legacy_batches += int((batches["magic"] < MAGIC_2).sum())
         self._log_bytes += int(batches["size_bytes"].sum(dtype=np.int64))

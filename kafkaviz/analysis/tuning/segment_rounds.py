@@ -80,7 +80,8 @@ class LogRound:
 
 def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) -> LogRound | None:
     """Returns a log's first batches, as many as a round takes; None for a log without a batch."""
-    pieces, count = [], 0
+    pieces = []
+    count = 0
     for chunk in chunks:
         pieces.append(chunk.rows[["append", *COLUMNS]].copy())
         count += len(chunk.rows)
@@ -137,7 +138,8 @@ def close_segments(
     settings["segment_bytes"] = config.segment_bytes
     settings["most_ms"] = config.most_segment_ms - round(mean_jitter_ms(config))
     settings["index_interval_bytes"] = config.index_interval_bytes
-    settings["offset_slots"], settings["time_slots"] = config.offset_slots, config.usable_time_slots
+    settings["offset_slots"] = config.offset_slots
+    settings["time_slots"] = config.usable_time_slots
     settings["per_append"] = per_append
     settings["next_offset"] = round_of_log.next_offset
     settings["next_ms"] = round_of_log.next_ms
@@ -170,21 +172,41 @@ def _close_segments(
         scans: the state of one scan, which continues from lookup to lookup while they start at the
             same entry.
     """
-    limit, scan = settings[0], scans[0]
-    sizes, newest = batches[SIZE_BYTES], batches[MAX_TIMESTAMP_MS]
-    count, number, offset_shift, shift_ms = 0, 0, 0, 0
-    base_offset, created_ms = batches[BASE_OFFSET, 0], batches[NOW_MS, 0]
-    log_bytes, rows_in, since_entry, offset_entries, time_entries = 0, 0, 0, 0, 0
-    reference_ms, newest_ms, last_time_ms = -1, -1, -1
-    is_new, is_round_done = True, False
+    limit = settings[0]
+    scan = scans[0]
+    sizes = batches[SIZE_BYTES]
+    newest = batches[MAX_TIMESTAMP_MS]
+    count = 0
+    number = 0
+    offset_shift = 0
+    shift_ms = 0
+    base_offset = batches[BASE_OFFSET, 0]
+    created_ms = batches[NOW_MS, 0]
+    log_bytes = 0
+    rows_in = 0
+    since_entry = 0
+    offset_entries = 0
+    time_entries = 0
+    reference_ms = -1
+    newest_ms = -1
+    last_time_ms = -1
+    is_new = True
+    is_round_done = False
     # start of lookups: the batch's number in its segment, its position, its row in the round; and
     # the same for the next header of the current scan
-    start_number, start_position, start_row = 0, 0, 0
-    next_number, next_position, next_row = 0, 0, 0
-    headers, log_reads = 0, 0
+    start_number = 0
+    start_position = 0
+    start_row = 0
+    next_number = 0
+    next_position = 0
+    next_row = 0
+    headers = 0
+    log_reads = 0
     while True:
-        start, end = (append_ends[number - 1] if number else 0), append_ends[number]
-        append_bytes, append_ms = 0, -1
+        start = append_ends[number - 1] if number else 0
+        end = append_ends[number]
+        append_bytes = 0
+        append_ms = -1
         for row in range(start, end):
             append_bytes += sizes[row]
             append_ms = max(append_ms, newest[row])
@@ -206,25 +228,40 @@ def _close_segments(
             )
         if cause:
             segment = segments[count]
-            segment.cause, segment.batches, segment.log_bytes = cause, rows_in, log_bytes
+            segment.cause = cause
+            segment.batches = rows_in
+            segment.log_bytes = log_bytes
             segment.offset_entries = offset_entries
             segment.time_entries = time_entries + (1 if newest_ms > last_time_ms else 0)
             segment.open_ms = now_ms - created_ms
-            segment.headers, segment.log_reads = headers, log_reads
+            segment.headers = headers
+            segment.log_reads = log_reads
             count += 1
             if is_round_done or count == len(segments):
                 return count
-            base_offset, created_ms = batches[BASE_OFFSET, start] + offset_shift, now_ms
-            log_bytes, rows_in, since_entry, offset_entries, time_entries = 0, 0, 0, 0, 0
-            reference_ms, newest_ms, last_time_ms = -1, -1, -1
+            base_offset = batches[BASE_OFFSET, start] + offset_shift
+            created_ms = now_ms
+            log_bytes = 0
+            rows_in = 0
+            since_entry = 0
+            offset_entries = 0
+            time_entries = 0
+            reference_ms = -1
+            newest_ms = -1
+            last_time_ms = -1
             is_new = True
             continue
         if append_bytes > limit.segment_bytes:
             return -1
         if is_new:
-            start_number, start_position, start_row = 0, 0, start
-            next_number, next_position, next_row = 0, 0, start
-            headers, log_reads = 0, 0
+            start_number = 0
+            start_position = 0
+            start_row = start
+            next_number = 0
+            next_position = 0
+            next_row = start
+            headers = 0
+            log_reads = 0
             begin_scan(scan, 0)
             first_ms = newest[start] + shift_ms if newest[start] >= 0 else newest[start]
             reference_ms = append_ms if limit.per_append else first_ms
@@ -235,7 +272,8 @@ def _close_segments(
             for each in range(row, stop):
                 newest_ms = max(newest_ms, newest[each] + shift_ms if newest[each] >= 0 else -1)
             is_indexed = since_entry > limit.index_interval_bytes
-            entry_number, entry_position = rows_in, log_bytes
+            entry_number = rows_in
+            entry_position = log_bytes
             if is_indexed:
                 if offset_entries >= limit.offset_slots or time_entries >= limit.time_slots:
                     return -1
@@ -249,10 +287,14 @@ def _close_segments(
                     each == stop - 1 and batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
                 )
                 if is_indexed and is_own:  # its key is the batch's only offset
-                    start_number, start_position, start_row = entry_number, entry_position, row
+                    start_number = entry_number
+                    start_position = entry_position
+                    start_row = row
                 if scan.start != start_position:
                     begin_scan(scan, start_position)
-                    next_number, next_position, next_row = start_number, start_position, start_row
+                    next_number = start_number
+                    next_position = start_position
+                    next_row = start_row
                 while next_number <= rows_in:
                     touch_header(scan, next_position, limit.header_bytes, limit.window_pages)
                     next_position += sizes[next_row]
@@ -264,10 +306,13 @@ def _close_segments(
                 since_entry += sizes[each]
                 rows_in += 1
             if is_indexed:
-                start_number, start_position, start_row = entry_number, entry_position, row
+                start_number = entry_number
+                start_position = entry_position
+                start_row = row
             row = stop
         number += 1
         if number == len(append_ends):
-            number, is_round_done = 0, True
+            number = 0
+            is_round_done = True
             offset_shift += limit.next_offset
             shift_ms += min(limit.next_ms, limit.most_shift_ms - shift_ms)

@@ -150,7 +150,8 @@ def _open_partition(
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
     assumed_release = assume_release(None if version else paths.broker_around(path), version)
-    kafka_version, release = version or assumed_release.version, assumed_release.release
+    kafka_version = version or assumed_release.version
+    release = assumed_release.release
     segments = [segment for segment in partition.live if base_offset in (None, segment.base_offset)]
     if not segments:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")

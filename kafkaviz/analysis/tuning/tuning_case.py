@@ -16,7 +16,11 @@ from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, release_behavi
 
 # the settings that limit a segment
 BROKER_SETTINGS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")
-PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
+PARTITION = "partition"
+TOPIC = "topic"
+BROKER = "broker"
+LOG = "log"
+WORKLOAD = "workload"
 
 ChunkFactory = Callable[[], Iterable[AppendChunk]]
 
@@ -52,11 +56,9 @@ class TuningCase:
     def index_share(self) -> float:
         """Size of both indexes today, as a share of the log."""
         current_cost = self.measurement.current_cost(self.today.interval_bytes)
-        return (
-            int(current_cost.parts.index_bytes[0]) / self.measurement.log_bytes
-            if self.measurement.log_bytes
-            else 0.0
-        )
+        if self.measurement.log_bytes:
+            return int(current_cost.parts.index_bytes[0]) / self.measurement.log_bytes
+        return 0.0
 
     def measurement_at(self, interval_bytes: int) -> LogMeasurement:
         """Returns the measurement for adding to others of that interval.
@@ -64,11 +66,9 @@ class TuningCase:
         It has the case's own indexes if they have that interval, and otherwise those of the replay.
         """
         is_own = self.today.interval_bytes == interval_bytes
-        return (
-            self.measurement
-            if is_own
-            else replace(self.measurement, index_cost=self.measurement.replay_cost(interval_bytes))
-        )
+        if is_own:
+            return self.measurement
+        return replace(self.measurement, index_cost=self.measurement.replay_cost(interval_bytes))
 
 
 @dataclass(frozen=True)

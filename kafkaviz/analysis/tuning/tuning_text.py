@@ -38,18 +38,17 @@ def format_us(value: float) -> str:
         return "< 0.1 µs"
     if abs(value) < 9.95:
         return f"{value:.1f} µs"
-    return (
-        f"{value:.0f} µs"
-        if abs(value) < 999.5
-        else f"{value / 1000:.1f} ms"
-        if abs(value) < 999_500
-        else f"{value / 1e6:.1f} s"
-    )
+    if abs(value) < 999.5:
+        return f"{value:.0f} µs"
+    if abs(value) < 999_500:
+        return f"{value / 1000:.1f} ms"
+    return f"{value / 1e6:.1f} s"
 
 
 def format_us_range(value: Range) -> Message:
     """Returns a range such as "42 µs (34 to 92 µs)"."""
-    low, high = format_us(value.low), format_us(value.high)
+    low = format_us(value.low)
+    high = format_us(value.high)
     if low.split()[1] == high.split()[1]:
         low = low.split()[0]
     return message("tuning_reason.range", us=format_us(value.typical), low=low, high=high)
@@ -120,13 +119,16 @@ def _describe_saving(saving: Range) -> Message:
 
 
 def _describe_budget(values: Mapping) -> Message:
-    cost, budgets, exceeded, costs = (
-        values["at"],
-        values["budgets"],
-        values["missed"],
-        values["costs"],
-    )
-    origin = "calibrated" if costs.calibrated else "modelled" if costs.reads_once else "measured"
+    cost = values["at"]
+    budgets = values["budgets"]
+    exceeded = values["missed"]
+    costs = values["costs"]
+    if costs.calibrated:
+        origin = "calibrated"
+    elif costs.reads_once:
+        origin = "modelled"
+    else:
+        origin = "measured"
     lookup = {
         "headers": int(cost.row["headers_p99"]),
         "p99": format_us_range(cost.p99_us),
@@ -206,13 +208,11 @@ def _describe_unmeetable(values: Mapping) -> Message:
 
 def _format_cores(value: float) -> str:
     """Formats a number of cores: "0.50", or below 0.01 with one significant digit, "0.0001"."""
-    return (
-        f"{value:.2f}"
-        if value >= 0.01 or value <= 0
-        else f"{value:.1g}"
-        if value >= 0.0001
-        else "< 0.0001"
-    )
+    if value >= 0.01 or value <= 0:
+        return f"{value:.2f}"
+    if value >= 0.0001:
+        return f"{value:.1g}"
+    return "< 0.0001"
 
 
 def format_amount(name: str, value: float) -> str:
@@ -221,13 +221,11 @@ def format_amount(name: str, value: float) -> str:
     Args:
         name: "p99", "cold-p99", "cores" or "index".
     """
-    return (
-        _format_cores(value)
-        if name == "cores"
-        else format_share(value)
-        if name == "index"
-        else format_us(value)
-    )
+    if name == "cores":
+        return _format_cores(value)
+    if name == "index":
+        return format_share(value)
+    return format_us(value)
 
 
 def _describe_smaller(values: Mapping) -> Message:
@@ -252,7 +250,8 @@ def _describe_tiered(values: Mapping) -> Message:
 
 
 def _describe_cold(values: Mapping) -> Message:
-    cost, costs = values["at"], values["costs"]
+    cost = values["at"]
+    costs = values["costs"]
     return message(
         "tuning_reason.cold",
         index=cost.index_reads,
@@ -292,7 +291,8 @@ def _describe_other_index(values: Mapping, spacing: str) -> Message:
 
 
 def _describe_topics(values: Mapping) -> Message:
-    changed_intervals, topics = values["changing"], values["topics"]
+    changed_intervals = values["changing"]
+    topics = values["topics"]
     if not changed_intervals:
         return message(
             "tuning_reason.topic_none" if topics == 1 else "tuning_reason.topics_none",

@@ -26,17 +26,16 @@ def open_workload(target: str, version: str | None, overrides: dict[str, str]) -
     text = version or workload.kafka_version
     is_typed = any(config_def.setting(name).name == SETTING for name in overrides)
     is_own = SETTING in dict(workload.settings)
-    source = (
-        message("setting_source.typed", name=SETTING)
-        if is_typed
-        else message("setting_source.of_workload", name=SETTING)
-        if is_own
-        else message(
+    if is_typed:
+        source = message("setting_source.typed", name=SETTING)
+    elif is_own:
+        source = message("setting_source.of_workload", name=SETTING)
+    else:
+        source = message(
             "setting_source.named",
             name=SETTING,
             source=message("setting_source.default", release=text),
         )
-    )
     by_base_offset = versions.search_profile(text).by_base_offset
     per_append = plan.behaviour.per_append
     builder = MeasurementBuilder(

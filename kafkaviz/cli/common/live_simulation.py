@@ -33,7 +33,8 @@ def live(plan: SimulationPlan, out: Path, inputs: tuple[Path, ...], *, clean: bo
     appends = plan.chunks()
     # a codec that the release does not know is reported before anything is written
     appends = chain(list(islice(appends, 1)), appends)
-    logs, started_s = DiskLogs(out / plan.directory), time.monotonic()
+    logs = DiskLogs(out / plan.directory)
+    started_s = time.monotonic()
     run = Run(plan, logs)
     live_directory = _LiveDirectory(run, logs, out)
     with _stop_signal() as wait, translate_os_errors(out):
@@ -63,7 +64,8 @@ def pace(
         wait: called with seconds; returns True to stop.
     """
     for chunk in chunks:
-        rows, position = chunk.rows, 0
+        rows = chunk.rows
+        position = 0
         ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
         while position < len(rows):
             due = int(np.searchsorted(rows["now_ms"], now_ms(), "right"))
@@ -83,7 +85,9 @@ class _LiveDirectory:
     """A simulation run, and the directory that is kept up to date with it."""
 
     def __init__(self, run: Run, logs: DiskLogs, out: Path) -> None:
-        self._run, self._logs, self._out = run, logs, out
+        self._run = run
+        self._logs = logs
+        self._out = out
         self._event_count = self._last_base_offset = 0
 
     def bring_up_to_date(self) -> None:
@@ -122,7 +126,8 @@ def _stop_signal() -> Generator[Callable[[float], bool]]:
 
     The signals raise nothing, so that no append is left half written.
     """
-    signals, handlers = [], {}
+    signals = []
+    handlers = {}
 
     def wait(seconds: float) -> bool:
         time.sleep(0 if signals else seconds)

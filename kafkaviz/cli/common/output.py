@@ -16,7 +16,8 @@ from kafkaviz.messages import Message, Text, language, render
 
 PIPED_WIDTH = 118  # columns of a line if the output is not a terminal
 # Narrower lines break names; wider ones are hard to read.
-MIN_WIDTH, MAX_WIDTH = 60, 160
+MIN_WIDTH = 60
+MAX_WIDTH = 160
 # The version of each JSON form. Raise it when a field is removed, renamed or changes its meaning,
 # not when a field is added.
 SCHEMAS = {
@@ -120,13 +121,17 @@ def wrap(
 
 
 def _wrap_wide(line: str, start: str, indent: str, width: int) -> Iterator[str]:
-    row, room = start, width - _display_width(start)
+    row = start
+    room = width - _display_width(start)
     for unit in re.findall(_BREAKABLE, line):
         if _display_width(unit.rstrip()) > room and row.strip() != start.strip():
             yield row.rstrip()
-            row, start, room = indent, "", width - len(indent)
+            row = indent
+            start = ""
+            room = width - len(indent)
             unit = unit.lstrip()
-        row, room = row + unit, room - _display_width(unit)
+        row = row + unit
+        room = room - _display_width(unit)
     yield row.rstrip()
 
 

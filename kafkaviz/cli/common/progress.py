@@ -8,7 +8,9 @@ from kafkaviz import units
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Text, say
 
-LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0  # on a terminal; elsewhere
+# on a terminal; elsewhere
+LINE_EVERY_S = 0.2
+PLAIN_EVERY_S = 5.0
 
 
 class ProgressLine:
@@ -49,13 +51,16 @@ class ByteProgress:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._sizes: Mapping[str, int] = {}
         self._total_bytes = 0
-        self._line, self._clock = ProgressLine(), clock
+        self._line = ProgressLine()
+        self._clock = clock
         self._interval_s = LINE_EVERY_S if self._line.is_terminal else PLAIN_EVERY_S
         self._started_s = self._shown_s = clock()
-        self._before_bytes, self._source = 0, ""
+        self._before_bytes = 0
+        self._source = ""
 
     def expect(self, sizes: Mapping[str, int]) -> None:
-        self._sizes, self._total_bytes = sizes, sum(sizes.values())
+        self._sizes = sizes
+        self._total_bytes = sum(sizes.values())
 
     def show(self, source: str, share: float) -> None:
         """Shows the progress; all sources shown before this one count as read.

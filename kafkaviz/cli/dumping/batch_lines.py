@@ -45,7 +45,8 @@ def count_readable(batches: np.ndarray) -> int:
 def fatal_line(row: np.ndarray) -> tuple[np.ndarray, JavaException]:
     """Returns the printed part of one batch's line, and the exception that ends the run."""
     head = _head(row) if row["magic"][0] >= MAGIC_2 else _legacy_head(row)
-    magic, position = int(row["magic"][0]), int(row["position"][0])
+    magic = int(row["magic"][0])
+    position = int(row["position"][0])
     what = (
         f"Invalid magic used in LegacyRecord: {magic}"
         if magic < 0
@@ -59,10 +60,8 @@ def last_sequence(batches: np.ndarray) -> np.ndarray:
 
     After the largest int, sequences continue from 0.
     """
-    base, delta = (
-        batches["base_sequence"].astype("i8"),
-        batches["last_offset"] - batches["base_offset"],
-    )
+    base = batches["base_sequence"].astype("i8")
+    delta = batches["last_offset"] - batches["base_offset"]
     sequence = np.where(base > 2**31 - 1 - delta, delta - (2**31 - 1 - base) - 1, base + delta)
     return np.where(base == -1, -1, sequence.astype("i4"))
 

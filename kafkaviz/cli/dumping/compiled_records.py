@@ -17,29 +17,24 @@ from kafkaviz.format.batch_records import record_sequence
 from kafkaviz.format.record import MIN_BYTES, ROW, take_header, take_record
 
 DONE, NEEDS_ROOM, OTHER = range(3)
-ROOM_BYTES, ROOM_GAPS = 8 << 20, 1 << 16
+ROOM_BYTES = 8 << 20
+ROOM_GAPS = 1 << 16
 
 
 def _bytes(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), np.uint8)
 
 
-_OFFSET, _CREATE, _APPEND = (
-    _bytes("| offset: "),
-    _bytes(" CreateTime: "),
-    _bytes(" LogAppendTime: "),
-)
-_KEY_SIZE, _VALUE_SIZE, _SEQUENCE = (
-    _bytes(" keySize: "),
-    _bytes(" valueSize: "),
-    _bytes(" sequence: "),
-)
-_HEADERS, _KEY, _PAYLOAD, _END = (
-    _bytes(" headerKeys: ["),
-    _bytes(" key: "),
-    _bytes(" payload: "),
-    _bytes("]"),
-)
+_OFFSET = _bytes("| offset: ")
+_CREATE = _bytes(" CreateTime: ")
+_APPEND = _bytes(" LogAppendTime: ")
+_KEY_SIZE = _bytes(" keySize: ")
+_VALUE_SIZE = _bytes(" valueSize: ")
+_SEQUENCE = _bytes(" sequence: ")
+_HEADERS = _bytes(" headerKeys: [")
+_KEY = _bytes(" key: ")
+_PAYLOAD = _bytes(" payload: ")
+_END = _bytes("]")
 _WORDS_BYTES = (
     sum(
         map(
@@ -142,7 +137,9 @@ def write_large(
     Args:
         byte_range: the range of data that holds the decompressed records.
     """
-    (position, end), remaining, row = byte_range, int(batch["record_count"]), np.zeros(1, ROW)
+    position, end = byte_range
+    remaining = int(batch["record_count"])
+    row = np.zeros(1, ROW)
     batches = np.asarray(batch).reshape(1)
     if not _is_plain(batches, data, position, end, compressed, prints, row):
         return
@@ -181,7 +178,9 @@ def _is_plain(
     table: np.ndarray,
 ) -> bool:
     """Returns whether every record of a batch is in order and holds text."""
-    batch, row, position = batches[0], table[0], start
+    batch = batches[0]
+    row = table[0]
+    position = start
     if batch.record_count < 0 or batch.attributes & CONTROL:
         return False
     for _ in range(batch.record_count):
@@ -211,7 +210,11 @@ def _write_some(
     Returns:
         Position, records, bytes and gaps used, last offset, bytes needed.
     """
-    batch, row, out_position, used_gaps, count = batches[0], table[0], 0, 0, 0
+    batch = batches[0]
+    row = table[0]
+    out_position = 0
+    used_gaps = 0
+    count = 0
     while count < remaining:
         _, record_end, _, _ = take_record(data, position, end, compressed, row)
         needed = _LINE_BYTES + 2 * (record_end - position)
@@ -219,14 +222,13 @@ def _write_some(
             return position, count, out_position, used_gaps, last_offset, needed
         offset = batch.base_offset + row.offset_delta
         if offset != last_offset + 1:
-            gaps[used_gaps, 0], gaps[used_gaps, 1] = last_offset, offset
+            gaps[used_gaps, 0] = last_offset
+            gaps[used_gaps, 1] = offset
             used_gaps += 1
-        out_position, last_offset, position, count = (
-            _line(batch, offset, data, row, prints, out, out_position),
-            offset,
-            record_end,
-            count + 1,
-        )
+        out_position = _line(batch, offset, data, row, prints, out, out_position)
+        last_offset = offset
+        position = record_end
+        count = count + 1
     return position, count, out_position, used_gaps, last_offset, 0
 
 
@@ -254,11 +256,13 @@ def _write(
     table: np.ndarray,
 ) -> tuple[int, int, int, int, int]:
     for place in range(len(batches)):
-        start, end = starts[place], ends[place]
+        start = starts[place]
+        end = ends[place]
         if end < start or batches[place].attributes & CONTROL:
             return place, OTHER, out_position, used_gaps, last_offset
         records = _most_records(batches[place].record_count, end - start)
-        line_start, line_end = line_ends[place], line_ends[place + 1]
+        line_start = line_ends[place]
+        line_end = line_ends[place + 1]
         room = line_end - line_start + 2 * (end - start) + records * _LINE_BYTES
         if out_position + room > len(out) or used_gaps + records > len(gaps):
             return place, NEEDS_ROOM, out_position, used_gaps, last_offset
@@ -303,7 +307,8 @@ def _records(
     Returns:
         Bytes used, gaps used, last offset. The first is -1 if this module does not print the batch.
     """
-    row, position = table[0], start
+    row = table[0]
+    position = start
     if batch.record_count < 0:
         return -1, used_gaps, last_offset
     for _ in range(batch.record_count):
@@ -312,13 +317,12 @@ def _records(
             return -1, used_gaps, last_offset
         offset = batch.base_offset + row.offset_delta
         if offset != last_offset + 1:
-            gaps[used_gaps, 0], gaps[used_gaps, 1] = last_offset, offset
+            gaps[used_gaps, 0] = last_offset
+            gaps[used_gaps, 1] = offset
             used_gaps += 1
-        out_position, last_offset, position = (
-            _line(batch, offset, data, row, prints, out, out_position),
-            offset,
-            record_end,
-        )
+        out_position = _line(batch, offset, data, row, prints, out, out_position)
+        last_offset = offset
+        position = record_end
     if batch.record_count > 0 and position < end:
         return -1, used_gaps, last_offset
     return out_position, used_gaps, last_offset
@@ -403,7 +407,8 @@ def _is_text(data: np.ndarray, row: np.record, prints: bool) -> bool:
         position = value + max(value_size, 0)
     if not prints:
         return True
-    key, value = row.key_position, row.value_position
+    key = row.key_position
+    value = row.value_position
     return is_utf8(data, key, key + max(row.key_size_bytes, 0)) and is_utf8(
         data, value, value + max(row.value_size_bytes, 0)
     )
@@ -421,19 +426,28 @@ def is_utf8(data: np.ndarray, start: int, end: int) -> bool:
         if lead < 0x80:
             position += 1
             continue
-        more_bytes = (
-            1
-            if 0xC2 <= lead <= 0xDF
-            else 2
-            if 0xE0 <= lead <= 0xEF
-            else 3
-            if 0xF0 <= lead <= 0xF4
-            else 0
-        )
+        if 0xC2 <= lead <= 0xDF:
+            more_bytes = 1
+        elif 0xE0 <= lead <= 0xEF:
+            more_bytes = 2
+        elif 0xF0 <= lead <= 0xF4:
+            more_bytes = 3
+        else:
+            more_bytes = 0
         if more_bytes == 0 or position + more_bytes >= end:
             return False
-        least = 0xA0 if lead == 0xE0 else 0x90 if lead == 0xF0 else 0x80
-        most = 0x9F if lead == 0xED else 0x8F if lead == 0xF4 else 0xBF
+        if lead == 0xE0:
+            least = 0xA0
+        elif lead == 0xF0:
+            least = 0x90
+        else:
+            least = 0x80
+        if lead == 0xED:
+            most = 0x9F
+        elif lead == 0xF4:
+            most = 0x8F
+        else:
+            most = 0xBF
         if not least <= data[position + 1] <= most:
             return False
         for place in range(2, more_bytes + 1):

@@ -18,7 +18,10 @@ class Console:
     """stdout and stderr; a message on stderr comes after all that was printed before it."""
 
     def __init__(self, out: BinaryIO, err: BinaryIO) -> None:
-        self._out, self._err, self._pending, self._pending_bytes = out, err, [], 0
+        self._out = out
+        self._err = err
+        self._pending = []
+        self._pending_bytes = 0
 
     def write(self, part: bytes | memoryview) -> None:
         """Prints bytes unchanged; the caller must not change an array afterwards."""
@@ -41,7 +44,8 @@ class Console:
 
     def _hand_on(self) -> None:
         data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
-        self._pending, self._pending_bytes = [], 0
+        self._pending = []
+        self._pending_bytes = 0
         try:
             self._out.write(_escape_for_terminal(self._out, data))
             self._out.flush()

@@ -124,11 +124,9 @@ class FileChecker:
 
     def _context(self, directory: Path) -> tuple[Partition, PartitionFacts]:
         if directory != self._directory:
-            self._directory, self._partition_facts, self._segment_result = (
-                directory,
-                _open_around(directory),
-                None,
-            )
+            self._directory = directory
+            self._partition_facts = _open_around(directory)
+            self._segment_result = None
         return cast("tuple[Partition, PartitionFacts]", self._partition_facts)
 
 

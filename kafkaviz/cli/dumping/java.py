@@ -12,7 +12,8 @@ _LONG = re.compile(r"[+-]?[0-9]+")
 
 def string_hash(text: str) -> int:
     """Returns Java's String.hashCode as an unsigned 32-bit number."""
-    units, value = text.encode("utf-16-be", "surrogatepass"), 0
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
     for high, low in zip(units[::2], units[1::2], strict=True):
         value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
     return value

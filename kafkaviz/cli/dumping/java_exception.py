@@ -46,13 +46,11 @@ class JavaException(Exception):
         fault: KafkavizError | None = None,
     ) -> None:
         super().__init__(message)
-        self.java_class, self.message, self.causes, self.position, self.fault = (
-            java_class,
-            message,
-            causes,
-            position,
-            fault,
-        )
+        self.java_class = java_class
+        self.message = message
+        self.causes = causes
+        self.position = position
+        self.fault = fault
 
     def text(self) -> str:
         """Returns the JVM's output on stderr, without stack frames."""

@@ -23,7 +23,8 @@ def dump_offset_index(
     base_offset, has_base_offset = _base_offset(path, console)
     data = records_file.content(path)
     slots = offset_index.parse(data)
-    index, count = offset_entries.read(path, base_offset), offset_index.count_entries(slots)
+    index = offset_entries.read(path, base_offset)
+    count = offset_index.count_entries(slots)
     if _prints(options) and count:
         columns: Columns = {
             "slot": np.arange(count),
@@ -52,7 +53,8 @@ def dump_time_index(
     base_offset, has_base_offset = _base_offset(path, console)
     data = records_file.content(path)
     slots = time_index.parse(data)
-    times, count = time_entries.read(path, base_offset), time_index.count_entries(slots)
+    times = time_entries.read(path, base_offset)
+    count = time_index.count_entries(slots)
     if _prints(options) and count:
         columns: Columns = {"slot": np.arange(count), "timestamp_ms": times.timestamps_ms[:count]}
         columns |= {
@@ -165,7 +167,8 @@ def _print_problems(
     try:
         entries.check()
     except JavaException as fault:
-        family, remainder = path.rpartition(".")[2], entries.size_bytes % entry_bytes
+        family = path.rpartition(".")[2]
+        remainder = entries.size_bytes % entry_bytes
         byte_range = (
             (entries.size_bytes - remainder, remainder) if remainder else (0, entries.size_bytes)
         )

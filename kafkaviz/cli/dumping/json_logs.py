@@ -155,8 +155,10 @@ def _print(
 
 
 def _print_problems(row: np.void, console: Console) -> None:
-    rows, byte_range = row.reshape(1), (int(row["position"]), int(row["size_bytes"]))
-    magic, codec_id = int(row["magic"]), int(batch.codec(rows)[0])
+    rows = row.reshape(1)
+    byte_range = (int(row["position"]), int(row["size_bytes"]))
+    magic = int(row["magic"])
+    codec_id = int(batch.codec(rows)[0])
     if not 0 <= magic <= MAGIC_2:
         console.write(problem("batch-bad-magic", *byte_range, f"magic is {magic}"))
     elif codec_id >= len(CODECS):
@@ -174,7 +176,8 @@ def _print_records(
 
     If the batch's checksum is wrong, that is the problem.
     """
-    is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
+    is_control = bool(batch.is_control(row.reshape(1))[0])
+    has_time = row["magic"] != 0
     try:
         for record in iterate(data):
             fields, fault_text = _control(record) if is_control else (None, None)
@@ -192,13 +195,12 @@ def _print_records(
     except NotRead as fault:
         raise CorruptFile(path, int(row["position"]), fault.what) from None
     except CorruptBytes as fault:
-        code = (
-            CRC
-            if not is_valid
-            else "decompress-failed"
-            if exception_names.is_codec_fault(str(fault.what))
-            else "record-malformed"
-        )
+        if not is_valid:
+            code = CRC
+        elif exception_names.is_codec_fault(str(fault.what)):
+            code = "decompress-failed"
+        else:
+            code = "record-malformed"
         console.write(
             problem(
                 code,
@@ -252,7 +254,8 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
     Returns:
         The base offsets, and whether each is known.
     """
-    offsets, is_present = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
+    offsets = batches["base_offset"].copy()
+    is_present = np.ones(len(batches), np.bool_)
     for place in np.flatnonzero(
         (batches["magic"] < MAGIC_2) & (batch.codec(batches) != 0)
     ).tolist():
@@ -272,7 +275,8 @@ def _columns(
 
     A field is null if magic 0 and 1 do not have it, or if its -1 means "none".
     """
-    is_magic_2, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
+    is_magic_2 = batches["magic"] >= MAGIC_2
+    horizon = batch.has_delete_horizon(batches)
     has_sequence = is_magic_2 & (batches["base_sequence"] != -1)
     return {
         "position": batches["position"],

@@ -60,7 +60,8 @@ def render_lines(*parts: Part) -> tuple[np.ndarray, np.ndarray]:
     kinds, texts, columns, mask = _layout(parts)
     count = len(columns)
     text_bytes, starts, ends, word_from, widest_bytes = texts
-    out, line_ends = np.empty(count * widest_bytes, np.uint8), np.empty(count, np.int64)
+    out = np.empty(count * widest_bytes, np.uint8)
+    line_ends = np.empty(count, np.int64)
     size_bytes = _write(kinds, text_bytes, starts, ends, word_from, columns, mask, out, line_ends)
     return out[:size_bytes], line_ends
 
@@ -69,7 +70,8 @@ def _layout(parts: tuple[Part, ...]) -> tuple:
     """Returns the arguments of _write; its matrix has a column per part."""
     kinds = np.array([_kind(part) for part in parts], np.uint8)
     rows = next(len(_column(part)) for part in parts if not isinstance(part, str))
-    columns, mask = np.zeros((rows, len(parts)), np.int64), np.ones((rows, len(parts)), np.bool_)
+    columns = np.zeros((rows, len(parts)), np.int64)
+    mask = np.ones((rows, len(parts)), np.bool_)
     for place, part in enumerate(parts):
         if not isinstance(part, str):
             columns[:, place] = _column(part)
@@ -79,29 +81,29 @@ def _layout(parts: tuple[Part, ...]) -> tuple:
 
 
 def _kind(part: Part) -> int:
-    return (
-        _TEXT
-        if isinstance(part, str)
-        else _WORD
-        if isinstance(part, Word)
-        else _MASKED
-        if isinstance(part, OptionalNumber)
-        else _NUMBER
-    )
+    if isinstance(part, str):
+        return _TEXT
+    if isinstance(part, Word):
+        return _WORD
+    if isinstance(part, OptionalNumber):
+        return _MASKED
+    return _NUMBER
 
 
 def _column(part: Part) -> np.ndarray:
-    return (
-        part.index
-        if isinstance(part, Word)
-        else part.numbers
-        if isinstance(part, OptionalNumber)
-        else cast(np.ndarray, part)
-    )
+    if isinstance(part, Word):
+        return part.index
+    if isinstance(part, OptionalNumber):
+        return part.numbers
+    return cast(np.ndarray, part)
 
 
 def _words(part: Part) -> tuple[str, ...]:
-    return (part,) if isinstance(part, str) else part.words if isinstance(part, Word) else ()
+    if isinstance(part, str):
+        return (part,)
+    if isinstance(part, Word):
+        return part.words
+    return ()
 
 
 @lru_cache(maxsize=64)
@@ -143,7 +145,8 @@ def _write(
     position = 0
     for row in range(len(columns)):
         for place in range(len(kinds)):
-            kind, value = kinds[place], columns[row, place]
+            kind = kinds[place]
+            value = columns[row, place]
             if kind in (_TEXT, _WORD):
                 word = word_from[place] + value
                 for byte in range(starts[word], ends[word]):
@@ -161,7 +164,8 @@ def decimal(value: int, out: np.ndarray, position: int) -> int:
     remaining = np.uint64(value)
     if value < 0:
         out[position] = 45
-        position, remaining = position + 1, np.uint64(0) - remaining
+        position = position + 1
+        remaining = np.uint64(0) - remaining
     digits = 1
     while digits < len(_POWERS) and remaining >= _POWERS[digits]:
         digits += 1
@@ -169,13 +173,13 @@ def decimal(value: int, out: np.ndarray, position: int) -> int:
     while remaining >= np.uint64(100):  # two digits per division, because divisions are slow
         rest = remaining // np.uint64(100)
         pair = np.int64(remaining - rest * np.uint64(100))
-        place, remaining = place - 2, rest
-        out[place], out[place + 1] = _TEN_DIGITS[pair], _UNIT_DIGITS[pair]
+        place = place - 2
+        remaining = rest
+        out[place] = _TEN_DIGITS[pair]
+        out[place + 1] = _UNIT_DIGITS[pair]
     if place - position == 2:
-        out[position], out[position + 1] = (
-            _TEN_DIGITS[np.int64(remaining)],
-            _UNIT_DIGITS[np.int64(remaining)],
-        )
+        out[position] = _TEN_DIGITS[np.int64(remaining)]
+        out[position + 1] = _UNIT_DIGITS[np.int64(remaining)]
     else:
         out[position] = _UNIT_DIGITS[np.int64(remaining)]
     return position + digits

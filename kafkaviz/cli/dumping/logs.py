@@ -16,7 +16,9 @@ from kafkaviz.format.names import BOOTSTRAP
 if TYPE_CHECKING:
     from kafkaviz.cli.dumping.record_lines import RecordLines
 
-END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .checkpoint file
+# the digits in the name of a .checkpoint file
+END_OFFSET = slice(0, 20)
+EPOCH = slice(21, 31)
 
 
 def dump(path: str, options: DumpOptions, console: Console, report: Report) -> None:

@@ -111,7 +111,8 @@ def _entries(
 
     Wrong entries go into the report. An entry whose position holds no batch ends the run.
     """
-    count, printed_count = index.written_count(), 0
+    count = index.written_count()
+    printed_count = 0
     try:
         for slot, last_offset in last_offsets(
             log, index.positions[:count], options.max_message_bytes

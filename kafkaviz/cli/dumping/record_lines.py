@@ -129,9 +129,12 @@ class RecordLines:
     """
 
     def __init__(self, options: DumpOptions, absolute_path: str, report: Report) -> None:
-        self._options, self._absolute_path, self._report = options, absolute_path, report
+        self._options = options
+        self._absolute_path = absolute_path
+        self._report = report
         self._decode = decoder(options) if options.prints else None
-        self._buffer, self._decompressor = LineBuffer(), RunDecompressor()
+        self._buffer = LineBuffer()
+        self._decompressor = RunDecompressor()
         is_text = options.decoder is None and {
             options.key_decoder_class,
             options.value_decoder_class,
@@ -155,7 +158,8 @@ class RecordLines:
             JavaException: a record cannot be read.
         """
         starts = batches["position"] - batches["position"][0]
-        stops, starts = starts + batches["size_bytes"], starts + HEADER_BYTES
+        stops = starts + batches["size_bytes"]
+        starts = starts + HEADER_BYTES
         job = _Lines(
             batches=batches, data=data, starts=starts, stops=stops, lines=lines, line_ends=ends
         )
@@ -204,9 +208,11 @@ class RecordLines:
 
     def _print_run(self, job: "_Lines", records: "_Records | None", console: Console) -> None:
         """Prints batches with compiled code where possible, otherwise batch by batch."""
-        index, batches = 0, job.batches
+        index = 0
+        batches = job.batches
         while index < len(batches):
-            count, code = 0, OTHER
+            count = 0
+            code = OTHER
             if records is not None:
                 count, code = write(
                     self._buffer,
@@ -223,14 +229,16 @@ class RecordLines:
             if code != DONE:
                 self._flush_buffer(console)
             if records is not None and code == NEEDS_ROOM:
-                start, end = int(records.starts[index]), int(records.stops[index])
+                start = int(records.starts[index])
+                end = int(records.stops[index])
                 if self._buffer.has_room(
                     batches[index],
                     end - start,
                     int(job.line_ends[index + 1] - job.line_ends[index]),
                 ):
                     continue
-                text, code = job.line(index), OTHER
+                text = job.line(index)
+                code = OTHER
                 for _ in write_large(
                     self._buffer,
                     batches[index],
@@ -241,7 +249,8 @@ class RecordLines:
                 ):
                     console.write(text)
                     self._flush_buffer(console)
-                    text, code = b"", DONE
+                    text = b""
+                    code = DONE
                 index += code == DONE
             if code == OTHER:
                 console.write(job.line(index))
@@ -297,7 +306,8 @@ class RecordLines:
 
 def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
     """Returns the exception that ends the run at a batch whose records cannot all be read."""
-    position, is_legacy = int(row["position"]) + fault.position, bool(row["magic"] < MAGIC_2)
+    position = int(row["position"]) + fault.position
+    is_legacy = bool(row["magic"] < MAGIC_2)
     gzip_exception = (
         None
         if is_legacy

@@ -110,7 +110,8 @@ class RecordsFile:
         The bytes (uint8) are valid until the next iteration.
         """
         ends = batches["position"] + batches["size_bytes"]
-        first, buffer = 0, np.empty(STRETCH_BYTES, np.uint8)
+        first = 0
+        buffer = np.empty(STRETCH_BYTES, np.uint8)
         while first < len(batches):
             start = int(batches["position"][first])
             end = max(first + 1, int(np.searchsorted(ends, start + STRETCH_BYTES, "right")))
@@ -140,7 +141,9 @@ class Batches:
     """
 
     def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
-        self._log, self._start, self._stop = log, start, stop
+        self._log = log
+        self._start = start
+        self._stop = stop
         self.end = WalkEnd(start, "end")
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -222,7 +225,8 @@ def _header_bytes(head: bytes) -> int:
 
 def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
     """Returns whether each batch has a correct checksum and is at least as long as its header."""
-    parts, large = [np.empty(0, np.bool_)], batches["size_bytes"] > STRETCH_BYTES
+    parts = [np.empty(0, np.bool_)]
+    large = batches["size_bytes"] > STRETCH_BYTES
     cuts = np.flatnonzero(large[1:] | large[:-1]) + 1
     for first, end in pairwise([0, *cuts.tolist(), len(batches)]):
         chunk = batches[first:end]
@@ -236,7 +240,8 @@ def are_valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
 
 def _are_valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
     starts = batches["position"] - batches["position"][0]
-    ends, legacy = starts + batches["size_bytes"], batches["magic"] < MAGIC_2
+    ends = starts + batches["size_bytes"]
+    legacy = batches["magic"] < MAGIC_2
     if not legacy.any():
         sums = crc32c.checksum_ranges(data, np.minimum(starts + CRC_START, ends), ends)
         return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)

@@ -39,7 +39,8 @@ def dump_txn_index(path: str, console: Console) -> None:
 
 
 def _producer_lines(producers: np.ndarray) -> np.ndarray:
-    is_open, has_batch = producers["current_txn_first_offset"] >= 0, producers["last_offset"] >= 0
+    is_open = producers["current_txn_first_offset"] >= 0
+    has_batch = producers["last_offset"] >= 0
     return render(
         "producerId: ",
         producers["producer_id"],

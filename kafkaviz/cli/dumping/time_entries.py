@@ -42,7 +42,8 @@ class TimeEntries:
             "last"
         )
         if len(self.offsets) and self.timestamps_ms[-1] < self.timestamps_ms[0]:
-            first, last = self.timestamps_ms[0], self.timestamps_ms[-1]
+            first = self.timestamps_ms[0]
+            last = self.timestamps_ms[-1]
             raise JavaException(
                 java_exception.CORRUPT_INDEX,
                 f"{prefix} timestamp is {last} which is less than the first timestamp {first}",
@@ -105,10 +106,12 @@ def _entries(
     matches = Matches.find(
         log, floor_positions(index, times.offsets[:count]), times.offsets[:count]
     )
-    printed_count, previous_ms = 0, -1
+    printed_count = 0
+    previous_ms = -1
     try:
         for slot in range(count):
-            timestamp_ms, offset = int(times.timestamps_ms[slot]), int(times.offsets[slot])
+            timestamp_ms = int(times.timestamps_ms[slot])
+            offset = int(times.offsets[slot])
             _check(
                 times.path,
                 timestamp_ms,
@@ -118,7 +121,8 @@ def _entries(
                 log=log,
                 report=report,
             )
-            printed_count, previous_ms = slot + 1, timestamp_ms
+            printed_count = slot + 1
+            previous_ms = timestamp_ms
     finally:
         if printed_count and not options.verify_index_only:
             text = render(
@@ -187,11 +191,13 @@ def _floor_slot(keys: np.ndarray, target: int) -> int:
     last = len(keys) - 1
     warm = max(0, last - WARM_ENTRIES)
     if keys[warm] < target:
-        low, high = warm, last
+        low = warm
+        high = last
     elif keys[0] > target:
         return -1
     else:
-        low, high = 0, warm
+        low = 0
+        high = warm
     while low < high:
         middle = (low + high + 1) // 2
         if keys[middle] == target:
@@ -227,7 +233,8 @@ class Matches:
 
         A position is inside a batch if no batch of the first pass starts there.
         """
-        matches, open_slots = cls(), np.arange(len(positions))
+        matches = cls()
+        open_slots = np.arange(len(positions))
         out_of_reach = [
             slot for slot in open_slots.tolist() if not 0 <= positions[slot] <= log.size_bytes
         ]
@@ -250,7 +257,8 @@ class Matches:
         offsets: np.ndarray,
     ) -> np.ndarray:
         """Reads from `start` to the end; returns the slots whose position is inside a batch."""
-        unique_positions, batch_starts = np.unique(positions[slots]), set()
+        unique_positions = np.unique(positions[slots])
+        batch_starts = set()
         batches = log.batches(start, log.slice_stop(start, MAX_INT))
         open_slots = slots
         for chunk in batches:
@@ -268,23 +276,22 @@ class Matches:
         self, chunk: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray
     ) -> np.ndarray:
         """Stores the matching batches of an array and returns the slots without a match."""
-        starts, last_offsets = (
-            np.ascontiguousarray(chunk["position"]),
-            np.ascontiguousarray(chunk["last_offset"]),
-        )
+        starts = np.ascontiguousarray(chunk["position"])
+        last_offsets = np.ascontiguousarray(chunk["last_offset"])
         candidates = slots[
             (positions[slots] <= starts[-1]) & (offsets[slots] <= last_offsets.max())
         ]
         grow = bool((last_offsets[1:] >= last_offsets[:-1]).all())
         firsts = np.searchsorted(starts, positions[candidates])
         for slot, first in zip(candidates.tolist(), firsts.tolist(), strict=True):
-            rest, offset = last_offsets[first:], offsets[slot]
+            rest = last_offsets[first:]
+            offset = offsets[slot]
             place = int(np.searchsorted(rest, offset)) if grow else int(np.argmax(rest >= offset))
             if place < len(rest) and rest[place] >= offset:
                 self.rows[slot] = chunk[first + place].copy()
-        return (
-            slots[[slot not in self.rows for slot in slots.tolist()]] if len(candidates) else slots
-        )
+        if len(candidates):
+            return slots[[slot not in self.rows for slot in slots.tolist()]]
+        return slots
 
 
 def _slice_exception(log: RecordsFile, position: int) -> JavaException:

@@ -165,10 +165,8 @@ def _render_start(health: Health) -> Iterator[str]:
     descriptions = {
         state: say(f"cli_check.left_{state}") for state in ("clean", "unclean", "unknown")
     }
-    how, source = (
-        descriptions[health.broker.shutdown_state],
-        restart_forecast_text.evidence_text(health.assumed_release.release),
-    )
+    how = descriptions[health.broker.shutdown_state]
+    source = restart_forecast_text.evidence_text(health.assumed_release.release)
     if restart.starts:
         forecast = cast(RestartForecast, health.forecast)
         rest = restart_forecast_text.describe(forecast)
@@ -284,9 +282,9 @@ def _key_without_partition(finding: Finding) -> tuple:
         _location(finding),
     )
     texts = tuple(map(str, texts))
-    return (
-        tuple(text.replace(finding.partition, "") for text in texts) if finding.partition else texts
-    )
+    if finding.partition:
+        return tuple(text.replace(finding.partition, "") for text in texts)
+    return texts
 
 
 def _group_by(items: Iterable[ItemT], key: Callable[[ItemT], tuple]) -> dict[tuple, list[ItemT]]:

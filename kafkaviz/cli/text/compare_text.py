@@ -31,7 +31,8 @@ from kafkaviz.messages import render as render_text
 
 MAX_LINES = 5  # differences or indexes printed per partition
 MAX_CHANGES = 20
-NAME_COLUMNS, RELATION_COLUMNS = 32, 22
+NAME_COLUMNS = 32
+RELATION_COLUMNS = 22
 
 
 def render(comparison: BrokerComparison) -> Iterator[Text]:

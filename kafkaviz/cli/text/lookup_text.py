@@ -259,7 +259,8 @@ def _render_answer(lookup: Lookup) -> Iterator[str]:
     elif lookup.answer is None:
         yield _describe_absence(lookup)
     else:
-        record, answer = lookup.record, lookup.answer
+        record = lookup.record
+        answer = lookup.answer
         text = (
             message("cli_lookup.answer_offset", offset=answer.offset)
             if answer.timestamp_ms < 0

@@ -135,14 +135,11 @@ def _event(event: Event) -> dict:
         "offset": event.offset,
     }
     reason = event.reason
-    return (
-        document
-        if reason is None
-        else document
-        | {
-            "cause": str(reason.cause),
-            "found": reason.actual,
-            "limit": reason.limit,
-            "incoming_bytes": reason.incoming_bytes,
-        }
-    )
+    if reason is None:
+        return document
+    return document | {
+        "cause": str(reason.cause),
+        "found": reason.actual,
+        "limit": reason.limit,
+        "incoming_bytes": reason.incoming_bytes,
+    }

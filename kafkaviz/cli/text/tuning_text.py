@@ -305,10 +305,8 @@ def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[st
     cells = (output.pad(say(name), width, ">") for name, width in heads.items())
     yield from ("", f"{''.join(cells)}   {say('cli_tune.head_mean_cold')}")
     for outcome in outcomes:
-        search, range_text = (
-            outcome.search(),
-            output.to_one_line(format_us_range(outcome.cold_us(costs))),
-        )
+        search = outcome.search()
+        range_text = output.to_one_line(format_us_range(outcome.cold_us(costs)))
         ends = say("cli_tune.ended_by", cause=message(f"roll_cause.{outcome.cause}"))
         mark = f", {say('cli_tune.today')}" if outcome.index_bytes == today_bytes else ""
         yield (

@@ -143,7 +143,8 @@ def unpacked_root(path: Path, on_progress: ProgressCallback | None = None) -> Pa
     if not home.exists():
         _unpack_aside(path, home, on_progress)
     root = _innermost_folder(home / stem(path))
-    _SOURCE_BY_FOLDER[home], _SOURCE_BY_FOLDER[root] = path, path
+    _SOURCE_BY_FOLDER[home] = path
+    _SOURCE_BY_FOLDER[root] = path
     return root
 
 
@@ -311,7 +312,8 @@ def _library_problem(error: Exception) -> Message:
 
 def _unpack(path: Path, destination: Path, budget: UnpackBudget) -> None:
     destination.mkdir()
-    reserve, folder_times = _DiskReserve(destination), {}
+    reserve = _DiskReserve(destination)
+    folder_times = {}
     for member, pieces in _members(path, budget):
         target = destination.joinpath(_ensure_inside(member.path))
         budget.check_depth(len(member.path.parts))
@@ -403,7 +405,8 @@ class _TimedFile(io.FileIO):
     """
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
-        self._budget, self._size_bytes = budget, os.stat(path).st_size
+        self._budget = budget
+        self._size_bytes = os.stat(path).st_size
         if address.is_mirrored(path):
             super().__init__(_fetch_all(path, budget))
         else:
@@ -438,7 +441,8 @@ class _XzReader(io.RawIOBase):
     """An .xz read forward, stream after stream. lzma.open is not used: it has no memory limit."""
 
     def __init__(self, source: IO[bytes]) -> None:
-        self._source, self._data = source, b""
+        self._source = source
+        self._data = b""
         self._decompressor: lzma.LZMADecompressor | None = None
 
     def readable(self) -> bool:
@@ -463,10 +467,12 @@ class _XzReader(io.RawIOBase):
                 self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_BYTES)
             elif self._decompressor.needs_input and not self._data:
                 raise BadArchive(message("archive.stream_cut"))
-            data, self._data = self._data, b""
+            data = self._data
+            self._data = b""
             piece = self._decompressor.decompress(data, len(buffer))
             if self._decompressor.eof:
-                self._data, self._decompressor = self._decompressor.unused_data, None
+                self._data = self._decompressor.unused_data
+                self._decompressor = None
             if piece:
                 buffer[: len(piece)] = piece
                 return len(piece)
@@ -480,7 +486,8 @@ class _GzipSource:
     """
 
     def __init__(self, source: IO[bytes]) -> None:
-        self._source, self._single_bytes = source, 0
+        self._source = source
+        self._single_bytes = 0
 
     def read(self, count: int) -> bytes:
         """Implements IOBase.read.

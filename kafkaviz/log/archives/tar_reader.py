@@ -24,9 +24,15 @@ NOTES_BYTES = 64 << 10  # the limit for one pax header or long name
 TAIL_BYTES = 16 << 20
 SPARSE_CHUNKS = 100_000  # the limit for data ranges in one file
 # D is a folder in GNU's incremental archives; its content is a list of names
-REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")
-PAX, PAX_GLOBAL, LONG_NAME, LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
-SPARSE, LABEL = b"S", b"V"  # GNU types: a file with holes, and the name of a volume
+REGULAR = (b"0", b"\0", b"7")
+FOLDERS = (b"5", b"D")
+PAX = (b"x", b"X")
+PAX_GLOBAL = b"g"
+LONG_NAME = b"L"
+LONG_LINK = b"K"
+# GNU types: a file with holes, and the name of a volume
+SPARSE = b"S"
+LABEL = b"V"
 # links, devices, folders and pipes have no content, whatever their size field says
 WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 TYPES = (*REGULAR, *FOLDERS, *WITHOUT_DATA, SPARSE, LABEL)
@@ -44,7 +50,9 @@ class TarStream:
     """The decompressed bytes of an archive; each read counts against the budget."""
 
     def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
-        self._source, self.budget, self.position = source, budget, 0
+        self._source = source
+        self.budget = budget
+        self.position = 0
 
     def read(self, count: int) -> bytes:
         """Returns `count` bytes, or fewer at the end of the archive."""
@@ -99,9 +107,12 @@ def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Arch
         ValueError: the archive is damaged, or a member has an unknown type, so that its size has no
             known meaning.
     """
-    stream, global_fields, notes = TarStream(source, budget), {}, _MemberNotes()
+    stream = TarStream(source, budget)
+    global_fields = {}
+    notes = _MemberNotes()
     while block := _header(stream, is_expected=notes.is_begun):
-        kind, size = block[156:157], _number(block[124:136], "size")
+        kind = block[156:157]
+        size = _number(block[124:136], "size")
         if size < 0:
             raise BadArchive(
                 message("archive.negative_size", position=stream.position - BLOCK_BYTES, size=size)
@@ -187,7 +198,8 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
 
     Only the keywords in FIELDS and those of GNU sparse files are kept.
     """
-    position, offset = 0, None
+    position = 0
+    offset = None
     while position < len(block):
         digits = block[position : position + 8].partition(b" ")[0]
         end = position + (int(digits) if DIGITS.fullmatch(digits) else 0)
@@ -195,7 +207,8 @@ def _add_notes(notes: _MemberNotes, block: bytes) -> None:
         if end <= position or not separator or block[end - 1 : end] != b"\n":
             raise BadArchive(message("archive.pax_unreadable"))
         position = end
-        name, text = os.fsdecode(keyword), os.fsdecode(value)
+        name = os.fsdecode(keyword)
+        text = os.fsdecode(value)
         if name == "GNU.sparse.offset":
             offset = _decimal(text, name)
         elif name == "GNU.sparse.numbytes" and offset is not None:
@@ -219,7 +232,8 @@ def _member(
     if "size" in notes.fields:
         size = _decimal(notes.fields["size"], "size")
     stored_bytes = 0 if kind in WITHOUT_DATA else size
-    path, mtime_ns = _path(block, notes), _mtime_ns(block, notes.fields)
+    path = _path(block, notes)
+    mtime_ns = _mtime_ns(block, notes.fields)
     stream.budget.expect_bytes(stored_bytes)
     if kind == SPARSE:
         chunks, real_bytes = _read_gnu_map(stream, block)
@@ -228,7 +242,8 @@ def _member(
         chunks, real_bytes = _pax_map(stream, notes)
         stored_bytes -= stream.position - map_start  # the map precedes the content
     else:
-        chunks, real_bytes = [(0, stored_bytes)], stored_bytes
+        chunks = [(0, stored_bytes)]
+        real_bytes = stored_bytes
     end = stream.position + _pad_to_block(max(stored_bytes, 0))
     is_folder = kind in FOLDERS or (kind in REGULAR and path.endswith("/"))
     if is_folder:
@@ -260,7 +275,8 @@ def _path(block: bytes, notes: _MemberNotes) -> str:
     """Returns the name from the pax header, or else GNU's long name, or else the header's."""
     path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
     if path is None:
-        name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]
+        name = block[:100].partition(b"\0")[0]
+        prefix = block[345:500].partition(b"\0")[0]
         full_name = prefix + b"/" + name if prefix and block[257:263] == USTAR else name
         path = os.fsdecode(full_name if notes.long_name is None else notes.long_name)
     if "\0" in path:
@@ -292,7 +308,8 @@ def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
 
 def _read_gnu_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
     """Reads GNU's first format: four ranges in the header, then 21 in each following block."""
-    chunks, is_extended = _parse_chunks(block[386:482]), block[482]
+    chunks = _parse_chunks(block[386:482])
+    is_extended = block[482]
     while is_extended:
         stream.budget.add_headers()
         extension = b"".join(stream.pieces(BLOCK_BYTES))
@@ -329,7 +346,8 @@ def _read_map(stream: TarStream) -> list[int]:
     Zeros fill the last block.
     """
     numbers: list[int] = []
-    expected_count, rest = 1, b""
+    expected_count = 1
+    rest = b""
     while len(numbers) < expected_count:
         *lines, rest = (rest + b"".join(stream.pieces(BLOCK_BYTES))).split(b"\n")
         for line in lines[: BLOCK_BYTES if not numbers else expected_count - len(numbers)]:

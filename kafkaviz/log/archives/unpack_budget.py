@@ -38,7 +38,8 @@ class UnpackBudget:
             on_progress: called a few times per second with the number of bytes read so far. An
                 exception that it raises ends the unpacking.
         """
-        self.path, self._on_progress = path, on_progress
+        self.path = path
+        self._on_progress = on_progress
         self._headers = self._files = self._bytes = 0
         self._limit_s = BASE_S + os.stat(path).st_size // BYTES_PER_S
         self._deadline_s = time.monotonic() + self._limit_s

@@ -154,12 +154,14 @@ def may_hold_mirrored(directory: Path) -> bool:
 
 def mirror_behind(path: Path | str) -> Path | None:
     """Returns the file of a mirror that a path is, or leads to by the links of a view, or None."""
-    text, (mirrors, views) = str(path), _roots()
+    text = str(path)
+    mirrors, views = _roots()
     if text.startswith(mirrors):
         return Path(path)
     if not text.startswith(views):
         return None
-    real_path, real_root = os.path.realpath(text), os.path.join(os.path.realpath(mirrors), "")
+    real_path = os.path.realpath(text)
+    real_root = os.path.join(os.path.realpath(mirrors), "")
     if not real_path.startswith(real_root):
         return None
     return Path(mirrors, real_path.removeprefix(real_root))

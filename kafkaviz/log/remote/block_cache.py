@@ -139,9 +139,11 @@ class CachedFile(io.FileIO):
     def __init__(self, path: Path) -> None:
         """Opens the block file, or creates one if there is none for this size and time."""
         self._path = path
-        self._next, self._window_bytes = -1, POINT_BYTES
+        self._next = -1
+        self._window_bytes = POINT_BYTES
         status = _status(path)
-        self.size_bytes, self._mtime_ns = status.st_size, status.st_mtime_ns
+        self.size_bytes = status.st_size
+        self._mtime_ns = status.st_mtime_ns
         self._is_whole = comes_whole(path, self.size_bytes)
         self._flags_start = _flags_start(status.st_size)
         self._version_start = _version_start(status.st_size)
@@ -157,9 +159,11 @@ class CachedFile(io.FileIO):
         end = min(position + length, self.size_bytes)
         if position < 0 or position >= end:
             return
-        first, last = position // BLOCK_BYTES, (end - 1) // BLOCK_BYTES
+        first = position // BLOCK_BYTES
+        last = (end - 1) // BLOCK_BYTES
         if self._is_whole:
-            first, last = 0, (self.size_bytes - 1) // BLOCK_BYTES
+            first = 0
+            last = (self.size_bytes - 1) // BLOCK_BYTES
         flags = self._flags(first, last)
         if 0 not in flags:
             return
@@ -181,7 +185,8 @@ class CachedFile(io.FileIO):
             if start < missing == first:
                 flags_before = self._flags(start, first - 1)
                 count = len(flags_before) - 1 - flags_before.rfind(1)
-                flags, first = bytes(count) + flags, first - count
+                flags = bytes(count) + flags
+                first = first - count
         for start, count in _runs(flags):
             self._fetch_blocks(first + start, first + start + count)
         self._next = first + len(flags)
@@ -241,7 +246,8 @@ class CachedFile(io.FileIO):
         while index < len(extents):
             extent = extents[index]
             if extent.codec is None:
-                start, stop = max(position, extent.position), min(end, extent.end)
+                start = max(position, extent.position)
+                stop = min(end, extent.end)
                 object_position = extent.object_position + start - extent.position
                 yield start, _read_object(self._path, extent, object_position, stop - start)
                 index += 1
@@ -254,7 +260,8 @@ class CachedFile(io.FileIO):
                 sum(part.object_length for part in group),
             )
             for part in group:
-                piece, data = data[: part.object_length], data[part.object_length :]
+                piece = data[: part.object_length]
+                data = data[part.object_length :]
                 yield part.position, _decompress(part, piece)
             index += len(group)
 
@@ -298,7 +305,8 @@ def _read_object(path: Path, extent: Extent, position: int, length: int) -> byte
 
 def _neighbours(extents: list[Extent]) -> list[Extent]:
     """Returns the first extent and those after it that the same request can fetch."""
-    group, total_bytes = [extents[0]], extents[0].object_length
+    group = [extents[0]]
+    total_bytes = extents[0].object_length
     for extent in extents[1:]:
         before = group[-1]
         total_bytes += extent.object_length
@@ -347,7 +355,8 @@ def _write_all(descriptor: int, data: bytes, position: int) -> None:
     rest = memoryview(data)
     while rest:
         count = os.pwrite(descriptor, rest, position)
-        rest, position = rest[count:], position + count
+        rest = rest[count:]
+        position = position + count
 
 
 # ---- the block file

@@ -23,7 +23,10 @@ from kafkaviz.messages import Message, message, verbatim
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-CONNECT_S, REQUEST_S, ATTEMPTS = 5, 20, 3  # after these it is an error, instead of an endless wait
+# after these it is an error, instead of an endless wait
+CONNECT_S = 5
+REQUEST_S = 20
+ATTEMPTS = 3
 HANDLES = 64  # the most objects kept open; opening each costs a request
 TIMED_OBJECTS = 4096  # the most objects whose request times are kept
 HANDLE_S = 60  # how long an object stays open before it is requested again
@@ -268,7 +271,8 @@ class _Handle:
     def __init__(self, native_file: Any) -> None:
         self.size: int = native_file.size()
         self.entity_tag = _entity_tag(native_file)
-        self._native_file, self._lock = native_file, threading.Lock()
+        self._native_file = native_file
+        self._lock = threading.Lock()
 
     def read(self, position: int, length: int) -> bytes:
         """Returns the bytes that arrived, perhaps fewer than `length`."""
@@ -310,7 +314,8 @@ def _open_sized(remote: RemotePath, position: int, size_bytes: int | None) -> _H
 
 def _open(remote: RemotePath) -> _Handle:
     """Opens an object; one that was opened recently is reused."""
-    file_system, now_s = _file_system(remote), time.monotonic()
+    file_system = _file_system(remote)
+    now_s = time.monotonic()
     with _LOCK:
         handle, expiry_s = _HANDLES.get(remote, (None, 0.0))
     if handle is not None and now_s < expiry_s:

@@ -132,7 +132,8 @@ class RemoteLogMetadataCache:
         RemotePartitionMetadataStore of Kafka 4.3.1 does the same.
         """
         self.deleted |= self.segments
-        self.segments, self._epochs = {}, {}
+        self.segments = {}
+        self._epochs = {}
 
     def find(self, epoch: int, offset: int) -> RemoteLogSegment | None:
         """Returns the copied segment that serves an offset of an epoch, or None."""

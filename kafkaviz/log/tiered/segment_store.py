@@ -145,7 +145,8 @@ class RemoteSegmentFiles:
     def _manifest_parts(self) -> dict[str, FilePart]:
         manifest = self.manifest
         assert manifest is not None
-        log, indexes = self.files["log"], self.files[INDEXES]
+        log = self.files["log"]
+        indexes = self.files[INDEXES]
         log_end = manifest.object_bytes
         index_end = max((start + size for start, size in manifest.indexes.values()), default=0)
         for info, end in ((log, log_end), (indexes, index_end)):

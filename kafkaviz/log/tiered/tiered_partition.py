@@ -112,7 +112,8 @@ class TieredPartition:
         starts = [segment.start_offset for segment in (*broken, *readable)]
         if not starts:
             return ()
-        position, gaps = max(self.log_start, min(starts)), []
+        position = max(self.log_start, min(starts))
+        gaps = []
         ends = [(segment.start_offset, segment.served_end_offset) for segment in readable]
         if self.local_log_start is not None:
             ends.append((self.local_log_start, None))
@@ -288,7 +289,8 @@ def _remote_rows(
 ) -> list[TieredSegment]:
     stored_by_id = {segment.segment_id: segment for segment in stored}
     local_bases = {segment.base_offset for segment in local.live} if local else set()
-    local_start, log_start = _local_log_start(local), _log_start(local)
+    local_start = _local_log_start(local)
+    log_start = _log_start(local)
     rows = []
     for segment in cache.segments.values():
         in_store = stored_by_id.pop(segment.segment_id, None)
@@ -506,7 +508,8 @@ def _described(
             )
         if stored.layout != LOCAL_TIERED_STORAGE:
             raise CannotOpen(stored.files[MANIFEST].path, message("tiered.no_offsets"))
-        epochs, end_offset = stored.leader_epochs(), _end_offset(stored)
+        epochs = stored.leader_epochs()
+        end_offset = _end_offset(stored)
     except KafkavizError as fault:
         problems.append(fault)
         return None

@@ -406,7 +406,8 @@ def _sync_partition(folder: Path, partition: TieredPartition, local: Path | None
 
 def _view_parts(folder: Path, segment: TieredSegment) -> dict[str, FilePart]:
     """Returns the files of a remote segment by the names that they had at the broker."""
-    stored, end_offset = cast("RemoteSegmentFiles", segment.stored), segment.end_offset
+    stored = cast("RemoteSegmentFiles", segment.stored)
+    end_offset = segment.end_offset
     parts = stored.parts()
     parts.pop(STORED_EPOCHS, None)
     snapshot = parts.pop("snapshot", None)
@@ -494,7 +495,8 @@ def _fetched_file(target: Path, part: FilePart) -> Path:
 
 def _extents(part: FilePart) -> list[Extent]:
     """Returns where the bytes of a part are in its object, without gaps."""
-    source, object_bytes = address.display(part.info.path), part.info.size_bytes
+    source = address.display(part.info.path)
+    object_bytes = part.info.size_bytes
     if part.chunks is None:
         size_bytes = part.size_bytes
         return [
@@ -510,7 +512,8 @@ def _extents(part: FilePart) -> list[Extent]:
         ]
     extents = []
     for chunk in part.chunks:
-        position, length = int(chunk["position"]), int(chunk["size_bytes"])
+        position = int(chunk["position"])
+        length = int(chunk["size_bytes"])
         if position < part.size_bytes:
             object_position = part.position + int(chunk["object_position"])
             object_length = int(chunk["object_size_bytes"])
@@ -538,7 +541,8 @@ def _cut(
     folder: Path, parts: Mapping[str, FilePart], base_offset: int, last_offset: int
 ) -> dict[str, FilePart]:
     """Returns the parts without the batches and entries after an offset."""
-    log, start = parts["log"], 0
+    log = parts["log"]
+    start = 0
     cut = {kind: parts[kind] for kind in ("txnindex",) if kind in parts}
     for kind, layout in (("index", offset_index), ("timeindex", time_index)):
         entries = layout.parse(b"".join(_pieces(parts[kind])))

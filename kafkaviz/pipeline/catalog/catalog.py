@@ -41,7 +41,8 @@ FULL_INGEST = message("errors.full_ingest")
 
 class Catalog:
     def __init__(self, path: Path, info: CatalogInfo) -> None:
-        self.path, self.info = path, info
+        self.path = path
+        self.info = info
 
     def table(
         self, name: str, columns: Sequence[str] | None = None, filters: Any = None

@@ -6,7 +6,11 @@ be read. A timestamp of -1 is a -1 that Kafka wrote.
 
 import pyarrow as pa
 
-STRING, BOOL, INT, LONG, DOUBLE = pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float64()
+STRING = pa.string()
+BOOL = pa.bool_()
+INT = pa.int32()
+LONG = pa.int64()
+DOUBLE = pa.float64()
 # the leading columns of every table
 PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")

@@ -29,8 +29,10 @@ from kafkaviz.pipeline.catalog.catalog_info import (
 from kafkaviz.units import replace_surrogates
 
 Spans = Mapping[str, tuple[RowRange, ...]]  # by table, in order
-ENCODER, DECODER = json.JSONEncoder(separators=(",", ":")), json.JSONDecoder()
-SPANS, READABLE = ',"spans":', '"unreadable":false}'
+ENCODER = json.JSONEncoder(separators=(",", ":"))
+DECODER = json.JSONDecoder()
+SPANS = ',"spans":'
+READABLE = '"unreadable":false}'
 
 
 class FirstBatch(NamedTuple):

@@ -54,7 +54,8 @@ COLUMNS = pa.schema(  # KafkaRecordToRowConverter, 4.3
 )
 HEADERS = pa.field("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])))
 REPLICA = (pa.field("broker", STRING), REPLICA_REASON)
-EARLIEST, LATEST = -2, -1
+EARLIEST = -2
+LATEST = -1
 WORDS = {"earliest": EARLIEST, "latest": LATEST}
 SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN = SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
 ERROR, NO_MATCH_LATEST = STRATEGIES = ("error", "latest")
@@ -93,7 +94,8 @@ IDLE_OPTIONS = (
     "minoffsetspertrigger",
     "maxtriggerdelay",
 )
-CONSUMER_PREFIX, ISOLATION_LEVEL = "kafka.", "kafka.isolation.level"
+CONSUMER_PREFIX = "kafka."
+ISOLATION_LEVEL = "kafka.isolation.level"
 REFUSED_CONSUMER_OPTIONS = tuple(  # Spark's source also refuses these
     f"{CONSUMER_PREFIX}{name}"
     for name in (
@@ -317,7 +319,8 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
 
 def _has_class_operation(text: str) -> bool:
     """Returns whether a character class contains another one or &&, both literal in Python."""
-    escaped, in_class = False, False
+    escaped = False
+    in_class = False
     for at, character in enumerate(text):
         if escaped:
             escaped = False
@@ -385,7 +388,8 @@ def _refuse_unbounded(limit: OffsetLimit, value: int) -> None:
 
 def _compare(starting: OffsetLimit, ending: OffsetLimit) -> None:
     """Refuses two limits that name different partitions, or a start after its end."""
-    first, last = starting.by_partition, ending.by_partition
+    first = starting.by_partition
+    last = ending.by_partition
     if first is None or last is None or starting.is_timestamp != ending.is_timestamp:
         return
     if first.keys() != last.keys():

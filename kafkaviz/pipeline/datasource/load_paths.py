@@ -36,13 +36,12 @@ def directories(option_values: Mapping[str, str]) -> list[str]:
         BadOption: paths is not a JSON list of them.
         CannotOpen: there are none.
     """
-    paths = (
-        _parse_paths(option_values["paths"])
-        if option_values.get("paths")
-        else [option_values["path"]]
-        if option_values.get("path")
-        else []
-    )
+    if option_values.get("paths"):
+        paths = _parse_paths(option_values["paths"])
+    elif option_values.get("path"):
+        paths = [option_values["path"]]
+    else:
+        paths = []
     if not paths:
         raise CannotOpen(
             "load()",

@@ -192,7 +192,8 @@ def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> Offse
         if limits.most == inf:  # its end cannot be read; the reader reports that
             parts[key] = [limits]
             continue
-        least, size = int(limits.least), int(limits.most - limits.least + 1)
+        least = int(limits.least)
+        size = int(limits.most - limits.least + 1)
         count = ceil(size / (options.max_records or size))
         share = 1 if total == inf else size / total
         count = min(size, max(count, ceil(share * (options.min_partitions or 1)), 1))

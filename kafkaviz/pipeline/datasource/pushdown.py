@@ -104,7 +104,8 @@ def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
     Args:
         columns: the columns whose limits are applied to every single row.
     """
-    attribute, value = getattr(predicate, "attribute", ()), getattr(predicate, "value", None)
+    attribute = getattr(predicate, "attribute", ())
+    value = getattr(predicate, "value", None)
     kind = type(predicate).__name__
     if len(attribute) != 1 or attribute[0] not in columns or value is None:
         return False
@@ -125,13 +126,11 @@ def _add_filter(pushed_filters: PushedFilters, predicate: "Filter") -> PushedFil
         names = frozenset(value if kind == "In" else [value])
         return replace(pushed_filters, topics=(*pushed_filters.topics, names))
     limits = _parse_limits(kind, value)
-    return (
-        pushed_filters
-        if limits is None
-        else replace(
-            pushed_filters,
-            numbers={**pushed_filters.numbers, column: pushed_filters.limits(column) & limits},
-        )
+    if limits is None:
+        return pushed_filters
+    return replace(
+        pushed_filters,
+        numbers={**pushed_filters.numbers, column: pushed_filters.limits(column) & limits},
     )
 
 

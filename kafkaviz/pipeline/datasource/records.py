@@ -76,7 +76,8 @@ def records(
         read: a reader of the .log.
         batches: rows of format.batch.BATCH, in the order of the log.
     """
-    bodies, plain_bytes = [], 0
+    bodies = []
+    plain_bytes = 0
     for number, data in enumerate(_batches(read, batches)):
         body = _body(number, batches[number], data)
         if body is not None:
@@ -84,7 +85,8 @@ def records(
             plain_bytes += len(body.records)
         if bodies and (body is None or plain_bytes > PLAIN_BYTES):
             yield from _decode_batches(batches, bodies, selection)
-            bodies, plain_bytes = [], 0
+            bodies = []
+            plain_bytes = 0
         if body is None:
             yield from _decode_single(batches[number], data, selection)
     if bodies:
@@ -115,11 +117,10 @@ def crcs_valid(read: ReadInto, batches: np.ndarray) -> np.ndarray:
 def _batches(read: ReadInto, batches: np.ndarray) -> Iterator[memoryview]:
     """Yields the bytes of each batch; only the header if the batch is too large for memory."""
     for run in _runs(batches):
-        first, last = run[0], run[-1]
-        start, size_bytes = (
-            int(first["position"]),
-            int(last["position"] + last["size_bytes"] - first["position"]),
-        )
+        first = run[0]
+        last = run[-1]
+        start = int(first["position"])
+        size_bytes = int(last["position"] + last["size_bytes"] - first["position"])
         buffer = np.empty(size_bytes if size_bytes <= codec.LIMIT_BYTES else HEADER_BYTES, np.uint8)
         data = buffer[: read(start, buffer)].data
         for position, size_bytes in zip(
@@ -145,7 +146,8 @@ def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
     """Returns the records of a batch as bytes, or None if it must be read separately."""
-    codec_id, count = int(row["attributes"]) & batch.CODEC_MASK, int(row["record_count"])
+    codec_id = int(row["attributes"]) & batch.CODEC_MASK
+    count = int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
         return None
     if crc32c(data[CRC_START:]) != row["crc"]:
@@ -188,7 +190,8 @@ def _fill(
 
     Batch n has the bytes up to ends[n] and the rows up to edges[n + 1].
     """
-    faulty, start = np.zeros(len(ends), np.bool_), 0
+    faulty = np.zeros(len(ends), np.bool_)
+    start = 0
     for number in range(len(ends)):
         table = rows[edges[number] : edges[number + 1]]
         fault, position, _, _ = record.take_records(
@@ -213,7 +216,8 @@ def _columns(
     mask = selection.offsets.rows(offsets) & selection.times_ms.rows(times_ms)
     if not mask.any():
         return
-    rows, headers = rows[mask], headers[mask]
+    rows = rows[mask]
+    headers = headers[mask]
     columns = {
         "batch_position": headers["position"],
         "offset": offsets[mask],
@@ -268,7 +272,8 @@ def _gather(
     data: np.ndarray, positions: np.ndarray, offsets: np.ndarray, values: np.ndarray
 ) -> None:
     for row in range(len(positions)):
-        start, stop = offsets[row], offsets[row + 1]
+        start = offsets[row]
+        stop = offsets[row + 1]
         for byte in range(stop - start):
             values[start + byte] = data[positions[row] + byte]
 

@@ -186,11 +186,9 @@ def session_source(
         "IS_LOCAL": is_local,
         "CREDENTIALS": credentials,
     }
-    return (
-        source
-        if flags == {name: getattr(source, name) for name in flags}
-        else type(source.__name__, (source,), flags)
-    )
+    if flags == {name: getattr(source, name) for name in flags}:
+        return source
+    return type(source.__name__, (source,), flags)
 
 
 class KafkaSource(DataSource):
@@ -354,7 +352,8 @@ class ReadTask(InputPartition):
     """The splits that one Spark task reads, after rows of problems that are already known."""
 
     def __init__(self, splits: list[SourceSplit], rows: Sequence[dict] = ()) -> None:
-        self.splits, self.rows = splits, rows
+        self.splits = splits
+        self.rows = rows
 
 
 class KafkaReader(DataSourceReader):
@@ -384,7 +383,8 @@ class KafkaReader(DataSourceReader):
         """
         self._credentials = credentials
         self.options = self._parse_options(option_values)
-        self._name, self._directories = name, directories(option_values)
+        self._name = name
+        self._directories = directories(option_values)
         caller_schema = arrow_schema(schema)
         self._names = caller_schema.names
         self._schema = pa.schema(
@@ -395,7 +395,8 @@ class KafkaReader(DataSourceReader):
                 )
             ]
         )
-        self._filters, self._is_local = option_filters(name, self.options), is_local
+        self._filters = option_filters(name, self.options)
+        self._is_local = is_local
 
     def _parse_options(self, values: Mapping[str, str]) -> SourceOptions:
         return parse_options(values)
@@ -428,7 +429,8 @@ class KafkaReader(DataSourceReader):
         def decide(broker: str, partition: Partition) -> PartitionTransactions:
             offsets = self._filters.limits("offset")
             if ranges is not None:
-                first, last = ranges[id(partition)][0], ranges[id(partition)][-1]
+                first = ranges[id(partition)][0]
+                last = ranges[id(partition)][-1]
                 offsets &= NumberRange(least=first.least, most=last.most)
             decisions, problems = plan_transactions(partition, offsets.most, offsets.least)
             if decisions.tail is None:
@@ -490,7 +492,8 @@ class KafkaReader(DataSourceReader):
         splits = [split for task in read_tasks for split in task]
         segments = {id(split.segment_task.segment) for split in splits}
         log_bytes = sum(split.log_bytes for split in splits)
-        count, all_segments = len(segments), disk_inventory.segment_count
+        count = len(segments)
+        all_segments = disk_inventory.segment_count
         return (
             f"{self._name}: {count} of {all_segments} segments, {log_bytes} bytes of .log, "
             f"{len(read_tasks)} tasks; {describe_filters(self._filters)}"
@@ -560,9 +563,9 @@ class KafkaReader(DataSourceReader):
         """Returns a row for a problem, if the mode makes it one."""
         what = str(message("errors.of_path", path=problem.path, problem=problem.what))
         row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
-        return (
-            [row] if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode) else []
-        )
+        if becomes_row(what, is_unread=problem.is_unread, mode=self.options.mode):
+            return [row]
+        return []
 
 
 class StreamRefusal(DataSourceStreamReader):

@@ -82,7 +82,8 @@ def option_filters(name: str, options: SourceOptions) -> PushedFilters:
     A batch is in a range of offsets if it has one of them. A segment is in it if its name allows
     that.
     """
-    offsets, times_ms = options.offsets, options.timestamps
+    offsets = options.offsets
+    times_ms = options.timestamps
     numbers = {"offset": offsets, "timestamp_ms": times_ms}
     if name == "kafka_batches":
         numbers = {
@@ -263,7 +264,8 @@ def _expected_bytes(
         last: the last offset of the segment.
     """
     base_offset = entry.segment.base_offset
-    first, end = max(base_offset, offset_range.least), min(last, offset_range.most) + 1
+    first = max(base_offset, offset_range.least)
+    end = min(last, offset_range.most) + 1
     if end == inf:
         return log_bytes
     before = entry.partition.live[-2:-1] if last == inf else ()
@@ -287,7 +289,8 @@ def _select_entries(
     offset_range = _asked_offsets(name, filters)
     bases: dict[int, list[int]] = {}
     for entry in inventory.segments:
-        segment, partition = entry.segment, entry.partition
+        segment = entry.segment
+        partition = entry.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
             continue
         if id(partition) not in replica_ids:

@@ -97,7 +97,10 @@ class SourceReader:
                 one.
         """
         self._check_stable = check_stable
-        self._name, self._schema, self._filters, self._options = name, schema, filters, options
+        self._name = name
+        self._schema = schema
+        self._filters = filters
+        self._options = options
         self._bounds = row_bounds(name, filters)
 
     def read(self, splits: Sequence[SourceSplit]) -> Rows:
@@ -297,7 +300,8 @@ class SourceReader:
             Each part with the transactions that decide about it. Before these, a message if a
             .txnindex is wrong; then the markers decide.
         """
-        claimed, collected = split.transactions, []
+        claimed = split.transactions
+        collected = []
         for part in parts:
             if isinstance(part, Hole) or not is_transactional(part).any():
                 yield part, claimed
@@ -325,8 +329,10 @@ class SourceReader:
         If a hole may hide markers, nothing is verified. Batches outside of the query's offsets are
         not verified, and bytes after the split are not fetched from a store.
         """
-        claimed, observed = split.transactions, ObservedTransactions()
-        segment, last = split.segment_task.segment.with_log(), batches[-1]
+        claimed = split.transactions
+        observed = ObservedTransactions()
+        segment = split.segment_task.segment.with_log()
+        last = batches[-1]
         if any(isinstance(part, Hole) and part.start < last["position"] for part in parts):
             return claimed, None
         is_remote = address.mirror_behind(segment.log.path) is not None
@@ -383,7 +389,8 @@ class SourceReader:
         if start is None:
             return
         start, stop = self._narrow(points, start, stop, self._bounds.offsets & split.offsets)
-        scan, holes = HeaderScan(points, start, stop, self._chunk_bytes(points, start)), []
+        scan = HeaderScan(points, start, stop, self._chunk_bytes(points, start))
+        holes = []
         for part in scan:
             if isinstance(part, Hole):
                 holes.append(part)
@@ -398,7 +405,8 @@ class SourceReader:
         self, points: EntryPoints, start: int, stop: int, offsets: NumberRange
     ) -> tuple[int, int]:
         """Returns the split without the parts before and after the limits."""
-        times_ms, late_ms = self._bounds.times_ms, self._options.late_ms
+        times_ms = self._bounds.times_ms
+        late_ms = self._options.late_ms
         if offsets.least > -inf:
             start = max(start, points.position_before_offset(offsets.least))
         if offsets.most < inf and start < stop:
@@ -426,7 +434,8 @@ class SourceReader:
         mask = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
         if not times_ms.is_limited:
             return mask
-        newest, lateness_ms = batches["max_timestamp_ms"], self._lateness_ms
+        newest = batches["max_timestamp_ms"]
+        lateness_ms = self._lateness_ms
         appended = is_log_append_time(batches) & (batches["magic"] >= 1)
         hidden = has_delete_horizon(batches) | ((batches["magic"] < 2) & (codec(batches) != 0))
         oldest = np.where(hidden, -inf, batches["base_timestamp_ms"] - lateness_ms)
@@ -455,7 +464,8 @@ class SourceReader:
     # ---- rows
 
     def _row_mask(self, rows: np.ndarray) -> np.ndarray:
-        mask, names = np.ones(len(rows), bool), field_names(rows.dtype)
+        mask = np.ones(len(rows), bool)
+        names = field_names(rows.dtype)
         for column, limits in self._filters.numbers.items():
             if column in names:
                 mask &= limits.rows(rows[column])
@@ -472,7 +482,8 @@ class SourceReader:
         yield from table(columns, [split.segment_task], [count], self._schema).to_batches()
 
     def _hole(self, split: SourceSplit, hole: Hole) -> Rows:
-        segment, size_bytes = split.segment_task.segment.with_log(), hole.stop - hole.start
+        segment = split.segment_task.segment.with_log()
+        size_bytes = hole.stop - hole.start
         if (
             segment.state == "active"
             and hole.stop == segment.log.size_bytes

@@ -86,7 +86,8 @@ NOT_NULL: dict[str, frozenset[str]] = {
         "kafka_time_index": "segment_base_offset slot timestamp_ms relative_offset offset",
     }.items()
 }
-TASK_BYTES, MIN_TASK_BYTES = 128 << 20, 16 << 10
+TASK_BYTES = 128 << 20
+MIN_TASK_BYTES = 16 << 10
 RECORD_FORMATS = ("kafka_records", "kafka_files")  # here each further replica repeats every row
 ANY = "any"
 # the modes of Spark's own sources

@@ -40,7 +40,8 @@ def content(batches: np.ndarray) -> BatchStatistics:
     """Returns the statistics of an array of batches (format.batch.BATCH)."""
     if not len(batches):
         return BatchStatistics()
-    first, counts = batches[0], batches["record_count"]
+    first = batches[0]
+    counts = batches["record_count"]
     hidden = (counts == UNKNOWN) & (batches["magic"] < 2)
     return BatchStatistics(
         batches=len(batches),
@@ -83,7 +84,8 @@ def merge(parts: Iterable[BatchStatistics]) -> BatchStatistics:
     parts = [part for part in parts if part.batches]
     if not parts:
         return BatchStatistics()
-    first, counts = parts[0], [part.records for part in parts if part.records is not None]
+    first = parts[0]
+    counts = [part.records for part in parts if part.records is not None]
     return BatchStatistics(
         batches=sum(part.batches for part in parts),
         records=sum(counts) if len(counts) == len(parts) else None,

@@ -158,8 +158,10 @@ class _TablePass:
         writers: dict[str, RowWriter],
         limits: SegmentBytes,
     ) -> None:
-        self._transaction, self._inputs = transaction, inputs
-        self._writers, self._limits = writers, limits
+        self._transaction = transaction
+        self._inputs = inputs
+        self._writers = writers
+        self._limits = limits
         self._entries = inputs.inventory.entries_at(inputs.first_segments)
         self._directories = 0  # the number of directories written
         self._summaries = Cursor(inputs.summaries(), lambda item: item[0])
@@ -225,7 +227,8 @@ class _TablePass:
         self, name: str, findings: Iterable[Finding], copied: Sequence[str]
     ) -> None:
         """Writes a broker's findings in order: those of copied directories and the new ones."""
-        writer, waiting = self._writers["findings"], iter(findings)
+        writer = self._writers["findings"]
+        waiting = iter(findings)
         finding = next(waiting, None)
         stored = self._inputs.stored
         directories = frozenset(copied)
@@ -248,7 +251,8 @@ class _TablePass:
                     break
                 writer.add_table(copied_rows.slice(row, place - row))
                 writer.add([finding_row(name, finding)])
-                row, finding = place, next(waiting, None)
+                row = place
+                finding = next(waiting, None)
             writer.add_table(copied_rows.slice(row))
         if finding is not None:
             writer.add(finding_row(name, finding) for finding in chain([finding], waiting))
@@ -291,10 +295,12 @@ class _TablePass:
         health: "_BrokerHealth",
     ) -> None:
         """Writes rows of retention and checked; findings and steps are added to the broker's."""
-        partition, facts = entries.partition, checks.facts(entries.broker, entries.partition)
+        partition = entries.partition
+        facts = checks.facts(entries.broker, entries.partition)
         stored = self._inputs.stored
         earlier = stored.checked(entries.broker, entries.stored.directory) if stored else {}
-        results, rows = [], []
+        results = []
+        rows = []
         owner = owner_columns(entries.broker, entries.stored.directory)
         for entry in entries.segments:
             key = entry.stored.base_offset, entry.stored.suffix
@@ -385,7 +391,8 @@ class Cursor(Generic[T]):
     """Values in the order of their keys, each returned once."""
 
     def __init__(self, values: Iterator[T], key: Callable[[T], Any]) -> None:
-        self._values, self._key = values, key
+        self._values = values
+        self._key = key
         self._next = next(values, None)
 
     def take(self, key: Any) -> Iterator[T]:

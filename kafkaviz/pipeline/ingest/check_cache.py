@@ -42,10 +42,8 @@ def from_json(segment: LogSegment, text: str) -> SegmentFindings:
     """
     try:
         document = json.loads(text)
-        findings, summary = (
-            finding_codec.findings_from_plain(document["findings"]),
-            document["summary"],
-        )
+        findings = finding_codec.findings_from_plain(document["findings"])
+        summary = document["summary"]
         values = {
             name: from_plain(kind, value)
             for (name, kind), value in zip(
@@ -79,7 +77,8 @@ def is_still_valid(result: SegmentFindings, now_ms: int) -> bool:
     """
     if result.summary is None:
         return True
-    latest_ms, ahead = now_ms + HOUR_MS, result.summary.times.get("future")
+    latest_ms = now_ms + HOUR_MS
+    ahead = result.summary.times.get("future")
     if ahead:
         return ahead.timestamp_ms > latest_ms
     newest_ms = result.summary.newest[0] if result.summary.newest else -1

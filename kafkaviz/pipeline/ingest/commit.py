@@ -54,10 +54,13 @@ from kafkaviz.pipeline.ingest.compaction import (
 )
 
 LOCK = "_catalog.lock"
-STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
+STAGING = ".staging-"
+RUN = ".run-"
+CURRENT = ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
 # for tables that the driver writes: rows that wait as dictionaries, and rows of a row group
-DICTS_AT_ONCE, ROWS_AT_ONCE = 256, 1024
+DICTS_AT_ONCE = 256
+ROWS_AT_ONCE = 1024
 
 
 class CatalogBusy(KafkavizError):
@@ -73,7 +76,9 @@ class RowWriter:
         Args:
             schema: the schema of the table, or of some of its columns.
         """
-        self.path, self.rows, self._schema = path, 0, schema
+        self.path = path
+        self.rows = 0
+        self._schema = schema
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
         self._dicts: list[Mapping[str, Any]] = []
         self._parts: list[pa.Table] = []
@@ -102,7 +107,8 @@ class RowWriter:
 
     def _take_dicts(self) -> None:
         if self._dicts:
-            rows, self._dicts = arrow_columns.table(self._dicts, self._schema), []
+            rows = arrow_columns.table(self._dicts, self._schema)
+            self._dicts = []
             self._append(rows)
 
     def _flush(self) -> None:
@@ -122,7 +128,8 @@ class CatalogTransaction:
         Args:
             old: the present catalog, or None if there is none or it cannot be read.
         """
-        self.path, self.old = path, old
+        self.path = path
+        self.old = old
         self.leftovers = [folder for folder in path.glob(f"{STAGING}*") if folder.is_dir()]
         self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
         self._runs: dict[str, dict[tuple[Path, str], RowRuns]] = {
@@ -265,7 +272,8 @@ class CatalogTransaction:
         A folder or file of a format before 8 is moved to the link's target, so that its rows stay
         visible until the swap.
         """
-        link, target = self.path / name, f"{CURRENT}/{name}"
+        link = self.path / name
+        target = f"{CURRENT}/{name}"
         if link.is_symlink() and os.readlink(link) == target:
             return
         if os.path.lexists(link):

@@ -124,7 +124,8 @@ class TableLayout:
         if span.file not in self._starts:
             return span
         run = bisect_right(self._starts[span.file], span.first_row) - 1
-        target, start = self._targets[span.file][run], self._starts[span.file][run]
+        target = self._targets[span.file][run]
+        start = self._starts[span.file][run]
         return RowRange(target.file, target.first_row + span.first_row - start, span.rows)
 
     def add_merge(self, table: str, sources: Sequence[RowSource]) -> None:
@@ -132,7 +133,8 @@ class TableLayout:
         if len(sources) == 1 and sources[0].is_complete:
             self.unchanged.append(sources[0])
             return
-        name, row = f"{table}-{uuid.uuid4().hex}.parquet", 0
+        name = f"{table}-{uuid.uuid4().hex}.parquet"
+        row = 0
         for source in sources:
             self._starts[source.path.name] = [start for start, _ in source.runs]
             targets = self._targets.setdefault(source.path.name, [])

@@ -96,7 +96,8 @@ class DecodedWalk:
         Args:
             ranges: the splits, for which is_whole is true.
         """
-        self._ranges, self._folder = ranges, staging / FOLDER
+        self._ranges = ranges
+        self._folder = staging / FOLDER
 
     @property
     def end(self) -> WalkEnd:

@@ -102,10 +102,8 @@ class IngestChecks:
         Args:
             level: how much of each batch is checked.
         """
-        self.level, self.plans = (
-            level,
-            {name: plan_check(broker, level=level) for name, broker in inventory.brokers},
-        )
+        self.level = level
+        self.plans = {name: plan_check(broker, level=level) for name, broker in inventory.brokers}
         self._digests: dict[str, str] = {}
         self._facts: tuple[tuple[str, str], PartitionFacts] | None = None
 
@@ -116,7 +114,8 @@ class IngestChecks:
         """
         key = broker, str(partition.path)
         if self._facts is None or self._facts[0] != key:
-            self._facts, self._digests = (key, self.plans[broker].facts(partition)), {}
+            self._facts = (key, self.plans[broker].facts(partition))
+            self._digests = {}
         return self._facts[1]
 
     def task_facts(self, entry: InventoryEntry) -> PartitionFacts | None:
@@ -125,7 +124,8 @@ class IngestChecks:
 
     def digest(self, entry: InventoryEntry) -> str:
         """Returns a digest of the facts for the checks of a segment."""
-        facts, state = self.facts(entry.broker, entry.partition), entry.segment.state
+        facts = self.facts(entry.broker, entry.partition)
+        state = entry.segment.state
         if state not in self._digests:
             self._digests[state] = check_cache.digest(entry.segment, facts)
         return self._digests[state]

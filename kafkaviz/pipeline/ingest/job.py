@@ -293,7 +293,8 @@ class Selected(Iterable[SegmentTask]):
     """Some of the segments that are read, by number; the tasks are created in each iteration."""
 
     def __init__(self, work: Work, numbers: Collection[int]) -> None:
-        self._work, self._numbers = work, numbers
+        self._work = work
+        self._numbers = numbers
 
     def __iter__(self) -> Iterator[SegmentTask]:
         return (
@@ -340,7 +341,8 @@ def _find_changes(
     keep: Callable[[Spans], None] | None,
 ) -> None:
     """Finds what must be read in a directory that may have changed."""
-    owner, checks = (entries.broker, entries.stored.directory), work.checks
+    owner = (entries.broker, entries.stored.directory)
+    checks = work.checks
     old = stored.partition(*owner) if stored else NOTHING
     checked = stored.checked(*owner) if stored and checks else {}
     for entry in entries.segments:
@@ -373,7 +375,10 @@ class SegmentRun:
         work: Work,
     ) -> None:
         """Prepares the run without reading or starting Spark."""
-        self._run, self._spark, self._transaction, self._work = run, spark, transaction, work
+        self._run = run
+        self._spark = spark
+        self._transaction = transaction
+        self._work = work
         self._staging = transaction.staging
         self._runner: TaskRunner | None = None
         self._load_files: list[LoadFile] = []
@@ -409,7 +414,8 @@ class SegmentRun:
         A segment is read a second time, as a whole, if a split did not end where the next one
         begins. A segment that was decoded in splits is assembled from them.
         """
-        work, loads = self._work, Loads(self._work)
+        work = self._work
+        loads = Loads(self._work)
         if not work.count and next(iter(loads), None) is None:
             return
         self._runner = task_runner(self._spark, self._run.group)
@@ -431,7 +437,8 @@ class SegmentRun:
 
     def lay_out(self) -> None:
         """Merges the rows of all segments into files of a suitable size."""
-        transaction, work = self._transaction, self._work
+        transaction = self._transaction
+        work = self._work
         for number, spans in self.summaries.spans():
             if work.has_new_rows(number):
                 transaction.add({table: (span,) for table, span in spans.items()})

@@ -36,7 +36,8 @@ Item = TypeVar("Item")
 
 # Bytes of .log per task. Starting a task costs Spark about as much as reading 100 MiB, and its
 # worker more, so smaller tasks share one.
-MAX_BYTES, MIN_BYTES = 256 << 20, 128 << 20
+MAX_BYTES = 256 << 20
+MIN_BYTES = 128 << 20
 TASKS_A_CORE = 3  # several tasks per core, so that all cores end at about the same time
 # opening the files of a segment costs as much as reading this many bytes
 SEGMENT_COST_BYTES = 256 << 10
@@ -208,7 +209,8 @@ def pack_by_cost(
     for item, cost in items:
         if group and group_cost + cost > target_cost:
             yield group, group_cost
-            group, group_cost = [], 0
+            group = []
+            group_cost = 0
         group.append(item)
         group_cost += cost
     if group:
@@ -286,7 +288,8 @@ def _decode_tasks(segment_task: SegmentTask, cost: int, share: int) -> list[Deco
 
     It is empty if the segment is not split.
     """
-    log_bytes, segment = segment_task.log_bytes, segment_task.segment
+    log_bytes = segment_task.log_bytes
+    segment = segment_task.segment
     if not segment_task.is_decoded or cost <= max(share, DIVIDED_FROM_COST * log_bytes):
         return []
     inner_edges = cuts(segment, max(1, log_bytes * share // cost))

@@ -59,7 +59,8 @@ def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
     Args:
         slots: the slots of the entries that point to each batch; see entry_slots.
     """
-    legacy, untimed = batches["magic"] < 2, no_timestamp(batches)
+    legacy = batches["magic"] < 2
+    untimed = no_timestamp(batches)
     wrapped = legacy & (batches["record_count"] == UNKNOWN)
     names = field_names(batches.dtype)
     columns = {name: batches[name] for name in BATCHES.names if name in names}
@@ -98,7 +99,8 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
     """
     slots = np.full(len(batches), NONE)
     rows = row_at_position(batches, entries["position"])
-    entries, rows = entries[rows != NONE], rows[rows != NONE]
+    entries = entries[rows != NONE]
+    rows = rows[rows != NONE]
     holds = (batches["base_offset"][rows] <= entries["offset"]) & (
         entries["offset"] <= batches["last_offset"][rows]
     )

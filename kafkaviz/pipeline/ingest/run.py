@@ -75,14 +75,14 @@ class Ingest(Job[CatalogInfo, Progress]):
 
     def progress(self) -> Progress:
         """Returns the current progress; asking Spark takes some milliseconds."""
-        tasks, state = self._tasks, self.state
-        count = (
-            self._count_ended(tasks)
-            if state == "reading"
-            else len(tasks)
-            if state in ("writing", "done")
-            else 0
-        )
+        tasks = self._tasks
+        state = self.state
+        if state == "reading":
+            count = self._count_ended(tasks)
+        elif state in ("writing", "done"):
+            count = len(tasks)
+        else:
+            count = 0
         done_bytes = sum(task.log_bytes for task in tasks[:count])
         seconds = time.monotonic() - self._reading_since
         return Progress(

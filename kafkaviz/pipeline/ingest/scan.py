@@ -76,7 +76,8 @@ class RowFile:
             name: the name of the table.
             folder: the folder for the file, whose name is unique to this attempt.
         """
-        self.name, self.rows = name, 0
+        self.name = name
+        self.rows = 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[tuple[SegmentTask, np.ndarray, np.ndarray]] = []
@@ -106,11 +107,9 @@ class RowFile:
 
     def span(self, first_row: int) -> RowRange | None:
         """Returns the rows from `first_row` to the last one, or None if there are none."""
-        return (
-            RowRange(self._path.name, first_row, self.rows - first_row)
-            if self.rows > first_row
-            else None
-        )
+        if self.rows > first_row:
+            return RowRange(self._path.name, first_row, self.rows - first_row)
+        return None
 
     def _write(self) -> None:
         if not self._waiting_rows:
@@ -127,7 +126,8 @@ class RowFile:
                 self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY
             )
         self._writer.write_table(table(columns, owners, list(map(len, parts)), TABLES[self.name]))
-        self._waiting, self._waiting_rows = [], 0
+        self._waiting = []
+        self._waiting_rows = 0
 
 
 class BatchRows(BatchObserver[None]):
@@ -139,7 +139,9 @@ class BatchRows(BatchObserver[None]):
         Args:
             entries: the entries of the .index, sorted by position.
         """
-        self._file, self._owner, self._entries = file, owner, entries
+        self._file = file
+        self._owner = owner
+        self._entries = entries
 
     def observe(self, batches: np.ndarray) -> None:
         slots = entry_slots(batches, entries_between(self._entries, batches))
@@ -162,7 +164,8 @@ def _scan_split(
     Args:
         first_walk: the batches, if other tasks have decoded them.
     """
-    segment_task, problems = split.segment_task, []
+    segment_task = split.segment_task
+    problems = []
     if segment_task.skips_rows:
         return SplitSummary(
             number=segment_task.number,
@@ -214,7 +217,8 @@ class _Observers:
             entries: the entries of the .index, sorted by position.
             files: the files for rows; empty if no rows are written.
         """
-        self.statistics, self.gaps = BatchStatisticsBuilder(), ChunkedEvidence(entries)
+        self.statistics = BatchStatisticsBuilder()
+        self.gaps = ChunkedEvidence(entries)
         self.sweeper = Sweeper() if segment_task.needs_sweep and "sweep" in files else None
         self.all: list[BatchObserver[Any]] = [self.statistics, self.gaps]
         if self.sweeper:

@@ -243,9 +243,9 @@ def _log_end_offset(live: Live) -> int | None:
     if not live or live[-1][1].batches is None:
         return None
     newest, statistics = live[-1]
-    return (
-        newest.segment.base_offset if statistics.last_offset is None else statistics.last_offset + 1
-    )
+    if statistics.last_offset is None:
+        return newest.segment.base_offset
+    return statistics.last_offset + 1
 
 
 def note_stored_rolls(
@@ -259,7 +259,8 @@ def note_stored_rolls(
     """
     if RollCause.SIZE not in rows["roll_reason"].to_pylist():
         return
-    facts, reasons = [], []
+    facts = []
+    reasons = []
     for row, first_batch in zip(rows.select(ROLL_COLUMNS).to_pylist(), first_batches, strict=True):
         if row["state"] in ("active", "closed") and row["log_bytes"] is not None:
             first = first_batch or FirstBatch(0, -1, -1)

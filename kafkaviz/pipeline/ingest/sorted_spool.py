@@ -42,7 +42,8 @@ class SortedSpool(Generic[T]):
         return heapq.merge(*runs, sorted(self._waiting, key=self._key), key=self._key)
 
     def _write_run(self) -> None:
-        values, blocks = sorted(self._waiting, key=self._key), []
+        values = sorted(self._waiting, key=self._key)
+        blocks = []
         self._file.seek(0, 2)
         for first in range(0, len(values), BLOCK_VALUES):
             data = zlib.compress(pickle.dumps(values[first : first + BLOCK_VALUES]), 1)

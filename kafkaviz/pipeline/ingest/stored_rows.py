@@ -119,14 +119,17 @@ class TableRows:
 
     def with_columns(self) -> "TableRows":
         rows = copy(self)
-        rows._columns, rows._loaded = self._table.names, None
+        rows._columns = self._table.names
+        rows._loaded = None
         return rows
 
     def slice(self, first_row: int, rows: int) -> pa.Table:
-        end_row, parts = first_row + rows, []
+        end_row = first_row + rows
+        parts = []
         place = max(bisect_right(self._starts, first_row) - 1, 0)
         while place < len(self._groups) and (start := self._starts[place]) < end_row:
-            low, high = max(first_row, start), min(end_row, start + self._groups[place].rows)
+            low = max(first_row, start)
+            high = min(end_row, start + self._groups[place].rows)
             if low < high:
                 parts.append(self._load(place).slice(low - start, high - low))
             place += 1
@@ -157,7 +160,9 @@ class StoredRows:
                 read again, except those of table partitions, which need no reading.
             needs_sweep: whether the rows of a sweep must be present too.
         """
-        self._catalog, self._missing, self._needs_sweep = catalog, missing, needs_sweep
+        self._catalog = catalog
+        self._missing = missing
+        self._needs_sweep = needs_sweep
         self.info: CatalogInfo = catalog.info
         lost = {table for table, _ in missing}
         if catalog.info.kafkaviz != version():
@@ -291,14 +296,17 @@ def _slice(table: TableRows, place: _Rows | None) -> pa.Table:
 
 def _places(catalog: Catalog, name: str) -> dict[Owner, _Rows]:
     places: dict[Owner, _Rows] = {}
-    owner, first_row, row_number = None, 0, 0
+    owner = None
+    first_row = 0
+    row_number = 0
     for batch in catalog.batches(name, ["broker", "directory"]):
         columns = (column.to_pylist() for column in batch.columns)
         for next_owner in zip(*columns, strict=True):
             if next_owner != owner:
                 if owner is not None:
                     places[owner] = _Rows(first_row, row_number - first_row, len(places))
-                owner, first_row = next_owner, row_number
+                owner = next_owner
+                first_row = row_number
             row_number += 1
     if owner is not None:
         places[owner] = _Rows(first_row, row_number - first_row, len(places))

@@ -44,7 +44,8 @@ def _sample(segment: LogSegment) -> np.ndarray:
 
     The rows are of format.batch.BATCH.
     """
-    log, index = segment.log, segment.index
+    log = segment.log
+    index = segment.index
     entries = index.size_bytes // ENTRY_BYTES if index else 0
     positions = [0]
     if index is not None:

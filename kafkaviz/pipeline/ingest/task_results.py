@@ -43,7 +43,8 @@ from kafkaviz.pipeline.ingest.ingest_checks import LoadResult
 from kafkaviz.pipeline.ingest.plan import SegmentTask
 from kafkaviz.pipeline.ingest.summary import SlotCounts, SplitSummary, merge_splits
 
-FOLDER, LOADS_FOLDER = "results", "loads"
+FOLDER = "results"
+LOADS_FOLDER = "loads"
 ROWS_AT_ONCE = 128
 RESULTS = pa.schema(
     [
@@ -92,7 +93,8 @@ def digest(segment_task: SegmentTask) -> str:
 
     The current time is left out; see check_cache.is_still_valid.
     """
-    segment, facts = segment_task.segment, segment_task.facts
+    segment = segment_task.segment
+    facts = segment_task.facts
     return digest_of(
         FORMAT,
         version(),
@@ -233,7 +235,9 @@ class TaskIndex:
 
     def __init__(self, segment_tasks: Iterable[SegmentTask]) -> None:
         """Computes the digests; the tasks are iterated once."""
-        digests, numbers, sizes = bytearray(), [], []
+        digests = bytearray()
+        numbers = []
+        sizes = []
         for segment_task in segment_tasks:
             digests += digest(segment_task).encode()
             numbers.append(segment_task.number)
@@ -359,7 +363,8 @@ def _write_known(known: Sequence[_Known], staging: Path) -> ResultFile:
 def _covers(summaries: list[SplitSummary], log_bytes: int) -> bool:
     """Returns whether the splits cover the .log exactly once."""
     edges = sorted((summary.start, summary.stop) for summary in summaries)
-    starts, stops = [0, *(stop for _, stop in edges)], [start for start, _ in edges]
+    starts = [0, *(stop for _, stop in edges)]
+    stops = [start for start, _ in edges]
     return starts == [*stops, log_bytes] and (len(edges) == 1 or min(b - a for a, b in edges) > 0)
 
 
@@ -405,7 +410,8 @@ def _move_spans(
         ArrowException or OSError: the file cannot be read.
         IndexError: the file has fewer rows.
     """
-    table, rows = path.parent.name, pq.read_metadata(path).num_rows
+    table = path.parent.name
+    rows = pq.read_metadata(path).num_rows
     if sum(span.rows for span in spans) == rows:
         link_file(path, staging / table / path.name)
         return zip(spans, spans, strict=True)

@@ -67,11 +67,9 @@ def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
         if not session.is_connect(spark):
             return ContextRunner(session.context(spark), group)
         spark = session.session(spark)
-    return (
-        ConnectRunner(spark, group)
-        if session.is_connected(spark)
-        else ContextRunner(spark.sparkContext, group)
-    )
+    if session.is_connected(spark):
+        return ConnectRunner(spark, group)
+    return ContextRunner(spark.sparkContext, group)
 
 
 class ContextRunner:
@@ -82,7 +80,8 @@ class ContextRunner:
 
     def __init__(self, context: "SparkContext", group: str) -> None:
         self.cores = context.defaultParallelism
-        self._context, self._group = context, group
+        self._context = context
+        self._group = group
         self._counts: list[int] = []  # the number of tasks in each partition
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
@@ -119,8 +118,11 @@ class ConnectRunner:
 
     def __init__(self, spark: "SparkSession", group: str) -> None:
         self.cores = int(spark.conf.get("spark.default.parallelism", None) or 8)
-        self._spark, self._group = spark, group
-        self._ended_before, self._ended, self._is_cancelled = 0, 0, False
+        self._spark = spark
+        self._group = group
+        self._ended_before = 0
+        self._ended = 0
+        self._is_cancelled = False
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
         """Runs a query per TASKS_A_QUERY tasks."""

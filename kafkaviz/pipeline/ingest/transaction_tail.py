@@ -105,7 +105,9 @@ class TailState:
         self.problems: list[Problem] = []
         self._since = self._end_offset = tail.since
         self._transactions = OpenTransactions(tail.open_since)
-        self._segments, self._position = self._list(tail), -1  # -1: the segment was not begun yet
+        # -1: the segment was not begun yet
+        self._segments = self._list(tail)
+        self._position = -1
 
     @property
     def aborted(self) -> np.ndarray:
@@ -162,14 +164,16 @@ class TailState:
 
     def _leave(self) -> None:
         """Moves on to the next segment."""
-        self._segments, self._position = self._segments[1:], -1
+        self._segments = self._segments[1:]
+        self._position = -1
 
     def _list(self, tail: TransactionTail) -> tuple[LogSegment, ...]:
         """Returns the segments, listed from the directory if the plan has only the last one."""
         if tail.partition is None:
             return tail.segments
         (last,) = tail.segments
-        path, first_base = tail.partition.path, tail.first_base
+        path = tail.partition.path
+        first_base = tail.first_base
         try:
             partition = open_partition(path, tail.partition.name)
             partition.segment(first_base)

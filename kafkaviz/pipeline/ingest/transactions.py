@@ -96,7 +96,8 @@ class PartitionTransactions:
 
         Markers do not belong to a transaction.
         """
-        mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
+        mask = np.zeros(len(batches), bool)
+        transactional = _is_in_transaction(batches)
         for producer_id in (
             np.unique(batches["producer_id"][transactional]) if len(self.aborted) else ()
         ):
@@ -113,7 +114,8 @@ class PartitionTransactions:
 
     def are_open(self, batches: np.ndarray) -> np.ndarray:
         """Returns whether the records of each batch belong to an open transaction."""
-        mask, transactional = np.zeros(len(batches), bool), _is_in_transaction(batches)
+        mask = np.zeros(len(batches), bool)
+        transactional = _is_in_transaction(batches)
         for producer_id, first_offset in self.open.items():
             mask |= (
                 transactional
@@ -136,7 +138,8 @@ class ObservedTransactions:
     def __init__(self) -> None:
         self._transactions = OpenTransactions()
         self._abort_markers: set[tuple[int, int]] = set()  # (producer id, offset of the marker)
-        self._first_offset, self._last_offset = inf, -inf
+        self._first_offset = inf
+        self._last_offset = -inf
 
     def take(self, read: ReadInto, batches: np.ndarray) -> None:
         """Takes the next batches, and reads the markers among them.
@@ -150,7 +153,8 @@ class ObservedTransactions:
         self._last_offset = int(batches["last_offset"][-1])
         for row, last_ms in transaction_rows(batches):
             batch = batches[row]
-            producer_id, offset = int(batch["producer_id"]), int(batch["base_offset"])
+            producer_id = int(batch["producer_id"])
+            offset = int(batch["base_offset"])
             if last_ms is not None:
                 self._transactions.begin(producer_id, TransactionBegin(offset))
             elif batch["record_count"]:
@@ -217,7 +221,8 @@ def plan_transactions(
         The transactions by .txnindex files and producer snapshots, with the log left as a tail, and
         the files that could not be read.
     """
-    aborted, problems = [NO_ABORTED], []
+    aborted = [NO_ABORTED]
+    problems = []
     gap = next((gap for gap in partition.remote_gaps if gap.first_offset > last_offset), None)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
@@ -327,7 +332,8 @@ def _tail_of_newest_snapshot(
         first_offset: the first offset that will be read; like last_offset, it lets a store return
             these bytes in the same request as the end of the log, if they are near it.
     """
-    snapshots, active = partition.snapshots, partition.active
+    snapshots = partition.snapshots
+    active = partition.active
     if not snapshots or active is None:
         return transaction_tail(partition)
     end = None  # no snapshot is after it

@@ -53,7 +53,8 @@ class UnchangedDirectories:
         Args:
             checks: the checks, or None without findings.
         """
-        self._stored, self._checks = stored, checks
+        self._stored = stored
+        self._checks = checks
         self._brokers: set[str] = set()
         self._unsteady: set[tuple[str, str]] = set()  # (broker, directory)
         try:
@@ -146,7 +147,8 @@ def _has_same_checks(
         for entry in entries.segments
         if is_read(entry)
     ]
-    now_ms, count = checks.plans[entries.broker].now_ms, len(expected)
+    now_ms = checks.plans[entries.broker].now_ms
+    count = len(expected)
     if load is not None:
         expected.append((*LOAD_KEY, load.digest))
     return (

@@ -73,7 +73,8 @@ def _make(cache: Path) -> None:
     if java is None or (archive := _path(cache, java)).exists():
         return
     archive.parent.mkdir(parents=True, exist_ok=True)
-    temporary, base = archive.with_suffix(f".{os.getpid()}"), archive.with_suffix(".base.jsa")
+    temporary = archive.with_suffix(f".{os.getpid()}")
+    base = archive.with_suffix(".base.jsa")
     flags = f"-XX:ArchiveClassesAtExit={temporary} -Xlog:disable"
     if subprocess.run([java, "-Xshare:on", "-version"], capture_output=True).returncode != 0:
         # a reduced Java lacks the archive of its own classes, which ours is based on

@@ -35,7 +35,8 @@ def preload() -> None:
     """
     walk(b"")
     empty = np.zeros(1, HEADER)
-    empty["magic"], empty["batch_length_bytes"] = 2, HEADER.itemsize - LENGTH_END
+    empty["magic"] = 2
+    empty["batch_length_bytes"] = HEADER.itemsize - LENGTH_END
     with in_memory("", empty.tobytes()).open_reader() as read:
         list(DeepScan(read, 0, HEADER.itemsize))
     sweep.sweep(np.ones(1, BATCH))

@@ -81,7 +81,8 @@ def context(master: str | None = None, cache: Path | None = None) -> "SparkConte
                     message("errors.other_session", running=running.master, master=master)
                 )
             _stop(running)
-        master, cache = master or submitted_master(os.environ), cache or cache_folder()
+        master = master or submitted_master(os.environ)
+        cache = cache or cache_folder()
         java = prepare(master, cache)
         submit_settings = _submitted_settings() if GATEWAY_PORT in os.environ else {}
         if not submit_settings:
@@ -248,7 +249,8 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
     time can be inside.
     """
     with SESSION_LOCK:
-        python, environment = context.pythonExec, context.environment
+        python = context.pythonExec
+        environment = context.environment
         if (
             cast(str, context.master).startswith("local")
             and "PYSPARK_PYTHON" not in os.environ
@@ -261,7 +263,8 @@ def workers_with_kafkaviz(context: "SparkContext") -> Generator[None]:
         try:
             yield
         finally:
-            context.pythonExec, context.environment = python, environment
+            context.pythonExec = python
+            context.environment = environment
 
 
 def _forget() -> None:

@@ -90,7 +90,8 @@ class Query(Job[QueryResult, None]):
             text: one SELECT over the tables of the catalog.
         """
         self.text = text
-        self._path, self._most_rows = catalog_path, most_rows
+        self._path = catalog_path
+        self._most_rows = most_rows
         self._worker: Worker | None = None
         super().__init__(lambda _report: self._run_on_worker(), None, state="waiting")
 
@@ -109,7 +110,8 @@ class Query(Job[QueryResult, None]):
         return WorkerLost(message("errors.query_ended_early", reason=str(error)))
 
     def _run_on_worker(self) -> QueryResult:
-        info, seconds = catalog.read_info(self._path), environment.positive_number(SECONDS, MAX_S)
+        info = catalog.read_info(self._path)
+        seconds = environment.positive_number(SECONDS, MAX_S)
         worker = POOL.take(self._end_event)
         if worker is None:
             raise self.cancellation()
@@ -122,7 +124,8 @@ class Query(Job[QueryResult, None]):
         finally:
             timer.cancel()
             with self._lock:
-                self._worker, is_over = None, self.is_over
+                is_over = self.is_over
+                self._worker = None
             if is_over:  # stop() may not have ended the worker, and no other query may get it
                 worker.end()
             POOL.give_back(worker)
@@ -142,7 +145,8 @@ class Query(Job[QueryResult, None]):
             except WorkerEnded:
                 raise WorkerLost(message("errors.query_process_ended")) from None
             if "lost_files" in head:
-                previous, info = info, catalog.read_info(self._path)
+                previous = info
+                info = catalog.read_info(self._path)
                 if previous == info:
                     raise CannotOpen(
                         self._path,

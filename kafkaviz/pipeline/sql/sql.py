@@ -66,7 +66,10 @@ class QueryError(KafkavizError):
             if advice
             else message("common.stop", text=what)
         )
-        self.what, self.advice, self.start, self.stop = what, advice, start, stop
+        self.what = what
+        self.advice = advice
+        self.start = start
+        self.stop = stop
 
     def __reduce__(self) -> tuple:
         return type(self), (self.what, self.advice, self.start, self.stop)
@@ -166,7 +169,8 @@ def query_error(fault: Exception, text: str, prefix_bytes: int = 0) -> QueryErro
     """
     try:
         details = json.loads(str(fault)[str(fault).index("{") :])
-        kind, message = details["exception_type"], details["exception_message"]
+        kind = details["exception_type"]
+        message = details["exception_message"]
     except (ValueError, LookupError, TypeError):
         return None
     if SYSTEM_ERRORS.fullmatch(kind):
@@ -193,7 +197,8 @@ def _describe(details: Mapping[str, Any], duckdb_text: str) -> tuple[Message, Me
     the problem, and the rest is the advice.
     """
     near = tuple(candidate for candidate in details.get("candidates", "").split(",") if candidate)
-    subtype, name = details.get("error_subtype"), details.get("name", "")
+    subtype = details.get("error_subtype")
+    name = details.get("name", "")
     if subtype == "COLUMN_NOT_FOUND":
         return (
             message("query.no_column", name=name),
@@ -297,12 +302,11 @@ def _path(node: Mapping[str, Any]) -> list[str]:
 
 
 def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
-    start, size = node.get("query_location"), node.get("query_location_length")
-    return (
-        _to_characters(text, start, start + size)
-        if isinstance(start, int) and size
-        else (None, None)
-    )
+    start = node.get("query_location")
+    size = node.get("query_location_length")
+    if isinstance(start, int) and size:
+        return _to_characters(text, start, start + size)
+    return (None, None)
 
 
 def _locate(

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 # The longest text in an answer, shared by all columns of a row, and the least for each column.
-CELL_CHARACTERS, MIN_CHARACTERS = 5000, 500
+CELL_CHARACTERS = 5000
+MIN_CHARACTERS = 500
 EXPLAIN = "EXPLAIN "
 COUNTED_WITHIN_S = 3.0  # how long the rows of an answer that was cut are counted
 BESIDES_MIB = 256  # memory for a query in addition to the memory that DuckDB counts
@@ -86,7 +87,8 @@ class CatalogDatabase:
 
     def __init__(self, memory_mib: int, threads: int) -> None:
         self._config = CONFIG | {"memory_limit": f"{memory_mib}MiB", "threads": str(threads)}
-        self._memory_mib, self._is_limited = memory_mib, False
+        self._memory_mib = memory_mib
+        self._is_limited = False
         self._key: tuple | None = None
         self._database: DuckDBPyConnection | None = None
 
@@ -118,7 +120,8 @@ class CatalogDatabase:
         if self._database is None or self._key != key:
             if self._database is not None:
                 self._database.close()
-            self._database, self._key = duckdb.connect(":memory:", config=self._config), key
+            self._database = duckdb.connect(":memory:", config=self._config)
+            self._key = key
             _create_views(self._database, tables)
         if not self._is_limited:
             _limit_memory(self._memory_mib)
@@ -186,7 +189,8 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
     )
     relation = _prepare(cursor, text)
     columns, most = _select_list(relation)
-    prefix, suffix = f"SELECT {columns} FROM (\n", "\n)"
+    prefix = f"SELECT {columns} FROM (\n"
+    suffix = "\n)"
     text = _strip_end(text)
     try:
         rows = _narrow_sums(
@@ -194,7 +198,8 @@ def _run_query(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple
         )
     except duckdb.Error as fault:
         raise sql.query_error(fault, text, len(prefix.encode())) or fault from None
-    seconds, result = time.monotonic() - began, rows.slice(0, most_rows)
+    seconds = time.monotonic() - began
+    result = rows.slice(0, most_rows)
     all_rows = (
         rows.num_rows
         if rows.num_rows <= most_rows
@@ -228,7 +233,8 @@ def _prepare(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
 
 
 def _strip_end(text: str) -> str:
-    data, end = text.encode(), None
+    data = text.encode()
+    end = None
     for start, kind in reversed(duckdb.tokenize(text)):
         if kind != duckdb.token_type.comment and data[start : start + 1] != b";":
             break
@@ -309,7 +315,8 @@ def _unique_names(names: Sequence[str]) -> Iterator[str]:
     """Makes names unique: topic, topic becomes topic, topic 2."""
     lowercase_names: set[str] = set()
     for name in names:
-        unique, times = name, 1
+        unique = name
+        times = 1
         while unique.lower() in lowercase_names:
             times += 1
             unique = f"{name} {times}"

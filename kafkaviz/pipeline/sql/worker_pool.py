@@ -93,7 +93,8 @@ class WorkerPool:
     """Hands out workers in the order of the requests."""
 
     def __init__(self, limit: int = MAX_QUERIES) -> None:
-        self._limit, self._condition = limit, threading.Condition()
+        self._limit = limit
+        self._condition = threading.Condition()
         self._line: deque[object] = deque()
         self._idle: list[Worker] = []
         self._busy = 0

@@ -28,7 +28,8 @@ from kafkaviz.format.control import ControlType
 from kafkaviz.format.record import Record
 from kafkaviz.versions import Release
 
-NODE_ID, BROKER_EPOCH = 1, 1
+NODE_ID = 1
+BROKER_EPOCH = 1
 UUID_BYTES = 16
 CALENDAR_MS = 146_097 * 86_400_000  # 400 years, after which the calendar repeats
 
@@ -67,7 +68,8 @@ class Ids:
 
 def own_files(state: BrokerState) -> Iterator[FileView]:
     """Yields the files directly in the broker directory."""
-    release, ids = state.release, Ids(state.seed)
+    release = state.release
+    ids = Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
     if versions.BOOTSTRAP_CHECKPOINT.applies_to(
         release
@@ -193,16 +195,13 @@ def _control(kind: ControlType, value: bytes) -> Record:
 
 def _batch(base_offset: int, records: Iterable[Record], attributes: int, now_ms: int) -> bytes:
     records = list(records)
-    body, header = record.build(records), np.zeros(1, HEADER)
-    header["base_offset"], header["batch_length_bytes"] = (
-        base_offset,
-        HEADER_BYTES - LENGTH_END + len(body),
-    )
-    header["magic"], header["attributes"], header["last_offset_delta"] = (
-        MAGIC_2,
-        attributes,
-        len(records) - 1,
-    )
+    body = record.build(records)
+    header = np.zeros(1, HEADER)
+    header["base_offset"] = base_offset
+    header["batch_length_bytes"] = HEADER_BYTES - LENGTH_END + len(body)
+    header["magic"] = MAGIC_2
+    header["attributes"] = attributes
+    header["last_offset_delta"] = len(records) - 1
     header["base_timestamp_ms"] = header["max_timestamp_ms"] = now_ms
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
     header["record_count"] = len(records)

@@ -41,7 +41,8 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """
     out = out.absolute()
     with translate_os_errors(out):
-        real, input_paths = out.resolve(), [path.resolve() for path in inputs]
+        real = out.resolve()
+        input_paths = [path.resolve() for path in inputs]
         kafka_directory = next(
             (
                 folder
@@ -58,13 +59,12 @@ def resolve_output(out: Path, inputs: Iterable[Path] = ()) -> Path:
         holds_log = kafka_directory is None and real.is_dir() and _holds_log(real)
     if kafka_directory or holds_log:
         trace = kafka_directory and kafka_trace(kafka_directory)
-        what = (
-            message("errors.is_kafka_directory")
-            if kafka_directory in (None, real)
-            else message("errors.beside_kafka_file", path=kafka_directory, name=trace)
-            if trace
-            else message("errors.in_kafka_directory", path=kafka_directory)
-        )
+        if kafka_directory in (None, real):
+            what = message("errors.is_kafka_directory")
+        elif trace:
+            what = message("errors.beside_kafka_file", path=kafka_directory, name=trace)
+        else:
+            what = message("errors.in_kafka_directory", path=kafka_directory)
         raise CannotOpen(out, what, message("errors.name_another_folder"), kind="file")
     if leftovers:
         raise CannotOpen(
@@ -219,10 +219,8 @@ def _refuse_other_files(out: Path, staging: Path) -> None:
     """
     own_names = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
     for path in sorted(out.iterdir()):
-        new_file, is_kafka_file = (
-            staging / path.name,
-            names.parse_file(path.name) or path.name in own_names,
-        )
+        new_file = staging / path.name
+        is_kafka_file = names.parse_file(path.name) or path.name in own_names
         if is_kafka_file and not (
             new_file.exists() and path.is_file() and filecmp.cmp(path, new_file, shallow=False)
         ):
@@ -240,7 +238,9 @@ class DiskLogs:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._open, self._base = folder, None, -1
+        self._folder = folder
+        self._open = None
+        self._base = -1
         self._sizes: dict[int, int] = {}
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
@@ -254,10 +254,13 @@ class DiskLogs:
         with translate_os_errors(self._path(base_offset)):
             if base_offset != self._base:
                 self._reopen(base_offset)
-            file, rest, position = cast(int, self._open), memoryview(data), self._sizes[base_offset]
+            file = cast(int, self._open)
+            rest = memoryview(data)
+            position = self._sizes[base_offset]
             while len(rest):
                 written_bytes = os.pwrite(file, rest, position)
-                rest, position = rest[written_bytes:], position + written_bytes
+                rest = rest[written_bytes:]
+                position = position + written_bytes
             self._sizes[base_offset] = position
 
     def cut(self, base_offset: int, size_bytes: int) -> None:
@@ -292,7 +295,8 @@ class DiskLogs:
     def close(self) -> None:
         if self._open is not None:
             os.close(self._open)
-        self._open, self._base = None, -1
+        self._open = None
+        self._base = -1
 
     def _path(self, base_offset: int) -> Path:
         return self._folder / f"{file_stem(base_offset)}.log"
@@ -301,7 +305,8 @@ class DiskLogs:
         self.close()
         make_folder(self._folder)
         flags = os.O_RDWR if base_offset in self._sizes else os.O_RDWR | os.O_CREAT | os.O_EXCL
-        self._open, self._base = os.open(self._path(base_offset), flags, 0o644), base_offset
+        self._open = os.open(self._path(base_offset), flags, 0o644)
+        self._base = base_offset
         self._sizes.setdefault(base_offset, 0)
 
 

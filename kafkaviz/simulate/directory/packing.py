@@ -26,7 +26,8 @@ def archive(files: Iterable[FileView], root: str) -> bytes:
     ):
         for file in files:
             member = tarfile.TarInfo(f"{root}/{file.name}")
-            member.size, member.mtime = file.size_bytes, file.modified_ms // 1000
+            member.size = file.size_bytes
+            member.mtime = file.modified_ms // 1000
             member.pax_headers = {
                 "mtime": f"{file.modified_ms // 1000}.{file.modified_ms % 1000:03d}"
             }
@@ -39,7 +40,9 @@ class _FileStream(io.RawIOBase):
     """A stream over read(position, buffer), from the beginning."""
 
     def __init__(self, read, size_bytes: int) -> None:
-        self._read, self._position, self._size_bytes = read, 0, size_bytes
+        self._read = read
+        self._position = 0
+        self._size_bytes = size_bytes
 
     def readable(self) -> bool:
         return True

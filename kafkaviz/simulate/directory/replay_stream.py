@@ -42,7 +42,8 @@ def chunks(
     Args:
         append_ends: the last offset of each append, ascending; without it every batch is an append.
     """
-    append_numbers, now_ms = _Numbers(append_ends), -1
+    append_numbers = _Numbers(append_ends)
+    now_ms = -1
     for file in sorted(_logs(log), key=lambda log_file: log_file.name):
         with file.open_reader() as read:
             for batches in _pieces(Walk(read, 0, file.size_bytes)):
@@ -135,7 +136,8 @@ def _rows(batches: np.ndarray) -> np.ndarray:
     rows = np.empty(len(batches), INCOMING)
     for name in field_names(batches.dtype):
         rows[name] = batches[name]
-    rows["deep_offset"], rows["marker"] = rows["last_offset"], NO_MARKER
+    rows["deep_offset"] = rows["last_offset"]
+    rows["marker"] = NO_MARKER
     return rows
 
 

@@ -298,9 +298,11 @@ class Run:
         Raises:
             KafkavizError: Kafka cannot make the log.
         """
-        self.plan, self.now_ms = plan, plan.start_ms
+        self.plan = plan
+        self.now_ms = plan.start_ms
         self._written_ms: dict[int, int] = {}  # base offset -> time of the segment's last append
-        self._last_ms, self._watermark = plan.start_ms, plan.start_offset
+        self._last_ms = plan.start_ms
+        self._watermark = plan.start_offset
         try:
             self.log = UnifiedLog(
                 plan.config,
@@ -427,7 +429,8 @@ class Run:
         return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
 
     def _state(self, *, clean: bool) -> BrokerState:
-        log, name = self.log, _partition(self.plan.directory)
+        log = self.log
+        name = _partition(self.plan.directory)
         flushed = [
             cast(int, event.offset)
             for event in log.events
@@ -465,7 +468,8 @@ class Run:
             *self.log.stored_log().files,
             *broker_files.partition_metadata(plan.behaviour.release, plan.seed, plan.start_ms),
         ):
-            name, modified_ms = names.parse_file(file.name), self.now_ms
+            name = names.parse_file(file.name)
+            modified_ms = self.now_ms
             if name is None:  # leader-epoch-checkpoint, partition.metadata
                 modified_ms = plan.start_ms
             elif name.kind == "log":
@@ -491,7 +495,9 @@ def _partition(directory: str) -> names.PartitionName:
 
 def digest(file: FileView) -> str:
     """Returns the SHA-256 of a file in hexadecimal."""
-    sha256, buffer, position = hashlib.sha256(), np.empty(DIGEST_BYTES, np.uint8), 0
+    sha256 = hashlib.sha256()
+    buffer = np.empty(DIGEST_BYTES, np.uint8)
+    position = 0
     with file.open_reader() as read:
         while position < file.size_bytes:
             length = read(position, buffer[: file.size_bytes - position])

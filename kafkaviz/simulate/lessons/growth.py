@@ -203,11 +203,9 @@ def _rows(appends: Sequence[Append]) -> np.ndarray:
     rows["size_bytes"] = [append.size_bytes for append in appends]
     rows["record_count"] = [append.records for append in appends]
     rows["max_timestamp_ms"] = rows["now_ms"] = [append.timestamp_ms for append in appends]
-    rows["append"], rows["marker"], rows["magic"] = (
-        np.arange(len(appends)),
-        NO_MARKER,
-        batch.MAGIC_2,
-    )
+    rows["append"] = np.arange(len(appends))
+    rows["marker"] = NO_MARKER
+    rows["magic"] = batch.MAGIC_2
     return _renumber(rows, 0, 0)
 
 
@@ -231,7 +229,9 @@ def _bytes(row: np.ndarray) -> bytes:
 
 class _GrowthRecorder:
     def __init__(self, log: UnifiedLog) -> None:
-        self._log, self._steps, self._contents = log, [], [SegmentContents(log.active.base_offset)]
+        self._log = log
+        self._steps = []
+        self._contents = [SegmentContents(log.active.base_offset)]
         self._add(StepKind.OPEN, self._state(log.active), self._state(log.active))
 
     def growth(self) -> LogGrowth:
@@ -239,8 +239,10 @@ class _GrowthRecorder:
 
     def append(self, row: np.ndarray, *, has_bytes: bool = True) -> bool:
         """Appends one batch and returns whether Kafka took it."""
-        log, state_before = self._log, self._state(self._log.active)
-        full_segment, event_count = log.active, len(log.events)
+        log = self._log
+        state_before = self._state(self._log.active)
+        full_segment = log.active
+        event_count = len(log.events)
         values = {
             "size_bytes": int(row["size_bytes"][0]),
             "last_offset": int(row["last_offset"][0]),
@@ -296,7 +298,8 @@ class _GrowthRecorder:
         )
 
     def _take(self, row: np.ndarray) -> None:
-        active, contents = self._log.active, self._contents[-1]
+        active = self._log.active
+        contents = self._contents[-1]
         size = int(row["size_bytes"][0])
         contents.batches.append(
             (
@@ -310,14 +313,16 @@ class _GrowthRecorder:
 
     def _note_entries(self, segment: OpenSegment) -> None:
         """Adds the entries that are new since the last call to the segment's contents."""
-        contents, base = self._contents[-1], segment.base_offset
+        contents = self._contents[-1]
+        base = segment.base_offset
         for key, position in segment.index.entries[len(contents.offsets) :].tolist():
             contents.offsets.append((base + key, position))
         for timestamp_ms, key in segment.timeindex.entries[len(contents.times) :].tolist():
             contents.times.append((timestamp_ms, base + key))
 
     def restart(self, now_ms: int) -> None:
-        log, state_before = self._log, self._state(self._log.active)
+        log = self._log
+        state_before = self._state(self._log.active)
         log.close(now_ms)
         self._note_entries(log.active)
         stopped_state = self._state(log.active)
@@ -326,15 +331,14 @@ class _GrowthRecorder:
         self._add(StepKind.RESTART, stopped_state, self._state(log.active))
 
     def truncate(self, offset: int, now_ms: int) -> None:
-        log, state_before = self._log, self._state(self._log.active)
+        log = self._log
+        state_before = self._state(self._log.active)
         log.truncate_to(offset, now_ms)
-        active, old = (
-            log.active,
-            next(
-                contents
-                for contents in reversed(self._contents)
-                if contents.base_offset == log.active.base_offset
-            ),
+        active = log.active
+        old = next(
+            contents
+            for contents in reversed(self._contents)
+            if contents.base_offset == log.active.base_offset
         )
         self._contents.append(
             SegmentContents(

@@ -12,9 +12,13 @@ import numpy as np
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.simulate.config import IndexConfig
 
-STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
+STEADY = "Steady"
+BURSTY = "Bursty"
+HEAVY = "Heavy-tailed"
 SMALLEST_BYTES = 70  # size of a batch with one small record
-QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # mean length of a quiet or busy period
+# mean length of a quiet or busy period
+QUIET_BATCHES = 4000
+BUSY_BATCHES = 1333
 STRETCHES = 64  # periods of each kind per draw
 DRAWN_AT_ONCE = 1 << 18
 
@@ -27,7 +31,9 @@ def entry_rows(size_bytes: np.ndarray, interval_bytes: int) -> np.ndarray:
 
     As LogSegment.append of 4.3.1, with one batch per append.
     """
-    rows, count, since = np.empty(len(size_bytes), np.int64), 0, 0
+    rows = np.empty(len(size_bytes), np.int64)
+    count = 0
+    since = 0
     for row in range(len(size_bytes)):
         if since > interval_bytes:
             rows[count] = row
@@ -42,11 +48,15 @@ def generate_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
 
     Offsets start at 0, and each key is the last offset of its batch.
     """
-    random, interval = np.random.default_rng(seed), IndexConfig().index_interval_bytes
-    sizes, counts, rows = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+    random = np.random.default_rng(seed)
+    interval = IndexConfig().index_interval_bytes
+    sizes = np.empty(0, np.int64)
+    counts = np.empty(0, np.int64)
+    rows = np.empty(0, np.int64)
     while len(rows) < entries:
         more = WORKLOADS[workload](random)
-        sizes, counts = np.concatenate((sizes, more[0])), np.concatenate((counts, more[1]))
+        sizes = np.concatenate((sizes, more[0]))
+        counts = np.concatenate((counts, more[1]))
         rows = entry_rows(sizes, interval)
     return np.cumsum(counts)[rows[:entries]] - 1
 

@@ -54,7 +54,9 @@ TWENTY = (  # size in bytes, record count, and largest timestamp in ms after STA
     (149, 4, 6998), (148, 3, 7265), (80, 1, 7394), (79, 1, 7606), (137, 4, 7790), (99, 2, 7986),
     (148, 3, 8263), (87, 1, 8334),
 )  # fmt: skip
-FULL_ENTRIES, FULL_BATCH_BYTES, FULL_RECORDS = 1_310_720, 400, 4
+FULL_ENTRIES = 1_310_720
+FULL_BATCH_BYTES = 400
+FULL_RECORDS = 4
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,12 @@ def full() -> PracticeLog:
     """Returns a log with a full offset index; its time index has 655 361 entries, one per ms."""
     batches = np.empty(FULL_ENTRIES + 1, ROW)
     number = np.arange(len(batches))
-    batches["position"], batches["size_bytes"] = number * FULL_BATCH_BYTES, FULL_BATCH_BYTES
-    batches["base_offset"], batches["record_count"] = number * FULL_RECORDS, FULL_RECORDS
-    batches["last_offset"], batches["max_timestamp_ms"] = (
-        batches["base_offset"] + FULL_RECORDS - 1,
-        START_MS + number // 2,
-    )
+    batches["position"] = number * FULL_BATCH_BYTES
+    batches["size_bytes"] = FULL_BATCH_BYTES
+    batches["base_offset"] = number * FULL_RECORDS
+    batches["record_count"] = FULL_RECORDS
+    batches["last_offset"] = batches["base_offset"] + FULL_RECORDS - 1
+    batches["max_timestamp_ms"] = START_MS + number // 2
     log = _log_view(
         batches,
         always_open("", len(batches) * FULL_BATCH_BYTES, _fill_full),
@@ -115,15 +117,11 @@ def log_of_keys(keys: Sequence[int]) -> LogView:
 def _small(batch_table: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> PracticeLog:
     sizes, counts, newest = (np.array(column) for column in zip(*batch_table, strict=True))
     batches = np.empty(len(batch_table), ROW)
-    batches["size_bytes"], batches["record_count"], batches["max_timestamp_ms"] = (
-        sizes,
-        counts,
-        newest + START_MS,
-    )
-    batches["position"], batches["base_offset"] = (
-        np.cumsum(sizes) - sizes,
-        np.cumsum(counts) - counts,
-    )
+    batches["size_bytes"] = sizes
+    batches["record_count"] = counts
+    batches["max_timestamp_ms"] = newest + START_MS
+    batches["position"] = np.cumsum(sizes) - sizes
+    batches["base_offset"] = np.cumsum(counts) - counts
     batches["last_offset"] = batches["base_offset"] + counts - 1
     data = b"".join(batch_bytes(row, apart_ms) for row in batches)
     return PracticeLog(
@@ -140,10 +138,8 @@ def _build_entries(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray
         np.ascontiguousarray(batches["size_bytes"]), interval_bytes
     )
     entries = np.empty(len(entry_batches), offset_index.ENTRY)
-    entries["relative_offset"], entries["position"] = (
-        batches["last_offset"][entry_batches],
-        batches["position"][entry_batches],
-    )
+    entries["relative_offset"] = batches["last_offset"][entry_batches]
+    entries["position"] = batches["position"][entry_batches]
     # the first batch with each timestamp
     newest, first = np.unique(batches["max_timestamp_ms"], return_index=True)
     reached_ms = np.unique(batches["max_timestamp_ms"][entry_batches])
@@ -157,17 +153,13 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
     """Returns a batch of magic 2 with exactly the size in the row; values are filled with dots."""
     count = int(row["record_count"])
     header = np.zeros(1, HEADER)
-    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = (
-        row["base_offset"],
-        2,
-        count - 1,
-        count,
-    )
+    header["base_offset"] = row["base_offset"]
+    header["magic"] = 2
+    header["last_offset_delta"] = count - 1
+    header["record_count"] = count
     header["batch_length_bytes"] = int(row["size_bytes"]) - LENGTH_END
-    header["base_timestamp_ms"], header["max_timestamp_ms"] = (
-        int(row["max_timestamp_ms"]) - (count - 1) * apart_ms,
-        row["max_timestamp_ms"],
-    )
+    header["base_timestamp_ms"] = int(row["max_timestamp_ms"]) - (count - 1) * apart_ms
+    header["max_timestamp_ms"] = row["max_timestamp_ms"]
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = UNKNOWN
     data = bytearray(
         header.tobytes() + _records(count, apart_ms, int(row["size_bytes"]) - HEADER_BYTES)
@@ -180,7 +172,8 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
 @cache
 def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
     """Returns records that take exactly this many bytes together."""
-    lengths, turn = [0] * count, 0
+    lengths = [0] * count
+    turn = 0
     while (short := size_bytes - len(data := _build_records(lengths, apart_ms))) > 0:
         lengths[turn % count] += max(1, short // count - 2)
         turn += 1
@@ -201,7 +194,8 @@ def _build_records(lengths: Sequence[int], apart_ms: int) -> bytes:
 def _log_view(
     batches: np.ndarray, log: FileView, entries: np.ndarray, times: np.ndarray
 ) -> LogView:
-    stem, modified_ms = file_stem(0), int(batches["max_timestamp_ms"][-1]) if len(batches) else 0
+    stem = file_stem(0)
+    modified_ms = int(batches["max_timestamp_ms"][-1]) if len(batches) else 0
     log = replace(log, name=f"{stem}.log", modified_ms=modified_ms)
     segment_view = SegmentView(
         base_offset=0,
@@ -214,17 +208,13 @@ def _log_view(
 
 def _fill_full(position: int, buffer: np.ndarray) -> int:
     """Builds the requested bytes of the full log; its batches differ only in offset and time."""
-    first, end = (
-        position // FULL_BATCH_BYTES,
-        min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES),
-    )
+    first = position // FULL_BATCH_BYTES
+    end = min(position + len(buffer), (FULL_ENTRIES + 1) * FULL_BATCH_BYTES)
     rows = np.zeros(max(0, -(-end // FULL_BATCH_BYTES) - first), ROW)
     number = first + np.arange(len(rows))
-    rows["size_bytes"], rows["base_offset"], rows["record_count"] = (
-        FULL_BATCH_BYTES,
-        number * FULL_RECORDS,
-        FULL_RECORDS,
-    )
+    rows["size_bytes"] = FULL_BATCH_BYTES
+    rows["base_offset"] = number * FULL_RECORDS
+    rows["record_count"] = FULL_RECORDS
     rows["max_timestamp_ms"] = START_MS + number // 2
     data = b"".join(batch_bytes(row, 0) for row in rows)[position - first * FULL_BATCH_BYTES :][
         : max(0, end - position)

@@ -20,32 +20,24 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 MARKER_BYTES = 78  # size of a batch with a transaction marker
 NULL = -1  # size of a null: the single byte 01
 
-_SEVEN, _LOW, _MORE, _TEN, _ZERO = (
-    np.uint64(7),
-    np.uint64(127),
-    np.uint64(128),
-    np.uint64(10),
-    np.uint64(48),
-)
+_SEVEN = np.uint64(7)
+_LOW = np.uint64(127)
+_MORE = np.uint64(128)
+_TEN = np.uint64(10)
+_ZERO = np.uint64(48)
 _FIELD_STARTS = {name: field_start(HEADER, name) for name in field_names(HEADER)}
-_LENGTH, _EPOCH, _MAGIC, _CRC = (
-    _FIELD_STARTS["batch_length_bytes"],
-    _FIELD_STARTS["leader_epoch"],
-    _FIELD_STARTS["magic"],
-    _FIELD_STARTS["crc"],
-)
-_ATTRIBUTES, _LAST_DELTA, _BASE_MS, _MAX_MS = (
-    _FIELD_STARTS["attributes"],
-    _FIELD_STARTS["last_offset_delta"],
-    _FIELD_STARTS["base_timestamp_ms"],
-    _FIELD_STARTS["max_timestamp_ms"],
-)
-_PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = (
-    _FIELD_STARTS["producer_id"],
-    _FIELD_STARTS["producer_epoch"],
-    _FIELD_STARTS["base_sequence"],
-    _FIELD_STARTS["record_count"],
-)
+_LENGTH = _FIELD_STARTS["batch_length_bytes"]
+_EPOCH = _FIELD_STARTS["leader_epoch"]
+_MAGIC = _FIELD_STARTS["magic"]
+_CRC = _FIELD_STARTS["crc"]
+_ATTRIBUTES = _FIELD_STARTS["attributes"]
+_LAST_DELTA = _FIELD_STARTS["last_offset_delta"]
+_BASE_MS = _FIELD_STARTS["base_timestamp_ms"]
+_MAX_MS = _FIELD_STARTS["max_timestamp_ms"]
+_PRODUCER = _FIELD_STARTS["producer_id"]
+_PRODUCER_EPOCH = _FIELD_STARTS["producer_epoch"]
+_SEQUENCE = _FIELD_STARTS["base_sequence"]
+_COUNT = _FIELD_STARTS["record_count"]
 
 
 def seal(rows: np.ndarray, data: np.ndarray) -> None:
@@ -123,7 +115,8 @@ def put_marker(data: np.ndarray, position: int, kind: int, coordinator_epoch: in
 def varint_bytes(number: int) -> int:
     if -64 <= number < 64:
         return 1
-    zigzag, count = np.uint64((number << 1) ^ (number >> 63)), 0
+    zigzag = np.uint64((number << 1) ^ (number >> 63))
+    count = 0
     while zigzag > np.uint64(0):
         zigzag >>= _SEVEN
         count += 1
@@ -152,7 +145,8 @@ def put_int(data: np.ndarray, position: int, number: int, count: int) -> None:
 @njit(cache=True)
 def put_digits(data: np.ndarray, position: int, number: int, count: int) -> None:
     """Writes a non-negative number as `count` decimal digits, with leading zeros."""
-    remainder, end = np.uint64(number), np.uint64(position + count)
+    remainder = np.uint64(number)
+    end = np.uint64(position + count)
     for place in range(1, count + 1):
         higher = remainder // _TEN
         data[end - np.uint64(place)] = np.uint8(_ZERO + (remainder - higher * _TEN))
@@ -173,15 +167,20 @@ def put_pieces(data: np.ndarray, position: int, count: int, pool: np.ndarray, st
     while count > 0:
         piece = min(count, len(pool) - start)
         # unsigned, because numba would check the sign of another index for each byte
-        target_position, source = np.uint64(position), np.uint64(start)
+        target_position = np.uint64(position)
+        source = np.uint64(start)
         for place in range(np.uint64(piece)):
             data[target_position + place] = pool[source + place]
-        position, count, start = position + piece, count - piece, 0
+        position = position + piece
+        count = count - piece
+        start = 0
 
 
 @njit(cache=True)
 def digits(number: int) -> int:
-    count, limit = 1, 10
+    count = 1
+    limit = 10
     while number >= limit and count < 19:
-        limit, count = limit * 10, count + 1
+        limit = limit * 10
+        count = count + 1
     return count

@@ -31,19 +31,16 @@ FRACTION_BITS = 8  # a table stores 256ths: 3.5 is 896
 MAX_NUMBER = 2**31 - 1
 ONE_BITS = 20
 _DIGITS = 24  # precision of decimal
-_GOLDEN, _FIRST, _SECOND = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
-_S30, _S27, _S31, _S54, _S32 = (
-    np.uint64(30),
-    np.uint64(27),
-    np.uint64(31),
-    np.uint64(54),
-    np.uint64(32),
-)
-_UINT64_ONE, _CELL_MASK = np.uint64(1), np.uint64((1 << ONE_BITS) - 1)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_S30 = np.uint64(30)
+_S27 = np.uint64(27)
+_S31 = np.uint64(31)
+_S54 = np.uint64(54)
+_S32 = np.uint64(32)
+_UINT64_ONE = np.uint64(1)
+_CELL_MASK = np.uint64((1 << ONE_BITS) - 1)
 
 
 @dataclass(frozen=True)
@@ -94,14 +91,18 @@ def rank_table(count: int, exponent: float) -> np.ndarray:
     """
     with localcontext() as context:
         context.prec = _DIGITS
-        power, half = 1 - Decimal(str(exponent)), Decimal("0.5")
-        first, last = 1 + half, count + half
+        power = 1 - Decimal(str(exponent))
+        half = Decimal("0.5")
+        first = 1 + half
+        last = count + half
         steps = [Decimal(cell) / CELLS for cell in range(CELLS + 1)]
         if power == 0:
-            low, high = first.ln() - 1, last.ln()
+            low = first.ln() - 1
+            high = last.ln()
             ranks = [(low + (high - low) * step).exp() for step in steps]
         else:
-            low, high = first**power - power, last**power
+            low = first**power - power
+            high = last**power
             ranks = [(low + (high - low) * step) ** (1 / power) for step in steps]
         return _freeze(
             1, count, [int((rank * 2**FRACTION_BITS).to_integral_value()) for rank in ranks]
@@ -127,7 +128,8 @@ def _quantiles(spread: Spread) -> list[Decimal]:
         return [mean] * (CELLS + 1)
     # half a number more on both sides, so that all integers are equally likely
     if spread.shape == UNIFORM:
-        low, high = spread.least - Decimal("0.5"), spread.most + Decimal("0.5")
+        low = spread.least - Decimal("0.5")
+        high = spread.most + Decimal("0.5")
         return [low + (high - low) * cell / CELLS for cell in range(CELLS + 1)]
     unit = _exponential() if spread.shape == EXPONENTIAL else _lognormal(spread.sigma)
     unit_mean = (sum(unit) - (unit[0] + unit[-1]) / 2) / CELLS
@@ -178,7 +180,8 @@ def draw_number(numbers: np.ndarray, draw: np.uint64) -> int:
     """
     cell = np.int64(draw >> _S54)
     place = np.int64((draw >> np.uint64(34)) & _CELL_MASK)
-    low, high = numbers[cell + 2], numbers[cell + 3]
+    low = numbers[cell + 2]
+    high = numbers[cell + 3]
     number = low + (((high - low) * place) >> ONE_BITS)
     return min(max((number + 128) >> FRACTION_BITS, numbers[0]), numbers[1])
 

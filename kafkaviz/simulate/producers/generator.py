@@ -94,14 +94,19 @@ PRODUCER: np.dtype = np.dtype(
 )
 HEADER_SPAN: np.dtype = np.dtype([("position", "i8"), ("size_bytes", "i8")])
 COUNTS, VALUES, RANKS, LATE, FUTURE, TRANSACTION, WAITS = range(7)  # rows of the tables
-FULL, NO_ROOM, DONE = 0, 1, 2
+FULL = 0
+NO_ROOM = 1
+DONE = 2
 NOBODY = -1
 MAX_EPOCH = 2**15 - 2  # at this epoch a producer gets a new id (ProducerIdAndEpoch)
 SEQUENCES = 1 << 31
 LONGEST_NS = 100 * 365 * 86_400 * 10**9
 JSON_BYTES = 11  # {"n":,"t":""} without the number, minus one for the shortest text
 
-_DRAW_WAIT, _DRAW_COUNT, _DRAW_TRANSACTION, _DRAW_END = 0, 1, 2, 3
+_DRAW_WAIT = 0
+_DRAW_COUNT = 1
+_DRAW_TRANSACTION = 2
+_DRAW_END = 3
 _RECORDS_FROM = 16  # streams of a batch from this number on belong to its records
 (
     _DRAW_VALUE,
@@ -154,7 +159,8 @@ def generate(
         if producer_number == NOBODY and _is_over(plan, state, wait_ns):
             producer_number = _still_open(plan, producers)
             if producer_number == NOBODY:
-                state.in_append, state.append = 0, state.append + (state.in_append > 0)
+                state.append = state.append + (state.in_append > 0)
+                state.in_append = 0
                 return DONE, row_count, used_bytes
         if producer_number != NOBODY:
             if write and used_bytes + MARKER_BYTES > len(data):
@@ -248,19 +254,20 @@ def _generate_batch(
     Returns:
         False if the space is too small.
     """
-    batch_stream, tables, headers = stream(state.seed, state.batches), parts[0], parts[2]
+    batch_stream = stream(state.seed, state.batches)
+    tables = parts[0]
+    headers = parts[2]
     most = min(
         _number_of(tables[COUNTS], batch_stream, _DRAW_COUNT),
         plan.most_records - state.phase_records,
     )
-    busy_ns, step_ns = state.busy_ns + wait_ns, wait_ns // most if most > 1 else 0
-    count, first_ms, max_ms, deep, position = (
-        0,
-        -1,
-        -1,
-        0,
-        used_bytes + HEADER_BYTES,
-    )
+    busy_ns = state.busy_ns + wait_ns
+    step_ns = wait_ns // most if most > 1 else 0
+    count = 0
+    first_ms = -1
+    max_ms = -1
+    deep = 0
+    position = used_bytes + HEADER_BYTES
     while count < most:
         record_stream = stream(batch_stream, _RECORDS_FROM + count)
         ms = _timestamp_ms(
@@ -303,9 +310,12 @@ def _generate_batch(
         if count == 0:
             first_ms = ms
         if count == 0 or ms > max_ms:
-            max_ms, deep = ms, count
-        position, count = end, count + 1
-    state.busy_ns, state.clock_ns = busy_ns, state.phase_start_ns + _real_ns(plan, busy_ns)
+            max_ms = ms
+            deep = count
+        position = end
+        count = count + 1
+    state.busy_ns = busy_ns
+    state.clock_ns = state.phase_start_ns + _real_ns(plan, busy_ns)
     _fill_row(plan, state, row, position - used_bytes, count, first_ms, max_ms, deep)
     _number(plan, tables, state, producer, turn, row, batch_stream)
     _count(plan, state, row, position - used_bytes)
@@ -365,7 +375,8 @@ def _fill_row(
     deep: int,
 ) -> None:
     _fill_position(plan, state, row, size_bytes, count)
-    row.attributes, row.marker = plan.attributes, NO_MARKER
+    row.attributes = plan.attributes
+    row.marker = NO_MARKER
     row.base_timestamp_ms = first_ms
     append_time = plan.attributes & LOG_APPEND_TIME != 0
     row.max_timestamp_ms = row.now_ms if append_time else max_ms
@@ -378,14 +389,21 @@ def _fill_position(
     plan: np.record, state: np.record, row: np.record, size_bytes: int, count: int
 ) -> None:
     """Fills offsets, sizes, append number and time in the row of a data batch or marker."""
-    row.position, row.crc, row.magic, row.leader_epoch = 0, 0, MAGIC_2, plan.leader_epoch
-    row.size_bytes, row.record_count = size_bytes, count
-    row.base_offset, row.last_offset = state.next_offset, state.next_offset + count - 1
-    row.append, row.now_ms = state.append, plan.start_ms + state.clock_ns // _MS + plan.delay_ms
+    row.position = 0
+    row.crc = 0
+    row.magic = MAGIC_2
+    row.leader_epoch = plan.leader_epoch
+    row.size_bytes = size_bytes
+    row.record_count = count
+    row.base_offset = state.next_offset
+    row.last_offset = state.next_offset + count - 1
+    row.append = state.append
+    row.now_ms = plan.start_ms + state.clock_ns // _MS + plan.delay_ms
     state.next_offset += count
     state.in_append += 1
     if state.in_append == plan.fetch_batches:
-        state.append, state.in_append = state.append + 1, 0
+        state.append = state.append + 1
+        state.in_append = 0
 
 
 @njit(cache=True)
@@ -399,20 +417,20 @@ def _number(
     batch_stream: np.uint64,
 ) -> None:
     """Fills the producer's id, epoch and sequence; may schedule the end of its transaction."""
-    row.producer_id, row.producer_epoch, row.base_sequence = -1, -1, -1
+    row.producer_id = -1
+    row.producer_epoch = -1
+    row.base_sequence = -1
     if not plan.idempotent:
         return
-    row.producer_id, row.producer_epoch, row.base_sequence = (
-        producer.id,
-        producer.epoch,
-        producer.next_sequence,
-    )
+    row.producer_id = producer.id
+    row.producer_epoch = producer.epoch
+    row.base_sequence = producer.next_sequence
     producer.next_sequence = (producer.next_sequence + row.record_count) % SEQUENCES
     if plan.attributes & TRANSACTIONAL:
         if not producer.open:
-            producer.open, producer.left = (
-                True,
-                draw_number(tables[TRANSACTION], stream(batch_stream, _DRAW_TRANSACTION)),
+            producer.open = True
+            producer.left = draw_number(
+                tables[TRANSACTION], stream(batch_stream, _DRAW_TRANSACTION)
             )
         producer.left -= 1
         if producer.left <= 0:
@@ -421,9 +439,12 @@ def _number(
 
 @njit(cache=True)
 def _count(plan: np.record, state: np.record, row: np.record, size_bytes: int) -> None:
-    state.last_amount = (
-        row.record_count if plan.rate_of == 0 else size_bytes if plan.rate_of == 1 else 1
-    )
+    if plan.rate_of == 0:
+        state.last_amount = row.record_count
+    elif plan.rate_of == 1:
+        state.last_amount = size_bytes
+    else:
+        state.last_amount = 1
     state.batches += 1
     state.records += row.record_count
     state.phase_batches += 1
@@ -447,17 +468,20 @@ def _generate_marker(
     """Generates the marker that ends a producer's transaction, at the time of the last batch."""
     aborts = happens(stream(stream(state.seed, state.batches), _DRAW_END), plan.abort_threshold)
     _fill_position(plan, state, row, MARKER_BYTES, 1)
-    row.attributes, row.marker = plan.marker_attributes, ABORT if aborts else COMMIT
-    row.base_timestamp_ms, row.max_timestamp_ms, row.deep_offset = (
-        row.now_ms,
-        row.now_ms,
-        row.base_offset,
-    )
+    row.attributes = plan.marker_attributes
+    row.marker = ABORT if aborts else COMMIT
+    row.base_timestamp_ms = row.now_ms
+    row.max_timestamp_ms = row.now_ms
+    row.deep_offset = row.base_offset
     if plan.epoch_each:
-        producer.epoch, producer.next_sequence = producer.epoch + 1, 0
-    row.producer_id, row.producer_epoch, row.base_sequence = producer.id, producer.epoch, -1
+        producer.epoch = producer.epoch + 1
+        producer.next_sequence = 0
+    row.producer_id = producer.id
+    row.producer_epoch = producer.epoch
+    row.base_sequence = -1
     if producer.epoch >= MAX_EPOCH:
-        producer.id, producer.epoch = producer.id + (1 << 32), 0
+        producer.id = producer.id + (1 << 32)
+        producer.epoch = 0
     producer.open = False
     if write:
         put_marker(data, used_bytes, row.marker, 0)
@@ -533,4 +557,6 @@ def _put_value(
     put_pieces(data, position + len(_HEAD) + digit_count, len(_MIDDLE), _MIDDLE, 0)
     text_start = len(_HEAD) + digit_count + len(_MIDDLE)
     put_pieces(data, position + text_start, count - text_start - 2, pool, start)
-    data[position + count - 2], data[position + count - 1] = 34, 125  # "}
+    # "}
+    data[position + count - 2] = 34
+    data[position + count - 1] = 125

@@ -180,10 +180,8 @@ def _ensure_time(end_ns: int, where: Message) -> None:
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Returns the state before the first phase: STATE, and one row of PRODUCER per producer."""
     state = np.zeros(1, STATE)
-    state["seed"], state["next_offset"] = (
-        seed_stream(workload.seed if seed is None else seed),
-        workload.start_offset,
-    )
+    state["seed"] = seed_stream(workload.seed if seed is None else seed)
+    state["next_offset"] = workload.start_offset
     producers = np.zeros(max(phase.producers for phase in workload.phases), PRODUCER)
     producers["id"] = FIRST_PRODUCER_ID + np.arange(len(producers))
     return state, producers
@@ -206,7 +204,8 @@ def _phase_chunks(
     batches_per_chunk: int,
 ) -> Iterator[AppendChunk]:
     """Yields the chunks of one phase, then moves the clock to its end."""
-    write, is_over = payload or phase.codec != "none", False
+    write = payload or phase.codec != "none"
+    is_over = False
     row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
     data = np.empty(2 * CHUNK_BYTES if write else 0, np.uint8)
     while not is_over:
@@ -247,7 +246,9 @@ def _fill(
     Returns:
         The number of rows filled, the number of bytes used, whether the phase is over, and `data`.
     """
-    filled_count, used_bytes, enough_bytes = 0, 0, CHUNK_BYTES if write else np.iinfo(np.int64).max
+    filled_count = 0
+    used_bytes = 0
+    enough_bytes = CHUNK_BYTES if write else np.iinfo(np.int64).max
     while True:
         outcome, filled_count, used_bytes = generator.generate(
             plan[0][0],
@@ -288,7 +289,9 @@ def _compress(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray
     The rows get the new sizes.
     """
     ends = np.cumsum(rows["size_bytes"]).tolist()
-    gap, pieces, start = bytes(HEADER_BYTES), [], 0
+    gap = bytes(HEADER_BYTES)
+    pieces = []
+    start = 0
     for end, is_control in zip(ends, ((rows["attributes"] & CONTROL) != 0).tolist(), strict=True):
         body = data[start + HEADER_BYTES : end]
         pieces += [gap, body if is_control else codec.compress(codec_name, body)]
@@ -383,7 +386,8 @@ def _producers(phase: Phase, config: LogConfig, behaviour: ReleaseBehaviour) -> 
 
 def _tables(phase: Phase) -> np.ndarray:
     """Returns one table per random number, in the order of the generator's constants."""
-    nothing, keys = Spread(mean=0), phase.keys
+    nothing = Spread(mean=0)
+    keys = phase.keys
     return np.stack(
         [
             _limit_table(phase.records_per_batch, 1, MAX_RECORDS),
@@ -405,12 +409,11 @@ def _limit_table(spread: Spread, least: int, most: int) -> np.ndarray:
 
 def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the bytes of each record's headers, and the places of the values in them."""
-    header_bytes, spans = bytearray(), []
+    header_bytes = bytearray()
+    spans = []
     for header in headers:
-        name, size = (
-            header.name.encode(),
-            batch_encoder.NULL if header.size_bytes is None else header.size_bytes,
-        )
+        name = header.name.encode()
+        size = batch_encoder.NULL if header.size_bytes is None else header.size_bytes
         header_bytes += _varint(len(name)) + name + _varint(size)
         spans.append((len(header_bytes), max(size, 0)))
         header_bytes += bytes(max(size, 0))
@@ -428,7 +431,8 @@ def _varint(number: int) -> bytes:
 @lru_cache(maxsize=1)
 def _text() -> np.ndarray:
     """Returns a pool of words and spaces, which need no escapes in JSON."""
-    words, count = [], 0
+    words = []
+    count = 0
     while count < POOL_BYTES:
         word = WORDS[stream(np.uint64(0), len(words)) % len(WORDS)]
         words.append(word)

@@ -8,10 +8,13 @@ RECORDS, BYTES, BATCHES = RATES = ("records", "bytes", "batches")
 EVEN, BY_CHANCE = ARRIVALS = ("even", "by-chance")
 CREATE, NONE = TIMESTAMPS = ("create", "none")
 TEXT, RANDOM = CONTENTS = ("text", "random")
-MAX_RECORDS, MAX_VALUE_BYTES, MAX_PRODUCERS = 1_000_000, 64 << 20, 10_000
+MAX_RECORDS = 1_000_000
+MAX_VALUE_BYTES = 64 << 20
+MAX_PRODUCERS = 10_000
 REQUEST_BYTES = 1 << 20  # max.request.size of a producer: the default limit of a batch
 
-_UNIT_SPREAD, _HUNDRED = Spread(), Spread(mean=100)
+_UNIT_SPREAD = Spread()
+_HUNDRED = Spread(mean=100)
 
 
 @dataclass(frozen=True)

@@ -337,10 +337,8 @@ def _check_length(workload: Workload, name: str) -> None:
     """Checks that all phases together take at most LONGEST_MS."""
     passed_ms = 0
     for place, phase in enumerate(workload.phases, start=1):
-        key, longest = (
-            "silence" if phase.silence_ms is not None else "duration",
-            toml_fields.duration_text(LONGEST_MS),
-        )
+        key = "silence" if phase.silence_ms is not None else "duration"
+        longest = toml_fields.duration_text(LONGEST_MS)
         own_ms = (phase.duration_ms or 0) if phase.silence_ms is None else phase.silence_ms
         # a phase with another limit may end long before its duration
         is_bounded = phase.silence_ms is None and (

@@ -62,7 +62,8 @@ def spread(least: int, most: int) -> ValueCodec:
         distribution = toml_fields.read_table(
             Spread, _SPREAD, {"shape": UNIFORM} | value, where, "toml.key_of_table"
         )
-        low, high = value.get("least", least), value.get("most", most)
+        low = value.get("least", least)
+        high = value.get("most", most)
         if not least <= low <= high <= most:
             raise toml_error(
                 where, message("toml.spread_outside", low=low, high=high, least=least, most=most)

@@ -21,7 +21,8 @@ class BatchCheck:
 
     def __init__(self, read: ReadInto) -> None:
         """Allocates the buffer; read(position, buffer) reads the bytes of the .log."""
-        self._read, self._buffer = read, np.empty(BUFFER_BYTES, np.uint8)
+        self._read = read
+        self._buffer = np.empty(BUFFER_BYTES, np.uint8)
 
     def count_valid(self, batches: np.ndarray) -> tuple[int, str]:
         """Checks batches up to the first invalid one.
@@ -49,16 +50,16 @@ class BatchCheck:
 
     def _find_invalid(self, batches: np.ndarray) -> np.ndarray:
         """Returns which batches are invalid, of neighbouring batches or one large batch."""
-        start, size_bytes = int(batches["position"][0]), int(batches["size_bytes"].sum())
+        start = int(batches["position"][0])
+        size_bytes = int(batches["size_bytes"].sum())
         is_small = _too_small(batches)
         if size_bytes > len(self._buffer):
-            return (
-                is_small
-                if is_small.any()
-                else np.array([self._large_crc(batches[0]) != batches["crc"][0]])
-            )
+            if is_small.any():
+                return is_small
+            return np.array([self._large_crc(batches[0]) != batches["crc"][0]])
         window = self._buffer[: self._read(start, self._buffer[:size_bytes])]
-        places, is_modern = batches["position"] - start, batches["magic"] >= batch.MAGIC_2
+        places = batches["position"] - start
+        is_modern = batches["magic"] >= batch.MAGIC_2
         # the file is shorter than when it was measured
         is_small |= places + batches["size_bytes"] > len(window)
         crcs = checksum_ranges(
@@ -77,19 +78,16 @@ class BatchCheck:
     def _large_crc(self, header: np.void) -> int:
         """Returns the checksum of a batch, read in pieces; UNKNOWN if the file ends too early."""
         is_modern = header["magic"] >= batch.MAGIC_2
-        end, step = (
-            int(header["position"] + header["size_bytes"]),
-            crc32c if is_modern else zlib.crc32,
-        )
-        position, crc = (
-            int(header["position"]) + (batch.CRC_START if is_modern else batch.MAGIC_END - 1),
-            0,
-        )
+        end = int(header["position"] + header["size_bytes"])
+        step = crc32c if is_modern else zlib.crc32
+        position = int(header["position"]) + (batch.CRC_START if is_modern else batch.MAGIC_END - 1)
+        crc = 0
         while position < end:
             piece = self._buffer[: end - position]
             if self._read(position, piece) < len(piece):
                 return batch.UNKNOWN
-            crc, position = step(piece.data, crc), position + len(piece)
+            crc = step(piece.data, crc)
+            position = position + len(piece)
         return crc
 
 

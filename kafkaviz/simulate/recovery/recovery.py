@@ -110,11 +110,9 @@ class RecoveredSegment:
 
     def closed_index(self) -> bytes:
         """Returns the .index after the segment was closed, which trims it up to 4.3."""
-        return (
-            self.index()
-            if self.exception and not self.close_trims
-            else offset_index.build(self.offset_entries)
-        )
+        if self.exception and not self.close_trims:
+            return self.index()
+        return offset_index.build(self.offset_entries)
 
     def closed_timeindex(self) -> bytes:
         """Returns the .timeindex after the segment was closed.
@@ -125,7 +123,8 @@ class RecoveredSegment:
         """
         if self.exception and not self.close_trims:
             return self.timeindex()
-        entries, relative_offset = self.time_entries, self.max_timestamp_offset - self.base_offset
+        entries = self.time_entries
+        relative_offset = self.max_timestamp_offset - self.base_offset
         last_ms, last_offset = entries[-1].item() if len(entries) else (UNKNOWN, 0)
         if self.exception and self.max_timestamp_ms > last_ms and relative_offset >= last_offset:
             entries = np.append(entries, _time_entry(self.max_timestamp_ms, relative_offset))
@@ -160,7 +159,8 @@ def recover(
         open_transactions: the first offset of each transaction that is open at the base offset, by
             producer id.
     """
-    epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
+    epochs = LeaderEpochs(leader_epochs)
+    transactions = OpenTransactions(open_transactions)
     run = _Run(
         read,
         size_bytes,
@@ -189,24 +189,21 @@ class _Run:
         leader_epochs: LeaderEpochs,
         transactions: OpenTransactions,
     ) -> None:
-        self._read, self._size_bytes, self._base_offset, self._config, self._behaviour = (
-            read,
-            size_bytes,
-            base_offset,
-            config,
-            behaviour,
-        )
-        self._stem, self._modified_ms, self._epochs, self._transactions = (
-            stem,
-            modified_ms,
-            leader_epochs,
-            transactions,
-        )
+        self._read = read
+        self._size_bytes = size_bytes
+        self._base_offset = base_offset
+        self._config = config
+        self._behaviour = behaviour
+        self._stem = stem
+        self._modified_ms = modified_ms
+        self._epochs = leader_epochs
+        self._transactions = transactions
         self._state = np.zeros(1, STATE)
         self._state["max_timestamp_ms"] = self._state["max_timestamp_offset"] = UNKNOWN
         self._offset_parts = [np.empty(0, offset_index.ENTRY)]
         self._time_parts = [np.empty(0, time_index.ENTRY)]
-        self._valid_bytes, self._next_offset = 0, base_offset
+        self._valid_bytes = 0
+        self._next_offset = base_offset
         self._producers_end: int | None = None
         self._broker_exception: BrokerException | None = None
         self._stop_reason = ""
@@ -267,10 +264,8 @@ class _Run:
             self._broker_exception = self._exception(fault, batches[indexed_count]["last_offset"])
         if indexed_count:
             last = batches[indexed_count - 1]
-            self._valid_bytes, self._next_offset = (
-                int(last["position"] + last["size_bytes"]),
-                int(last["last_offset"]) + 1,
-            )
+            self._valid_bytes = int(last["position"] + last["size_bytes"])
+            self._next_offset = int(last["last_offset"]) + 1
             modern = batches["last_offset"][:indexed_count][
                 batches["magic"][:indexed_count] >= batch.MAGIC_2
             ]
@@ -303,18 +298,12 @@ class _Run:
         indexed_count, new_offsets, new_times, fault = _index(
             *columns, *limits, checks_range, self._state, keys, positions, times, offsets
         )
-        offset_entries, time_entries = (
-            np.empty(new_offsets, offset_index.ENTRY),
-            np.empty(new_times, time_index.ENTRY),
-        )
-        offset_entries["relative_offset"], offset_entries["position"] = (
-            keys[:new_offsets],
-            positions[:new_offsets],
-        )
-        time_entries["timestamp_ms"], time_entries["relative_offset"] = (
-            times[:new_times],
-            offsets[:new_times],
-        )
+        offset_entries = np.empty(new_offsets, offset_index.ENTRY)
+        time_entries = np.empty(new_times, time_index.ENTRY)
+        offset_entries["relative_offset"] = keys[:new_offsets]
+        offset_entries["position"] = positions[:new_offsets]
+        time_entries["timestamp_ms"] = times[:new_times]
+        time_entries["relative_offset"] = offsets[:new_times]
         return indexed_count, offset_entries, time_entries, fault
 
     def _finish(self) -> None:
@@ -359,16 +348,15 @@ class _Run:
             "to {}"
         )
         if fault == OFFSET_BACKWARDS:
-            last, file = state["last_key"], f"{self._stem}.index"
+            last = state["last_key"]
+            file = f"{self._stem}.index"
             return BrokerException(
                 INVALID_OFFSET,
                 words.format(last_offset, "position", state["offset_entries"], last, file),
             )
-        offset, last, file = (
-            f"({state['max_timestamp_offset']})",
-            state["last_time_offset"],
-            f"{self._stem}.timeindex",
-        )
+        offset = f"({state['max_timestamp_offset']})"
+        last = state["last_time_offset"]
+        file = f"{self._stem}.timeindex"
         return BrokerException(
             INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file)
         )
@@ -425,23 +413,24 @@ def _index(
         The number of batches taken, of new offset entries and of new time entries; and the fault
         that ended this, or 0.
     """
-    state, new_offsets, new_times = states[0], 0, 0
+    state = states[0]
+    new_offsets = 0
+    new_times = 0
     for row in range(len(key)):
         relative = last_offset[row] - base_offset
         if checks_range and not 0 <= relative <= MAX_RELATIVE_OFFSET:
             return row, new_offsets, new_times, OVERFLOW
         if max_timestamp_ms[row] > state.max_timestamp_ms:
-            state.max_timestamp_ms, state.max_timestamp_offset = (
-                max_timestamp_ms[row],
-                last_offset[row],
-            )
+            state.max_timestamp_ms = max_timestamp_ms[row]
+            state.max_timestamp_offset = last_offset[row]
         if position[row] - state.indexed_position <= interval_bytes:
             continue
         if state.offset_entries >= offset_slots:
             return row, new_offsets, new_times, OFFSET_FULL
         if state.offset_entries > 0 and key[row] <= state.last_key:
             return row, new_offsets, new_times, OFFSET_BACKWARDS
-        keys[new_offsets], positions[new_offsets] = key[row] - base_offset, position[row]
+        keys[new_offsets] = key[row] - base_offset
+        positions[new_offsets] = position[row]
         new_offsets += 1
         state.offset_entries += 1
         state.last_key = key[row]
@@ -450,15 +439,11 @@ def _index(
         if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
             return row, new_offsets, new_times, TIME_BACKWARDS
         if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else UNKNOWN):
-            times[new_times], offsets[new_times] = (
-                state.max_timestamp_ms,
-                state.max_timestamp_offset - base_offset,
-            )
+            times[new_times] = state.max_timestamp_ms
+            offsets[new_times] = state.max_timestamp_offset - base_offset
             new_times += 1
             state.time_entries += 1
-            state.last_time_ms, state.last_time_offset = (
-                state.max_timestamp_ms,
-                state.max_timestamp_offset,
-            )
+            state.last_time_ms = state.max_timestamp_ms
+            state.last_time_offset = state.max_timestamp_offset
         state.indexed_position = position[row]
     return len(key), new_offsets, new_times, 0

@@ -100,7 +100,8 @@ def take(
         The next row, the outcome, the cause of the roll, and the number of offset entries and of
         time entries in `new`.
     """
-    state, limit = states[0], limits[0]
+    state = states[0]
+    limit = limits[0]
     row_number = start
     while row_number < len(rows):
         end, size_bytes, max_ms, max_offset = extent(rows, time_offsets, row_number)
@@ -124,12 +125,15 @@ def take(
             state.reference_ms = max_ms if limit.per_append else rows[row_number].max_timestamp_ms
         written = row_number  # the first row not yet considered for an entry
         while written < end:
-            first, written = written, end if limit.per_append else written + 1
+            first = written
+            written = end if limit.per_append else written + 1
             if not limit.per_append:
-                size_bytes, max_ms = rows[first].size_bytes, rows[first].max_timestamp_ms
+                size_bytes = rows[first].size_bytes
+                max_ms = rows[first].max_timestamp_ms
                 max_offset = time_offsets[first]
             if max_ms > state.max_timestamp_ms:
-                state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
+                state.max_timestamp_ms = max_ms
+                state.max_timestamp_offset = max_offset
             if state.bytes_since_last_index_entry > limit.index_interval_bytes:
                 key = (
                     rows[first].base_offset
@@ -138,13 +142,12 @@ def take(
                 )
                 fault, has_offset_entry, has_time_entry = index(state, key)
                 if has_offset_entry:
-                    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+                    new[offsets, 0] = key - state.base_offset
+                    new[offsets, 1] = state.log_bytes
                     offsets += 1
                 if has_time_entry:
-                    new[times, 2], new[times, 3] = (
-                        state.max_timestamp_ms,
-                        state.max_timestamp_offset - state.base_offset,
-                    )
+                    new[times, 2] = state.max_timestamp_ms
+                    new[times, 3] = state.max_timestamp_offset - state.base_offset
                     times += 1
                 if fault:  # Kafka has written the batches to the .log by then
                     assign_positions(rows, first, end, state)
@@ -180,7 +183,9 @@ def take_and_roll(
     Returns:
         The outcome as in `take`, but never ROLLS.
     """
-    total, start, is_rolled = totals[0], 0, False
+    total = totals[0]
+    start = 0
+    is_rolled = False
     while True:
         number = total.segments - 1
         state = states[number]
@@ -198,8 +203,10 @@ def take_and_roll(
         if outcome != ROLLS:
             total.rows += row_number
             return outcome
-        start, is_rolled = row_number, True
-        append, append_ms = rows[row_number], rows[row_number].now_ms
+        start = row_number
+        is_rolled = True
+        append = rows[row_number]
+        append_ms = rows[row_number].now_ms
         end, size_bytes, max_ms, _ = extent(rows, time_offsets, row_number)
         first_offset = (
             append.base_offset
@@ -210,10 +217,13 @@ def take_and_roll(
         # otherwise the segment has no batch, and the new one replaces it
         if base_offset != state.base_offset:
             roll = rolls[number]
-            roll.row, roll.cause, roll.incoming_bytes = total.rows + row_number, cause, size_bytes
+            roll.row = total.rows + row_number
+            roll.cause = cause
+            roll.incoming_bytes = size_bytes
             roll.waited_ms = waited_ms(state.reference_ms, max_ms, append_ms, state.created_ms)
             roll.relative_offset = rows[end - 1].last_offset - state.base_offset
-            roll.offset_entries, roll.time_entries = total.offset_entries, total.time_entries
+            roll.offset_entries = total.offset_entries
+            roll.time_entries = total.time_entries
             number += 1
         total.opened += 1
         begin(
@@ -238,13 +248,19 @@ def begin(
     time_slots: int,
     log_end_offset: int,
 ) -> None:
-    state.base_offset, state.created_ms, state.jitter_ms = base_offset, created_ms, jitter_ms
+    state.base_offset = base_offset
+    state.created_ms = created_ms
+    state.jitter_ms = jitter_ms
     state.log_bytes = state.bytes_since_last_index_entry = 0
-    state.max_timestamp_ms, state.max_timestamp_offset = -1, base_offset
+    state.max_timestamp_ms = -1
+    state.max_timestamp_offset = base_offset
     state.reference_ms = -1
     state.offset_entries = state.time_entries = 0
-    state.offset_slots, state.time_slots = offset_slots, time_slots
-    state.last_key, state.last_time_ms, state.last_time_offset = base_offset, -1, base_offset
+    state.offset_slots = offset_slots
+    state.time_slots = time_slots
+    state.last_key = base_offset
+    state.last_time_ms = -1
+    state.last_time_offset = base_offset
     state.log_end_offset = log_end_offset
 
 
@@ -256,11 +272,15 @@ def extent(rows: np.ndarray, time_offsets: np.ndarray, start: int) -> tuple[int,
         The row after it, its size in bytes, its largest timestamp, and the offset that belongs to
         that timestamp.
     """
-    end, size_bytes, max_ms, max_offset = start, 0, -1, -1
+    end = start
+    size_bytes = 0
+    max_ms = -1
+    max_offset = -1
     while end < len(rows) and rows[end].append == rows[start].append:
         size_bytes += rows[end].size_bytes
         if rows[end].max_timestamp_ms > max_ms:
-            max_ms, max_offset = rows[end].max_timestamp_ms, time_offsets[end]
+            max_ms = rows[end].max_timestamp_ms
+            max_offset = time_offsets[end]
         end += 1
     return end, size_bytes, max_ms, max_offset
 
@@ -290,7 +310,8 @@ def find_refusal(
     rows: np.ndarray, start: int, end: int, size_bytes: int, log_end_offset: int, limit: np.record
 ) -> int:
     """Returns why Kafka refuses an append, or 0."""
-    last_offset, is_ordered = -1, True
+    last_offset = -1
+    is_ordered = True
     for row_number in range(start, end):
         is_ordered = is_ordered and rows[row_number].last_offset > last_offset
         last_offset = rows[row_number].last_offset
@@ -334,8 +355,6 @@ def index(state: np.record, key: int) -> tuple[int, bool, bool]:
     if state.max_timestamp_ms <= (state.last_time_ms if state.time_entries > 0 else -1):
         return 0, True, False
     state.time_entries += 1
-    state.last_time_ms, state.last_time_offset = (
-        state.max_timestamp_ms,
-        state.max_timestamp_offset,
-    )
+    state.last_time_ms = state.max_timestamp_ms
+    state.last_time_offset = state.max_timestamp_offset
     return 0, True, True

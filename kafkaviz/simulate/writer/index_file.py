@@ -22,7 +22,9 @@ class IndexFile:
             content: the bytes on disk, each complete slot of which counts as an entry; None if the
                 file does not exist yet.
         """
-        self.dtype, self.exists, self.file_bytes = dtype, content is not None, len(content or b"")
+        self.dtype = dtype
+        self.exists = content is not None
+        self.file_bytes = len(content or b"")
         self.count = self._used_slots = self.file_bytes // dtype.itemsize
         self._slots = np.zeros(0, dtype)
         if content:
@@ -40,10 +42,8 @@ class IndexFile:
     def open(self, most_bytes: int) -> None:
         """Creates a missing file with its full length, rounded down to complete slots."""
         if not self.exists:
-            self.exists, self.file_bytes = (
-                True,
-                most_bytes // self.dtype.itemsize * self.dtype.itemsize,
-            )
+            self.exists = True
+            self.file_bytes = most_bytes // self.dtype.itemsize * self.dtype.itemsize
 
     def append(self, entries: np.ndarray) -> None:
         end = self.count + len(entries)
@@ -52,7 +52,8 @@ class IndexFile:
             larger[: self._used_slots] = self._slots[: self._used_slots]
             self._slots = larger
         self._slots[self.count : end] = entries
-        self.count, self._used_slots = end, max(end, self._used_slots)
+        self.count = end
+        self._used_slots = max(end, self._used_slots)
 
     def truncate(self, count: int) -> None:
         """Forgets all entries but the first `count`; their bytes stay (truncateToEntries)."""

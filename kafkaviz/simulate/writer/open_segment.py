@@ -49,25 +49,24 @@ class OpenSegment:
         Args:
             index, timeindex: the bytes of these files on disk; None if the file does not exist yet.
         """
-        self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
-        self.index, self.timeindex = (
-            IndexFile(offset_index.ENTRY, index),
-            IndexFile(time_index.ENTRY, timeindex),
-        )
+        self.base_offset = base_offset
+        self._room_bytes = config.segment_index_bytes
+        self.index = IndexFile(offset_index.ENTRY, index)
+        self.timeindex = IndexFile(time_index.ENTRY, timeindex)
         self.txnindex: bytes | None = None  # None until its first entry creates the file
         self.roll_reason: RollReason | None = None
         # whether the largest timestamp was read since the segment was opened
         self._is_time_known = False
         self.counters = np.zeros(1, append_loop.STATE)
         state = self.counters[0]
-        state["base_offset"], state["created_ms"], state["jitter_ms"], state["reference_ms"] = (
-            base_offset,
-            now_ms,
-            jitter_ms,
-            UNKNOWN,
-        )
-        state["max_timestamp_ms"], state["max_timestamp_offset"] = UNKNOWN, base_offset
-        state["offset_slots"], state["time_slots"] = config.offset_slots, config.usable_time_slots
+        state["base_offset"] = base_offset
+        state["created_ms"] = now_ms
+        state["jitter_ms"] = jitter_ms
+        state["reference_ms"] = UNKNOWN
+        state["max_timestamp_ms"] = UNKNOWN
+        state["max_timestamp_offset"] = base_offset
+        state["offset_slots"] = config.offset_slots
+        state["time_slots"] = config.usable_time_slots
         self.index.open(self._room_bytes)
         self._count()
 
@@ -190,7 +189,8 @@ class OpenSegment:
         if position is not None:
             state["log_bytes"] = position
         if not state["log_bytes"]:
-            state["created_ms"], state["reference_ms"] = now_ms, UNKNOWN
+            state["created_ms"] = now_ms
+            state["reference_ms"] = UNKNOWN
         if self.max_timestamp()[0] >= 0:
             state["max_timestamp_ms"], state["max_timestamp_offset"] = self._largest(log)
         return position
@@ -209,10 +209,8 @@ class OpenSegment:
         """
         if recovered_segment.max_timestamp_ms >= 0:
             self._is_time_known = True
-            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = (
-                recovered_segment.max_timestamp_ms,
-                recovered_segment.max_timestamp_offset,
-            )
+            self.counters["max_timestamp_ms"] = recovered_segment.max_timestamp_ms
+            self.counters["max_timestamp_offset"] = recovered_segment.max_timestamp_offset
 
     def _position_of(self, offset: int, log: FileView) -> int | None:
         """Returns the position of the first batch that ends at an offset or above, or None."""
@@ -233,10 +231,8 @@ class OpenSegment:
             batches = batches[batches["position"] < limit]
             if len(batches) and batches["max_timestamp_ms"].max() > best_ms:
                 row = int(batches["max_timestamp_ms"].argmax())
-                best_ms, best_offset = (
-                    int(batches["max_timestamp_ms"][row]),
-                    int(batches["last_offset"][row]),
-                )
+                best_ms = int(batches["max_timestamp_ms"][row])
+                best_offset = int(batches["last_offset"][row])
         return best_ms, best_offset
 
     def _floor_position(self, offset: int) -> int:
@@ -257,8 +253,10 @@ class OpenSegment:
 
     def _count(self) -> None:
         """Updates the counters that depend on the entries."""
-        state, keys = self.counters[0], self.index.entries["relative_offset"]
-        state["offset_entries"], state["time_entries"] = self.index.count, self.timeindex.count
+        state = self.counters[0]
+        keys = self.index.entries["relative_offset"]
+        state["offset_entries"] = self.index.count
+        state["time_entries"] = self.timeindex.count
         state["last_key"] = self.base_offset + (int(keys[-1]) if len(keys) else 0)
         state["last_time_ms"], state["last_time_offset"] = self._last_time()
 
@@ -271,20 +269,25 @@ class OpenSegment:
             file.append(entries)
 
     def _reason(self, number: int, rows: np.ndarray, row: int, limits: np.ndarray) -> RollReason:
-        state, limit, cause = self.counters[0], limits[0], cast(RollCause, CAUSES[number])
+        state = self.counters[0]
+        limit = limits[0]
+        cause = cast(RollCause, CAUSES[number])
         append = append_rows(rows, row)
         match cause:
             case RollCause.SIZE:
-                value, most = state["log_bytes"], limit["segment_bytes"]
+                value = state["log_bytes"]
+                most = limit["segment_bytes"]
             case RollCause.TIME:
                 value = append["max_timestamp_ms"].max() - state["reference_ms"]
                 if state["reference_ms"] < 0:
                     value = append["now_ms"][0] - state["created_ms"]
                 most = limit["most_segment_ms"] - state["jitter_ms"]
             case RollCause.OFFSET_INDEX_FULL:
-                value, most = state["offset_entries"], state["offset_slots"]
+                value = state["offset_entries"]
+                most = state["offset_slots"]
             case RollCause.TIME_INDEX_FULL:
-                value, most = state["time_entries"], state["time_slots"]
+                value = state["time_entries"]
+                most = state["time_slots"]
             case RollCause.OFFSET_OVERFLOW:
                 value = append["last_offset"][-1] - self.base_offset
                 most = offset_index.MAX_RELATIVE_OFFSET
@@ -293,7 +296,8 @@ class OpenSegment:
 
 def append_rows(rows: np.ndarray, start: int) -> np.ndarray:
     """Returns the rows of the append that starts at this row."""
-    number, end = rows["append"][start], start + 1
+    number = rows["append"][start]
+    end = start + 1
     while end < len(rows) and rows["append"][end] == number:
         end += 1
     return rows[start:end]

@@ -115,10 +115,8 @@ class ProducerTable:
         producer.last_sequence = (
             int(row["base_sequence"]) + int(row["last_offset"]) - int(row["base_offset"])
         ) % (1 << 31)
-        producer.last_offset, producer.offset_delta = (
-            int(row["last_offset"]),
-            int(row["last_offset"]) - int(row["base_offset"]),
-        )
+        producer.last_offset = int(row["last_offset"])
+        producer.offset_delta = int(row["last_offset"]) - int(row["base_offset"])
         producer.timestamp_ms = int(row["max_timestamp_ms"])
         if batch.is_transactional(row):
             begin = TransactionBegin(int(row["base_offset"]))
@@ -126,10 +124,8 @@ class ProducerTable:
 
     def _end(self, row: np.void, end_marker: EndTransactionMarker, next_begin: int | None) -> None:
         producer = self._find_producer(row)
-        producer.coordinator_epoch, producer.timestamp_ms = (
-            end_marker.coordinator_epoch,
-            int(row["max_timestamp_ms"]),
-        )
+        producer.coordinator_epoch = end_marker.coordinator_epoch
+        producer.timestamp_ms = int(row["max_timestamp_ms"])
         self.transactions.take_marker(
             int(row["producer_id"]), int(row["base_offset"]), end_marker.kind, next_begin=next_begin
         )
@@ -160,15 +156,14 @@ class ProducerTable:
 
     def _find_producer(self, row: np.void) -> _Producer:
         """Returns the producer of a batch; a new epoch clears its last batch."""
-        producer_id, epoch = int(row["producer_id"]), int(row["producer_epoch"])
+        producer_id = int(row["producer_id"])
+        epoch = int(row["producer_epoch"])
         producer = self._producers.setdefault(producer_id, _Producer(epoch=epoch))
         if producer.epoch != epoch:
-            producer.epoch, producer.last_sequence, producer.last_offset, producer.offset_delta = (
-                epoch,
-                NONE,
-                NONE,
-                0,
-            )
+            producer.epoch = epoch
+            producer.last_sequence = NONE
+            producer.last_offset = NONE
+            producer.offset_delta = 0
         return producer
 
 
@@ -182,7 +177,8 @@ def _relevant_rows(batches: np.ndarray) -> np.ndarray:
         return producer_rows
     producer = batches["producer_id"][producer_rows]
     order = np.argsort(producer, kind="stable")
-    ordered, producer = producer_rows[order], producer[order]
+    ordered = producer_rows[order]
+    producer = producer[order]
     control = batch.is_control(batches)[ordered]
     is_first = np.concatenate([[True], (producer[1:] != producer[:-1]) | control[:-1]])
     is_last = np.concatenate([is_first[1:] | control[1:], [True]])

@@ -33,7 +33,8 @@ class AppendFailed(Exception):
 
     def __init__(self, exception: BrokerException, append: int) -> None:
         super().__init__(str(exception))
-        self.exception, self.append = exception, append
+        self.exception = exception
+        self.append = append
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +78,8 @@ def broker_exception(outcome: int, refusal: RefusedAppend) -> BrokerException:
 
 
 def _batch_too_large(refusal: RefusedAppend) -> BrokerException:
-    size_bytes, most = (
-        int(refusal.rows["size_bytes"].max()),
-        f"exceeds the maximum configured value of {refusal.config.max_message_bytes}",
-    )
+    size_bytes = int(refusal.rows["size_bytes"].max())
+    most = f"exceeds the maximum configured value of {refusal.config.max_message_bytes}"
     # the Java message has a closing bracket without an opening one
     most += ")." if refusal.is_java else "."
     return BrokerException(
@@ -124,16 +123,14 @@ def _below_end(refusal: RefusedAppend) -> BrokerException:
 
 
 def _join_offsets(offsets: list[int], *, is_java: bool, comma: str) -> str:
-    return (
-        comma.join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
-    )
+    if is_java:
+        return comma.join(map(str, offsets))
+    return f"ArrayBuffer({', '.join(map(str, offsets))})"
 
 
 def _too_large(refusal: RefusedAppend) -> BrokerException:
-    size_bytes, least = (
-        int(refusal.rows["size_bytes"].sum()),
-        f"which exceeds the maximum configured segment size of {refusal.config.segment_bytes}.",
-    )
+    size_bytes = int(refusal.rows["size_bytes"].sum())
+    least = f"which exceeds the maximum configured segment size of {refusal.config.segment_bytes}."
     return BrokerException(
         TOO_LARGE,
         (

@@ -70,7 +70,8 @@ class RolledLog:
             is_leader=is_leader,
             keeps_state=False,
         )
-        self._is_leader, self._limits = is_leader, self._log.limits(most_rows)
+        self._is_leader = is_leader
+        self._limits = self._log.limits(most_rows)
         self._states = np.empty(most_rows + 1, append_loop.STATE)
         self._states[:1] = self._log.active.counters
         self._rolls = np.empty(most_rows + 1, append_loop.ROLL)
@@ -117,8 +118,10 @@ class RolledLog:
             raise AppendRefused
 
     def segments(self) -> list[RolledSegment]:
-        count, total = self.segment_count, self._totals[0]
-        rolls, states = self._rolls[: count - 1], self._states[:count]
+        count = self.segment_count
+        total = self._totals[0]
+        rolls = self._rolls[: count - 1]
+        states = self._states[:count]
         ends = (
             [*rolls[name].tolist(), int(last)]
             for name, last in (
@@ -127,7 +130,8 @@ class RolledLog:
                 ("time_entries", total["time_entries"]),
             )
         )
-        segments, starts = [], (0, 0, 0)
+        segments = []
+        starts = (0, 0, 0)
         for number, (row, offset_entries, time_entries) in enumerate(zip(*ends, strict=True)):
             state = states[number]
             segments.append(
@@ -145,17 +149,24 @@ class RolledLog:
         return segments
 
     def _reason(self, number: int) -> RollReason:
-        state, roll, limit = self._states[number], self._rolls[number], self._limits[0]
+        state = self._states[number]
+        roll = self._rolls[number]
+        limit = self._limits[0]
         cause = CAUSES[roll["cause"]]
         match cause:
             case RollCause.SIZE:
-                value, most = state["log_bytes"], limit["segment_bytes"]
+                value = state["log_bytes"]
+                most = limit["segment_bytes"]
             case RollCause.TIME:
-                value, most = roll["waited_ms"], limit["most_segment_ms"] - state["jitter_ms"]
+                value = roll["waited_ms"]
+                most = limit["most_segment_ms"] - state["jitter_ms"]
             case RollCause.OFFSET_INDEX_FULL:
-                value, most = state["offset_entries"], state["offset_slots"]
+                value = state["offset_entries"]
+                most = state["offset_slots"]
             case RollCause.TIME_INDEX_FULL:
-                value, most = state["time_entries"], state["time_slots"]
+                value = state["time_entries"]
+                most = state["time_slots"]
             case _:
-                value, most = roll["relative_offset"], MAX_RELATIVE_OFFSET
+                value = roll["relative_offset"]
+                most = MAX_RELATIVE_OFFSET
         return RollReason(cause, int(value), int(most), int(roll["incoming_bytes"]))

@@ -72,7 +72,8 @@ class CannotLoad(Exception):
 
     def __init__(self, exception: str, steps: tuple[StartupStep, ...] = ()) -> None:
         super().__init__(exception)
-        self.exception, self.steps = exception, steps
+        self.exception = exception
+        self.steps = steps
 
 
 class UnifiedLog:
@@ -107,16 +108,15 @@ class UnifiedLog:
         Raises:
             CannotLoad: segment.index.bytes leaves no space for an entry.
         """
-        self.config, self.behaviour, self.partition, self.is_leader = (
-            config,
-            behaviour,
-            partition,
-            is_leader,
-        )
+        self.config = config
+        self.behaviour = behaviour
+        self.partition = partition
+        self.is_leader = is_leader
         self.logs: LogBytes = ByteCounter() if logs is None else logs
         self._keeps_state = keeps_state
         self.log_start_offset = self.log_end_offset = start_offset
-        self.epochs, self.producers = LeaderEpochs(), ProducerTable()
+        self.epochs = LeaderEpochs()
+        self.producers = ProducerTable()
         self.events: list[Event] = []
         self.segments: list[OpenSegment] = []
         # the .snapshot files by offset; a log that starts above 0 has one from the start
@@ -150,10 +150,12 @@ class UnifiedLog:
                 are in the log.
         """
         valid = len(rows) if valid is None else valid
-        time_offsets, limits = self.time_offsets(rows), self.limits(valid)
+        time_offsets = self.time_offsets(rows)
+        limits = self.limits(valid)
         new = np.empty((len(rows), 4), np.int64)
         ends = None if data is None else np.concatenate([[0], np.cumsum(rows["size_bytes"])])
-        start, is_rolled = 0, False
+        start = 0
+        is_rolled = False
         while start < len(rows):
             active = self.active
             row, outcome, reason = active.take(
@@ -169,7 +171,8 @@ class UnifiedLog:
             if has_failed:
                 rest = _row_bytes(data, ends, row, len(rows))
                 self._fail(outcome, rows, row, data=rest, valid=valid - row)
-            start, is_rolled = row, outcome == append_loop.ROLLS
+            start = row
+            is_rolled = outcome == append_loop.ROLLS
             if is_rolled:
                 self._roll(append_rows(rows, row), reason)
 
@@ -211,7 +214,8 @@ class UnifiedLog:
     def _take_snapshot(self, offset: int) -> None:
         """Writes the producers' state to a file, unless that offset has one (takeSnapshot)."""
         if self._keeps_state and offset > self._snapshot_offset:
-            self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
+            self.snapshots[offset] = self.producers.snapshot()
+            self._snapshot_offset = offset
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
         segment = OpenSegment(base_offset, self.config, now_ms, jitter_ms=self._jitter_ms())
@@ -229,16 +233,12 @@ class UnifiedLog:
             valid: number of leading rows with a right checksum.
         """
         limits = np.zeros(1, append_loop.LIMITS)
-        limits["segment_bytes"], limits["most_segment_ms"] = (
-            self.config.segment_bytes,
-            self.config.most_segment_ms,
-        )
+        limits["segment_bytes"] = self.config.segment_bytes
+        limits["most_segment_ms"] = self.config.most_segment_ms
         limits["max_message_bytes"] = self.config.max_message_bytes if self.is_leader else NO_LIMIT
         limits["index_interval_bytes"] = self.config.index_interval_bytes
-        limits["per_append"], limits["first_offset_keys"] = (
-            self.behaviour.per_append,
-            self.behaviour.first_offset_keys,
-        )
+        limits["per_append"] = self.behaviour.per_append
+        limits["first_offset_keys"] = self.behaviour.first_offset_keys
         limits["valid_rows"] = valid
         return limits
 
@@ -247,10 +247,8 @@ class UnifiedLog:
         offsets = rows["last_offset"].copy()
         if self.is_leader and self.behaviour.per_append:
             is_plain = batch.codec(rows) == 0
-            is_broker_time, is_modern = (
-                batch.is_log_append_time(rows),
-                rows["magic"] >= batch.MAGIC_2,
-            )
+            is_broker_time = batch.is_log_append_time(rows)
+            is_modern = rows["magic"] >= batch.MAGIC_2
             first = is_plain & is_broker_time & ~is_modern
             offsets[first] = rows["base_offset"][first]
             if self.behaviour.deep_time_offsets:
@@ -350,7 +348,8 @@ class UnifiedLog:
             self.logs.delete(segment.base_offset)
         self.segments.clear()
         self.log_start_offset = self.log_end_offset = self._snapshot_offset = offset
-        self.producers, self.epochs = ProducerTable(), LeaderEpochs()
+        self.producers = ProducerTable()
+        self.epochs = LeaderEpochs()
         self.snapshots.clear()
         self._begin(offset, now_ms)
 
@@ -422,7 +421,8 @@ class UnifiedLog:
                 {base: recovered_segment}
             ),
         )
-        steps, snapshots_before = loading.run(), self.snapshots
+        steps = loading.run()
+        snapshots_before = self.snapshots
         failure = next((step for step in steps if step.action == "fail"), None)
         if failure:
             raise CannotLoad(cast(str, failure.error), steps)
@@ -473,7 +473,8 @@ class UnifiedLog:
         recovered_bases: Container[int],
     ) -> None:
         """Replaces the snapshots by those that a load leaves: new ones, and existing ones."""
-        self.snapshots, written_offsets = {}, loading.written_snapshots()
+        self.snapshots = {}
+        written_offsets = loading.written_snapshots()
         for offset in loading.snapshots():
             if offset not in written_offsets:
                 self.snapshots[offset] = snapshots_before[offset]
@@ -514,7 +515,8 @@ class UnifiedLog:
             default=None,
         )
         if base_offset is not None and base_offset in recovered_bases:
-            start, table = base_offset, self._producers_at(base_offset)
+            start = base_offset
+            table = self._producers_at(base_offset)
         else:
             start = max(
                 (
@@ -604,7 +606,8 @@ def _record_offsets(append: np.ndarray, data: memoryview | None) -> list[int]:
             for row in append
             for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)
         ]
-    offsets, position = [], 0
+    offsets = []
+    position = 0
     for size_bytes in append["size_bytes"].tolist():
         batch_bytes = bytes(data[position : position + size_bytes])
         offsets += [record.offset for record in batch_records.iterate(batch_bytes)]
