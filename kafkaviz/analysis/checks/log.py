@@ -33,8 +33,10 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.stored_log import MAX_LOG_BYTES
 
 MAGICS = (0, 1, 2)
-LENGTH_AT, MAGIC_AT = field_start(HEADER, "batch_length_bytes"), field_start(HEADER, "magic")
-CRC_AT, LEGACY_CRC_AT = field_start(HEADER, "crc"), field_start(LEGACY_HEADER, "crc")
+LENGTH_AT = field_start(HEADER, "batch_length_bytes")
+MAGIC_AT = field_start(HEADER, "magic")
+CRC_AT = field_start(HEADER, "crc")
+LEGACY_CRC_AT = field_start(LEGACY_HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 SUMMED_BYTES = 16 << 20  # no checksum is computed for a larger batch
 SHOWN_BYTES = 16  # bytes of a tail in the evidence
@@ -47,7 +49,9 @@ RESTORE = message("next_step.restore_segment")
 
 class LogCheck(BatchObserver[Iterator[Finding]]):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        self._segment, self._facts, self._scan_state = segment, facts, scan_state
+        self._segment = segment
+        self._facts = facts
+        self._scan_state = scan_state
         self._rows: dict[str, list[np.void]] = {
             "crc": [],
             "magic": [],
@@ -192,10 +196,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _count_finding(self, row: np.void, more: int) -> Finding:
-        count, max_count = (
-            int(row["record_count"]),
-            int(row["last_offset"] - row["base_offset"]) + 1,
-        )
+        count = int(row["record_count"])
+        max_count = int(row["last_offset"] - row["base_offset"]) + 1
         evidence = Evidence(
             message("evidence.records", n=count),
             message("evidence.records_at_most", n=max_count),
@@ -243,7 +245,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         """Returns a finding about a wrong checksum inside a wrapper of magic 0 or 1."""
         messages = legacy_messages.read(self._segment.batch_bytes(int(row["position"])))
         wrong_rows = messages.rows[~legacy_messages.are_crcs_valid(messages)]
-        offset, crc = int(wrong_rows["offset"][0]), int(wrong_rows["crc"][0])
+        offset = int(wrong_rows["offset"][0])
+        crc = int(wrong_rows["crc"][0])
         start = int(wrong_rows["position"][0]) + LEGACY_CRC_START
         end = int(wrong_rows["position"][0] + wrong_rows["size_bytes"][0])
         computed_crc = zlib.crc32(memoryview(messages.data)[start:end])
@@ -274,7 +277,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _offsets_finding(self, row: np.void, more: int) -> Finding:
         """Returns a finding about the first record whose offset is too small or too large."""
-        previous, offset = -1, int(row["base_offset"]) - 1
+        previous = -1
+        offset = int(row["base_offset"]) - 1
         for head in batch_records.heads(self._segment.batch_bytes(int(row["position"]))):
             previous = offset
             offset = head.offset
@@ -293,9 +297,11 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _producer_findings(self) -> Iterator[Finding]:
         steps = self._producers.steps
         for number, step in enumerate(steps):
-            row, producer = step.row, int(step.row["producer_id"])
+            row = step.row
+            producer = int(step.row["producer_id"])
             if step.previous_sequence < 0:
-                epoch, previous = int(row["producer_epoch"]), step.previous_epoch
+                epoch = int(row["producer_epoch"])
+                previous = step.previous_epoch
                 text = message(
                     "finding.producer_epoch_back",
                     epoch=epoch,
@@ -305,7 +311,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 found_text = message("evidence.producer_epoch", epoch=epoch)
                 expected = message("evidence.producer_epoch_at_least", epoch=previous)
             else:
-                sequence, previous = int(row["base_sequence"]), step.previous_sequence
+                sequence = int(row["base_sequence"])
+                previous = step.previous_sequence
                 text = message(
                     "finding.producer_sequence_back",
                     sequence=sequence,
@@ -319,11 +326,10 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             yield self._batch_finding("producer-out-of-order", row, text, evidence, more)
 
     def _order_finding(self, misplaced: MisplacedBatch) -> Finding:
-        row, base = misplaced.row, self._segment.base_offset
-        digits, expected = (
-            f"{int(row['base_offset']) & (2**64 - 1):016x}",
-            message("evidence.offset_above", offset=misplaced.previous_offset),
-        )
+        row = misplaced.row
+        base = self._segment.base_offset
+        digits = f"{int(row['base_offset']) & (2**64 - 1):016x}"
+        expected = message("evidence.offset_above", offset=misplaced.previous_offset)
         evidence = Evidence(
             message("evidence.base_offset", offset=int(row["base_offset"])),
             expected,
@@ -350,7 +356,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
     def _unread_finding(self, unread_range: UnreadRange) -> Finding:
         length = unread_range.stop - unread_range.start
         if unread_range.expected_length is None:
-            found_text, digits = message("evidence.size_no_batch", size=length), ("", "")
+            found_text = message("evidence.size_no_batch", size=length)
+            digits = ("", "")
             text = message(
                 "finding.size_no_batch",
                 size=length,
@@ -359,10 +366,8 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             )
             expected = message("evidence.a_batch")
         else:
-            found_text, expected = (
-                message("evidence.length", n=unread_range.stored_length),
-                message("evidence.length_to_next", n=unread_range.expected_length),
-            )
+            found_text = message("evidence.length", n=unread_range.stored_length)
+            expected = message("evidence.length_to_next", n=unread_range.expected_length)
             digits = (
                 f"{cast(int, unread_range.stored_length) & 0xFFFFFFFF:08x}",
                 f"{unread_range.expected_length:08x}",
@@ -383,15 +388,14 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _tail_finding(self, tail: Tail) -> Finding:
-        position, length = tail.position, tail.size_bytes
+        position = tail.position
+        length = tail.size_bytes
         first_bytes = file.read(self._segment.log.path, position, SHOWN_BYTES)
-        name, evidence = (
-            self._segment.log.name,
-            Evidence(
-                tail.summary,
-                message("evidence.end_of_file", byte=position),
-                first_bytes.hex(),
-            ),
+        name = self._segment.log.name
+        evidence = Evidence(
+            tail.summary,
+            message("evidence.end_of_file", byte=position),
+            first_bytes.hex(),
         )
         tail_place: dict[str, Any] = {"tail": tail.summary, "byte": position}
         if tail.kind == "torn":

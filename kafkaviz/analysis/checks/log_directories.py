@@ -22,7 +22,9 @@ MAX_NAMES = 5  # number of partitions named in a finding
 
 
 def check_plan(plan: CheckPlan) -> Iterator[Finding]:
-    broker, release, image = plan.broker, plan.assumed_release.release, plan.settings.image
+    broker = plan.broker
+    release = plan.assumed_release.release
+    image = plan.settings.image
     if broker.lacks_metadata_log:
         yield _without_metadata_log(broker, release)
     replicas = _replicas_in_use(plan)
@@ -39,7 +41,8 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
 def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
     """Returns the current replicas that a start does not take for stray, by topic and number."""
     replicas: dict[tuple[str, int], list[Partition]] = {}
-    release, image = plan.assumed_release.release, plan.settings.image
+    release = plan.assumed_release.release
+    image = plan.settings.image
     for partition in plan.broker.partitions:
         if partition.state != "current" or partition.topic == METADATA_TOPIC:
             continue

@@ -26,7 +26,8 @@ from kafkaviz.log.segment import LogSegment
 
 ROWS_AT_ONCE = 16_384
 MAX_FAULTS = 1000  # faults kept with their texts
-MAX_UNSOUND, MAX_MISPLACED = 10_000, 1000
+MAX_UNSOUND = 10_000
+MAX_MISPLACED = 1000
 # A batch; compressed wrappers of magic 0 or 1 get a first offset. is_sound: its checksum is valid,
 # and its offsets fit between those of its neighbours, so its header can be trusted.
 VALIDATED_BATCH: np.dtype = np.dtype([*CHECKED_BATCH.descr, ("is_sound", "?")])
@@ -114,8 +115,11 @@ class CheckScan:
             first_walk: the same as in log.checked_scan.CheckedScan.
             level: how much of each batch is checked.
         """
-        self._segment, self.state, self._observer = segment, ScanState(), observer
-        self._first_walk, self._level = first_walk, level
+        self._segment = segment
+        self.state = ScanState()
+        self._observer = observer
+        self._first_walk = first_walk
+        self._level = level
         self._validator = _BatchValidator(segment.base_offset, self.state)
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -169,7 +173,8 @@ class CheckScan:
         self.state.faults.update((fault.batch_position, fault) for fault in faults[:room])
 
     def _end_at(self, position: int) -> None:
-        log, last = self._segment.log, self._validator.last_offset
+        log = self._segment.log
+        last = self._validator.last_offset
         self.state.end_bytes = position
         # if the file has grown, a broker is writing and the rest is new
         if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:
@@ -190,12 +195,15 @@ class _BatchValidator:
     """
 
     def __init__(self, base_offset: int, state: ScanState) -> None:
-        self._base_offset, self._state = base_offset, state
+        self._base_offset = base_offset
+        self._state = state
         self.last_offset = base_offset - 1  # end of the last added batch with a valid checksum
         self._sound_offset = base_offset - 1  # end of the last trusted batch that was yielded
         self.is_broken = False  # bytes were skipped since the last added batch
         self._is_unsound = False  # the last batch that was yielded is not trusted
-        self._previous_rows, self._rows, self._count = np.empty(0, VALIDATED_BATCH), [], 0
+        self._previous_rows = np.empty(0, VALIDATED_BATCH)
+        self._rows = []
+        self._count = 0
 
     def add(self, checked_rows: np.ndarray) -> Iterator[np.ndarray]:
         """Adds rows, and yields arrays of those that can be judged now."""
@@ -210,7 +218,8 @@ class _BatchValidator:
         )
         if self.is_broken:
             yield from self._flush(0)
-            self._is_unsound, self.is_broken = True, False
+            self._is_unsound = True
+            self.is_broken = False
         self._rows.append(rows)
         self._count += len(rows)
         if self._count >= ROWS_AT_ONCE:
@@ -227,13 +236,12 @@ class _BatchValidator:
         rows = np.concatenate((self._previous_rows, *self._rows))
         rows["is_sound"] = rows["crc_valid"]
         rows["is_sound"][self._misplaced_rows(rows)] = False
-        first, last = len(self._previous_rows), len(rows) - keep
+        first = len(self._previous_rows)
+        last = len(rows) - keep
         self._note(rows[first:last])
-        self._previous_rows, self._rows, self._count = (
-            rows[max(0, last - 2) : last],
-            [rows[last:]],
-            len(rows) - last,
-        )
+        self._previous_rows = rows[max(0, last - 2) : last]
+        self._rows = [rows[last:]]
+        self._count = len(rows) - last
         yield rows[first:last]
 
     def _misplaced_rows(self, rows: np.ndarray) -> np.ndarray:
@@ -266,13 +274,9 @@ class _BatchValidator:
             return index if goes_in else index - 1
         # whether offsets would ascend without the first of the two
         without_first = int(base[index]) > previous_last
-        return (
-            index - 1
-            if without_first
-            and index + 1 < len(base)
-            and int(base[index + 1]) <= int(last[index - 1])
-            else index
-        )
+        if without_first and index + 1 < len(base) and int(base[index + 1]) <= int(last[index - 1]):
+            return index - 1
+        return index
 
     def _note(self, rows: np.ndarray) -> None:
         is_sound = rows["is_sound"]

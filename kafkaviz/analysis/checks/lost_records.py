@@ -29,7 +29,8 @@ MAY_BE_OLD = message("evidence.checkpoint_while_running")
 
 def check_directories(check_plan: CheckPlan) -> Iterator[Finding]:
     """Yields the partitions that should be in one of the broker's log directories, but are not."""
-    broker, image = check_plan.broker, check_plan.settings.image
+    broker = check_plan.broker
+    image = check_plan.settings.image
     present_keys = {(partition.topic, partition.partition) for partition in broker.partitions}
     present_keys |= {
         (name.topic, name.partition)

@@ -30,7 +30,9 @@ from kafkaviz.messages import Message, message
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 # position of a batch reference: no batch; inside a batch; a batch that cannot be trusted
-NONE, INSIDE, UNSOUND = -1, -2, -3
+NONE = -1
+INSIDE = -2
+UNSOUND = -3
 BATCH_REF: np.dtype = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8")])
 FEW_ENTRIES = 4  # this many or fewer entries do not show the interval
 FINE, FIRST_KEY, COARSE, BEYOND, NOT_START, MISMATCH, UNKNOWN = range(7)
@@ -45,11 +47,14 @@ CODES = {
 
 class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        self._segment, self._facts, self._scan_state = segment, facts, scan_state
+        self._segment = segment
+        self._facts = facts
+        self._scan_state = scan_state
         self._index = segment.offset_slots
         self._entries = self._index.entries
         count = len(self._entries)
-        self._starts, self._homes = _unset_refs(count), _unset_refs(count)
+        self._starts = _unset_refs(count)
+        self._homes = _unset_refs(count)
         self._by_position = np.argsort(self._entries["position"], kind="stable")
         self._by_key = np.argsort(self._entries["offset"], kind="stable")
         self._last_offset = segment.base_offset - 1
@@ -67,7 +72,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         ends = batches["position"] + batches["size_bytes"]
         ordered = self._entries["position"][self._by_position]
         low, high = np.searchsorted(ordered, [batches["position"][0], ends[-1]])
-        slots, positions = self._by_position[low:high], ordered[low:high]
+        slots = self._by_position[low:high]
+        positions = ordered[low:high]
         rows = np.searchsorted(batches["position"], positions, "right") - 1
         is_inside = positions < ends[rows]
         is_exact = batches["position"][rows] == positions
@@ -87,7 +93,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
     def result(self) -> Iterator[Finding]:
-        segment, file = self._segment, self._segment.index
+        segment = self._segment
+        file = self._segment.index
         if segment.log is None:
             return
         if file is None:
@@ -118,7 +125,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _length_findings(self) -> Iterator[Finding]:
-        index, name = self._index, self._segment.file_name("index")
+        index = self._index
+        name = self._segment.file_name("index")
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
             found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
@@ -133,7 +141,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             )
         if not index.unwritten_slots:
             return
-        position, length = len(self._entries) * ENTRY_BYTES, index.unwritten_slots * ENTRY_BYTES
+        position = len(self._entries) * ENTRY_BYTES
+        length = index.unwritten_slots * ENTRY_BYTES
         is_active = self._segment.state == "active"
         is_expected = is_active and self._facts.active_is_untrimmed
         slots_text = message(
@@ -155,7 +164,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _verdicts(self) -> np.ndarray:
-        entries, starts, homes = self._entries, self._starts, self._homes
+        entries = self._entries
+        starts = self._starts
+        homes = self._homes
         position = starts["position"]
         verdicts = np.full(len(entries), MISMATCH, np.int8)
         is_home = (position >= 0) & (position == homes["position"])
@@ -189,7 +200,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
         Such an append starts after the home of the previous entry, and ends with the key.
         """
-        entries, starts, homes = self._entries, self._starts, self._homes
+        entries = self._entries
+        starts = self._starts
+        homes = self._homes
         previous_home = np.concatenate(([-1], np.maximum.accumulate(homes["position"])[:-1]))[
             : len(entries)
         ]
@@ -216,7 +229,9 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
-        entry, start, home = self._entries[first], self._starts[first], self._homes[first]
+        entry = self._entries[first]
+        start = self._starts[first]
+        home = self._homes[first]
         found_text = message(
             "evidence.slot",
             slot=first,
@@ -232,7 +247,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
             last=int(start["last_offset"]),
         )
 
-        expected, digits = None, ""
+        expected = None
+        digits = ""
         if home["position"] >= 0:
             expected = message(
                 "evidence.entry", offset=int(home["last_offset"]), position=int(home["position"])
@@ -263,7 +279,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
 
     def _describe_skipped(self, code: str, slot: int) -> Message | None:
         """Returns the offsets that a search from this entry misses, or None if that is unknown."""
-        start, home = self._starts[slot], self._homes[slot]
+        start = self._starts[slot]
+        home = self._homes[slot]
         is_checked = not versions.INDEXES_TRUSTED.applies_to(self._facts.release)
         if (
             code != "index-offset-mismatch"
@@ -272,7 +289,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         ):
             return None
         next_offset = self._entries["offset"][slot + 1] if slot + 1 < len(self._entries) else None
-        first, last = int(self._entries["offset"][slot]), int(start["base_offset"]) - 1
+        first = int(self._entries["offset"][slot])
+        last = int(start["base_offset"]) - 1
         return message(
             "consequence.search_skips",
             first=first,
@@ -292,7 +310,8 @@ class OffsetIndexCheck(BatchObserver[Iterator[Finding]]):
         yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
 
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
-        previous_entry, entry = self._entries[first - 1], self._entries[first]
+        previous_entry = self._entries[first - 1]
+        entry = self._entries[first]
         text = with_more_places(
             message(
                 "finding.offset_follows",

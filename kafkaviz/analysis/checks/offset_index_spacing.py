@@ -44,17 +44,21 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
     """
 
     def __init__(self, segment: LogSegment, facts: PartitionFacts) -> None:
-        self._segment, self._facts = segment, facts
+        self._segment = segment
+        self._facts = facts
         self._entries = np.sort(segment.offset_slots.entries, order="position")
         stretches = len(self._entries) + 1
         # .log bytes from the previous entry to each entry's batch
         self._appended_bytes = np.full(stretches - 1, -1)
         # most bytes appended in each stretch without an entry
         self._unindexed_bytes = np.zeros(stretches, np.int64)
-        self._least_epoch, self._last_epoch = np.full(stretches, MAX_EPOCH), np.full(stretches, -1)
+        self._least_epoch = np.full(stretches, MAX_EPOCH)
+        self._last_epoch = np.full(stretches, -1)
         # whether the first batch of each stretch is newer than all before it
         self._is_newer = np.zeros(stretches, bool)
-        self._largest_bytes, self._newest_ms, self._stretch = 0, -1, -1
+        self._largest_bytes = 0
+        self._newest_ms = -1
+        self._stretch = -1
 
     def observe(self, batches: np.ndarray) -> None:
         ordered = self._entries["position"]
@@ -104,10 +108,8 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         stretches = np.flatnonzero(is_long & (self._least_epoch == self._last_epoch))
         if not len(stretches):
             return
-        recovery_entries, has_other_interval = (
-            self._recovery_entries(high_bytes),
-            self._has_other_interval(),
-        )
+        recovery_entries = self._recovery_entries(high_bytes)
+        has_other_interval = self._has_other_interval()
         for stretch in stretches[
             np.argsort(-self._unindexed_bytes[stretches], kind="stable")
         ].tolist():
@@ -214,10 +216,8 @@ class EntrySpacingCheck(BatchObserver[Iterator[Finding]]):
         log = self._segment.log
         try:
             with file.reader(log.path) as reader:
-                config, behaviour = (
-                    IndexConfig(index_interval_bytes=interval_bytes),
-                    release_behaviour(self._facts.release or NEWEST_RELEASE),
-                )
+                config = IndexConfig(index_interval_bytes=interval_bytes)
+                behaviour = release_behaviour(self._facts.release or NEWEST_RELEASE)
                 return recover(
                     reader, log.size_bytes, self._segment.base_offset, config, behaviour
                 ).offset_entries

@@ -82,7 +82,8 @@ class CheckPlan:
         return read_transactional_ids(self.broker.partitions)
 
     def facts(self, partition: Partition) -> PartitionFacts:
-        policy, was_compacted = self._policy(partition), self._was_compacted(partition)
+        policy = self._policy(partition)
+        was_compacted = self._was_compacted(partition)
         metadata_log = partition.topic == METADATA_TOPIC
         retention_ms = self.settings.find(partition.topic, "retention.ms").value
         return PartitionFacts(
@@ -177,11 +178,9 @@ class CheckPlan:
         """
         if partitions is None and not self.is_whole:
             partitions = self.partitions
-        config_of, release, metadata_image = (
-            config_lookup(self.settings),
-            self.assumed_release.release,
-            self.settings.image,
-        )
+        config_of = config_lookup(self.settings)
+        release = self.assumed_release.release
+        metadata_image = self.settings.image
         partition_logs = all_logs(
             self.broker,
             config_of,

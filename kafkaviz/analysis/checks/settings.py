@@ -64,10 +64,8 @@ def _full_index_findings(
             if roll_reason == reason
         ]
         if len(full_summaries) >= MAX_ROLLS * (len(summaries) - 1) and full_summaries:
-            summary, kind = (
-                full_summaries[0],
-                "entries" if reason == "offset-index-full" else "time_entries",
-            )
+            summary = full_summaries[0]
+            kind = "entries" if reason == "offset-index-full" else "time_entries"
             count = getattr(summary, kind)
             length = (
                 count

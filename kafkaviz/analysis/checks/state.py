@@ -66,7 +66,8 @@ def check_partition(
     find_transactional_ids: Callable[[], Mapping[int, str]] = dict,
 ) -> Iterator[Finding]:
     end = log_end(summaries)
-    start, recovery_point = partition.checkpoints.log_start, partition.checkpoints.recovery_point
+    start = partition.checkpoints.log_start
+    recovery_point = partition.checkpoints.recovery_point
     high_watermark = partition.checkpoints.high_watermark
     if not partition.live and not partition.remote_bases:
         end = start or 0  # the start creates an empty segment there
@@ -138,7 +139,8 @@ def _open_transactions(
 ) -> Iterator[Finding]:
     if any(summary.read_fault for summary in summaries):
         return  # the end of a transaction may be in the unreadable file
-    transactions, first_summaries = OpenTransactions(), {}
+    transactions = OpenTransactions()
+    first_summaries = {}
     for summary in summaries:
         for _, producer, step in summary.steps:
             if not isinstance(step, TransactionBegin):

@@ -23,7 +23,8 @@ from kafkaviz.format.batch_records import heads
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.messages import Message, message
 
-GAPS_KEPT, EPOCHS_KEPT = 20, 1000
+GAPS_KEPT = 20
+EPOCHS_KEPT = 1000
 LATE_MS = 24 * HOUR_MS  # delay against an earlier record from which a timestamp is reported
 # as seconds this range begins in 1973; as milliseconds it is 2 January to 26 April 1970
 SECONDS = (100_000_000, 10_000_000_000)
@@ -142,7 +143,9 @@ class CheckSummary:
 
 class SummaryBuilder(BatchObserver[CheckSummary]):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        self._segment, self._facts, self._scan_state = segment, facts, scan_state
+        self._segment = segment
+        self._facts = facts
+        self._scan_state = scan_state
         self.summary = CheckSummary(segment=segment)
         self._newest_ms = -1  # newest plausible timestamp that a producer set itself
         self._epoch = -1
@@ -240,7 +243,8 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         A timestamp is late if an earlier record is newer by more than LATE_MS.
         """
         times = batches["max_timestamp_ms"]
-        is_missing, is_suspect = times < 0, has_suspect_unit(times)
+        is_missing = times < 0
+        is_suspect = has_suspect_unit(times)
         is_ahead = ~is_suspect & (times > self._facts.now_ms + HOUR_MS)
         is_comparable = ~is_missing & ~is_suspect & ~is_ahead & ~is_log_append_time(batches)
         newest_ms = (
@@ -267,7 +271,8 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         times = batches["max_timestamp_ms"][indices]
         # the worst batch: the oldest late one, or else the newest
         index = int(indices[np.argmin(times)] if name == "late" else indices[np.argmax(times)])
-        row, old_anomaly = batches[index], self.summary.times.get(name)
+        row = batches[index]
+        old_anomaly = self.summary.times.get(name)
         new_anomaly = TimeAnomaly(
             count=len(indices),
             position=int(row["position"]),
@@ -288,8 +293,11 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         )
 
     def result(self) -> CheckSummary:
-        summary, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
-        summary.entries, summary.time_entries = len(entries.entries), len(times.entries)
+        summary = self.summary
+        entries = self._segment.offset_slots
+        times = self._segment.time_slots
+        summary.entries = len(entries.entries)
+        summary.time_entries = len(times.entries)
         summary.steps, summary.stable_begins = self._transactions.result()
         summary.is_unsound = bool(
             self._scan_state.unsound_offsets or self._scan_state.unread_ranges
@@ -300,13 +308,12 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
             is_unwritten = times.unwritten_slots and not (
                 self._facts.active_is_untrimmed and self._segment.state == "active"
             )
-            summary.last_time_ms = (
-                0
-                if is_unwritten
-                else int(times.entries["timestamp_ms"][-1])
-                if summary.time_entries
-                else None
-            )
+            if is_unwritten:
+                summary.last_time_ms = 0
+            elif summary.time_entries:
+                summary.last_time_ms = int(times.entries["timestamp_ms"][-1])
+            else:
+                summary.last_time_ms = None
         return summary
 
 

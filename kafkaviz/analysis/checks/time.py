@@ -211,10 +211,8 @@ def _mtime_findings(
     if matches:
         summary, aged_segment = matches[0]
         more = len(matches) - 1
-        name, written_ms = (
-            summary.segment.log.name,
-            cast(int, aged_segment.timestamp_ms),
-        )
+        name = summary.segment.log.name
+        written_ms = cast(int, aged_segment.timestamp_ms)
         values: dict[str, Any] = {
             "file": name,
             "moment": written_ms,

@@ -48,7 +48,9 @@ DEEP_READ = 64
 
 class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def __init__(self, segment: LogSegment, facts: PartitionFacts, scan_state: ScanState) -> None:
-        self._segment, self._facts, self._scan_state = segment, facts, scan_state
+        self._segment = segment
+        self._facts = facts
+        self._scan_state = scan_state
         self._index = segment.time_slots
         self._entries = self._index.entries
         self._homes = np.zeros(len(self._entries), HOME)
@@ -56,7 +58,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         self._by_offset = np.argsort(self._entries["offset"], kind="stable")
         self._times = np.unique(self._entries["timestamp_ms"])
         self._has_batch = np.zeros(len(self._times), bool)
-        self._last_offset, self._newest_ms = segment.base_offset - 1, -1
+        self._last_offset = segment.base_offset - 1
+        self._newest_ms = -1
         # position and last offset of the batch with the newest timestamp
         self._newest: tuple[int, int] | None = None
 
@@ -71,16 +74,15 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             self._has_batch |= np.isin(self._times, batches["max_timestamp_ms"])
         if newest[-1] > self._newest_ms:
             row = batches[np.argmax(batches["max_timestamp_ms"])]
-            self._newest_ms, self._newest = (
-                int(newest[-1]),
-                (int(row["position"]), int(row["last_offset"])),
-            )
+            self._newest_ms = int(newest[-1])
+            self._newest = (int(row["position"]), int(row["last_offset"]))
 
     def _add_homes(self, batches: np.ndarray, newest: np.ndarray) -> None:
         last_offsets = np.maximum.accumulate(batches["last_offset"])
         ordered = self._entries["offset"][self._by_offset]
         low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
-        slots, rows = self._by_offset[low:high], np.searchsorted(last_offsets, ordered[low:high])
+        slots = self._by_offset[low:high]
+        rows = np.searchsorted(last_offsets, ordered[low:high])
         for name in field_names(HOME)[:-1]:
             self._homes[name][slots] = batches[name][rows]
         self._homes["newest_ms"][slots] = newest[rows]
@@ -104,7 +106,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def _missing_finding(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes or self._segment.index is None:
             return  # created with the first append, or rebuilt together with the missing .index
-        name, log = self._segment.file_name("timeindex"), self._segment.log
+        name = self._segment.file_name("timeindex")
+        log = self._segment.log
         written_ms = log.mtime_ns // 1_000_000
         text = message(
             "finding.no_timeindex", file=log.name, moment=self._newest_ms, written=written_ms
@@ -119,7 +122,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         )
 
     def _length_findings(self) -> Iterator[Finding]:
-        index, name = self._index, self._segment.file_name("timeindex")
+        index = self._index
+        name = self._segment.file_name("timeindex")
         if index.trailing_bytes:
             position = index.slots * ENTRY_BYTES
             found_text = message("evidence.trailing_bytes", n=index.trailing_bytes)
@@ -139,7 +143,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         if index.unwritten_slots and not (
             self._facts.active_is_untrimmed and self._segment.state == "active"
         ):
-            position, length = len(self._entries) * ENTRY_BYTES, index.unwritten_slots * ENTRY_BYTES
+            position = len(self._entries) * ENTRY_BYTES
+            length = index.unwritten_slots * ENTRY_BYTES
             slots_text = message(
                 "evidence.unwritten_slots", n=len(self._entries), slots=index.unwritten_slots
             )
@@ -162,7 +167,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _verdicts(self) -> np.ndarray:
-        entries, homes = self._entries, self._homes
+        entries = self._entries
+        homes = self._homes
         times = entries["timestamp_ms"]
         has_batch = (
             self._has_batch[np.searchsorted(self._times, times)]
@@ -219,14 +225,16 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
             )
 
     def _entry_finding(self, code: str, first: int, last: int, more: int) -> Finding:
-        entry, home = self._entries[first], self._homes[first]
+        entry = self._entries[first]
+        home = self._homes[first]
         found_text = message(
             "evidence.time_slot",
             slot=first,
             moment=int(entry["timestamp_ms"]),
             offset=int(entry["offset"]),
         )
-        expected, digits = None, ""
+        expected = None
+        digits = ""
         if home["position"] >= 0:
             expected = message(
                 "evidence.newest_up_to",
@@ -280,7 +288,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
         yield from findings_by_run(wrong_slots.tolist(), self._order_finding)
 
     def _order_finding(self, first: int, last: int, more: int) -> Finding:
-        previous_entry, entry = self._entries[first - 1], self._entries[first]
+        previous_entry = self._entries[first - 1]
+        entry = self._entries[first]
         descriptions = [
             message(
                 "evidence.time_entry",
@@ -320,7 +329,8 @@ class TimeIndexCheck(BatchObserver[Iterator[Finding]]):
     def _release_findings(self, verdicts: np.ndarray) -> Iterator[Finding]:
         slots = np.flatnonzero(verdicts == DEEP)
         if len(slots):
-            entry, home = self._entries[slots[0]], self._homes[slots[0]]
+            entry = self._entries[slots[0]]
+            home = self._homes[slots[0]]
             text = message("finding.deep_entries", n=len(slots), all=len(verdicts))
             found_text = message(
                 "evidence.slot_offset", slot=int(slots[0]), offset=int(entry["offset"])

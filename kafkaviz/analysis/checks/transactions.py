@@ -72,7 +72,8 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         Args:
             stable_offsets: the last stable offsets in the segment's .txnindex.
         """
-        self._log, self._stable_offsets = log, frozenset(stable_offsets)
+        self._log = log
+        self._stable_offsets = frozenset(stable_offsets)
         self._steps: dict[int, TransactionEvent] = {}  # by batch position
         self._transactions = OpenTransactions()
         self._ended_producers: set[int] = set()
@@ -86,7 +87,8 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         marker_rows = [index for index, last_ms in rows if last_ms is None]
         kinds = dict(zip(marker_rows, self._marker_kinds(batches[marker_rows]), strict=True))
         for index, last_ms in rows:
-            row, producer = batches[index], int(batches["producer_id"][index])
+            row = batches[index]
+            producer = int(batches["producer_id"][index])
             if last_ms is not None:
                 self._begin(
                     producer,
@@ -102,13 +104,15 @@ class TransactionTracker(BatchObserver[SegmentTransactions]):
         self._steps[open_begin.position] = "begin", producer, open_begin
 
     def _end(self, row: np.void, producer: int, kind: ControlType) -> None:
-        begin, is_first = self._transactions.end(producer), producer not in self._ended_producers
+        begin = self._transactions.end(producer)
+        is_first = producer not in self._ended_producers
         self._ended_producers.add(producer)
         is_abort = kind == ControlType.ABORT
         if begin and not is_abort:
             del self._steps[begin.position]
         if is_abort or is_first:
-            offset, position = int(row["base_offset"]), int(row["position"])
+            offset = int(row["base_offset"])
+            position = int(row["position"])
             stable_offset = self._transactions.first_offset() if is_abort else None
             marker = TransactionEnd(offset, position, producer, is_abort, stable_offset)
             self._steps[position] = "end", producer, marker

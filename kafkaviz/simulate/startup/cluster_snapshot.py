@@ -29,11 +29,15 @@ from kafkaviz.simulate.startup.partition_directory import KINDS
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 
-SUFFIX, PARTIAL, DELETED = ".checkpoint", ".checkpoint.part", ".checkpoint.deleted"
-OFFSET_DIGITS, EPOCH_DIGITS = 20, 10
+SUFFIX = ".checkpoint"
+PARTIAL = ".checkpoint.part"
+DELETED = ".checkpoint.deleted"
+OFFSET_DIGITS = 20
+EPOCH_DIGITS = 10
 ILLEGAL_STATE = "java.lang.IllegalStateException"
 NO_HEADER = BrokerException("java.util.NoSuchElementException", "No value present")
-_LONG, _INT = 1 << 63, 1 << 31
+_LONG = 1 << 63
+_INT = 1 << 31
 _INTEGER = re.compile("[+-]?[0-9]+")
 
 
@@ -127,7 +131,8 @@ def find_fault(file: FileView) -> SnapshotFault | None:
         walk = Walk(read, 0, file.size_bytes)
         for batches in walk:
             for row in batches:
-                position, size_bytes = int(row["position"]), int(row["size_bytes"])
+                position = int(row["position"])
+                size_bytes = int(row["size_bytes"])
                 if size_bytes > LIMIT_BYTES:
                     return SnapshotFault(position, None)
                 data = np.empty(size_bytes, np.uint8)

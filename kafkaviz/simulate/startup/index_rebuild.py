@@ -64,7 +64,9 @@ class RebuildRefusal(Exception):
 
     def __init__(self, file: str, exception: BrokerException, consequence: Message) -> None:
         super().__init__(f"{file}: {exception}; {consequence}")
-        self.file, self.exception, self.consequence = file, exception, consequence
+        self.file = file
+        self.exception = exception
+        self.consequence = consequence
 
 
 def rebuild(
@@ -75,7 +77,8 @@ def rebuild(
     Raises:
         RebuildRefusal: the recovery cannot finish a segment.
     """
-    directory, open_transactions = LoadedDirectory(log), None
+    directory = LoadedDirectory(log)
+    open_transactions = None
     for base in sorted(base_offsets):
         log_file = directory.require_file(base, "log")
         if exception := file_records.find_exception(

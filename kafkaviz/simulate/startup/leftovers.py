@@ -64,7 +64,8 @@ def swap_in_segments(
         _blank_index(directory, base, config, behaviour)
     for name, base in directory.files_with_suffix("swap"):
         if behaviour.swaps_indexes or name.endswith(".log.swap"):
-            file, plain = directory.files.pop(name), name.removesuffix(".swap")
+            file = directory.files.pop(name)
+            plain = name.removesuffix(".swap")
             directory.write_file(
                 file.part(plain, 0, file.size_bytes),
                 "leftover-swap",

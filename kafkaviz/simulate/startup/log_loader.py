@@ -81,17 +81,16 @@ class LogLoader:
         Args:
             why: a cause that replaces "unflushed" in every step of the recovery.
         """
-        self._log, self._clean, self._behaviour, self._on_recovered = (
-            log,
-            clean,
-            behaviour,
-            on_recovered,
-        )
+        self._log = log
+        self._clean = clean
+        self._behaviour = behaviour
+        self._on_recovered = on_recovered
         self._recovery_cause = why or "unflushed"
         self._directory = LoadedDirectory(log)
         self._bases: list[int] = []
         self._next_offsets: dict[int, int] = {}  # by base offset, for segments whose end is known
-        self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
+        self._snapshots = SnapshotFiles({})
+        self._epochs = LeaderEpochs()
         # set by run: whether the written snapshots are empty because no batch was read
         self.are_producers_unread = False
         self.has_unstable_offset = False  # see ProducerState.has_unstable_offset
@@ -191,7 +190,8 @@ class LogLoader:
         return list(self._epochs.entries)
 
     def _read_partition_metadata(self) -> None:
-        name, way_out = names.PARTITION_METADATA, way_outs.PARTITION_METADATA
+        name = names.PARTITION_METADATA
+        way_out = way_outs.PARTITION_METADATA
         self._read_small(
             name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out
         )
@@ -419,7 +419,8 @@ class LogLoader:
         Returns:
             The number of bytes cut off, if the load continues.
         """
-        name, is_full = f"{file_stem(base)}.log", "full" in exception.message
+        name = f"{file_stem(base)}.log"
+        is_full = "full" in exception.message
         if exception.class_name == recovery.OFFSET_OVERFLOW:
             raise Overflow(base)
         if not is_caught or exception.class_name != recovery.INVALID_OFFSET:
@@ -510,7 +511,8 @@ class LogLoader:
         self._start_anew_if_needed(state)
         self._resize_last()
         self._settle_epochs(known_epochs)
-        end, log_start = self.log_end_offset(), max(self._log.log_start_offset, self._bases[0])
+        end = self.log_end_offset()
+        log_start = max(self._log.log_start_offset, self._bases[0])
         remove_strays(self._snapshots, self._bases)
         state.rebuild(self._bases, log_start, end, clean=self._clean, replay=self._replay)
         self.are_producers_unread = state.is_unread
@@ -522,10 +524,12 @@ class LogLoader:
             why = message("start.log_ends_below_start", end=self.log_end_offset(), start=start)
             for base in self._bases:
                 self._directory.delete_segment(base, "log-start-beyond-end", why)
-            self._bases, self._epochs = [], LeaderEpochs()
+            self._bases = []
+            self._epochs = LeaderEpochs()
             state.start_at(start)
         if not self._bases:
-            self._bases, self._next_offsets[start] = [start], start
+            self._bases = [start]
+            self._next_offsets[start] = start
             self._directory.open_files(start, "log", "txnindex", "index", "timeindex")
             for kind in ("log", "index", "timeindex"):
                 empty = in_memory(f"{file_stem(start)}.{kind}", b"")
@@ -544,11 +548,10 @@ class LogLoader:
             ("index", self._log.config.offset_slots),
             ("timeindex", self._log.config.time_slots),
         ):
-            file, entry_bytes = (
-                self._directory.require_file(base, kind),
-                INDEXES[kind].ENTRY.itemsize,
-            )
-            used_bytes, limit = file.size_bytes // entry_bytes * entry_bytes, room * entry_bytes
+            file = self._directory.require_file(base, kind)
+            entry_bytes = INDEXES[kind].ENTRY.itemsize
+            used_bytes = file.size_bytes // entry_bytes * entry_bytes
+            limit = room * entry_bytes
             if used_bytes > limit:
                 exception = BrokerException(
                     ILLEGAL_ARGUMENT, f"newPosition > limit: ({used_bytes} > {limit})"
@@ -570,10 +573,8 @@ class LogLoader:
         )
         if is_written:  # Kafka writes a .tmp file and renames it
             self._directory.files.pop(f"{names.LEADER_EPOCHS}.tmp", None)
-        file, old_file = (
-            in_memory(names.LEADER_EPOCHS, self._epochs.text()),
-            self._directory.files.get(names.LEADER_EPOCHS),
-        )
+        file = in_memory(names.LEADER_EPOCHS, self._epochs.text())
+        old_file = self._directory.files.get(names.LEADER_EPOCHS)
         if is_written and (old_file is None or old_file.content() != file.content()):
             self._directory.write_file(
                 file, "leader-epochs", message("start.epochs_of_batches"), None
@@ -606,11 +607,9 @@ class LogLoader:
             if offset in self._snapshots.written_offsets:
                 yield step
             elif offset in files_before:  # otherwise it was written and deleted by this load
-                why, size_bytes = (
-                    message(
-                        "start.producers_deleted", why=self._snapshots.deletion_reasons[offset]
-                    ),
-                    files_before[offset].size_bytes,
+                why = message(
+                    "start.producers_deleted", why=self._snapshots.deletion_reasons[offset]
                 )
+                size_bytes = files_before[offset].size_bytes
                 path = f"{self._log.directory}/{files_before[offset].name}"
                 yield replace(step, action="delete", why=why, file=path, size_bytes=size_bytes)

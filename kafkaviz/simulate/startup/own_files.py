@@ -125,7 +125,8 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
 def is_reserved(directory_id: str) -> bool:
     """Returns whether Kafka reserves a directory.id for itself (DirectoryId.reserved)."""
     id_bytes = small_files.decode_id(directory_id)
-    most, least = id_bytes[:8], int.from_bytes(id_bytes[8:], "big", signed=True)
+    most = id_bytes[:8]
+    least = int.from_bytes(id_bytes[8:], "big", signed=True)
     return not any(most) and least < RESERVED_IDS
 
 
@@ -181,9 +182,11 @@ def bootstrap_fault(data: bytes) -> BrokerException | None:
     if _sets_metadata_version(data):
         return None
     batches, end = walk(data)
-    set_features, left_bytes = set(), BOOTSTRAP_BYTES
+    set_features = set()
+    left_bytes = BOOTSTRAP_BYTES
     for row in batches[~batch.is_control(batches)]:
-        position, size_bytes = int(row["position"]), int(row["size_bytes"])
+        position = int(row["position"])
+        size_bytes = int(row["size_bytes"])
         try:
             for record in batch_records.iterate(data[position : position + size_bytes]):
                 left_bytes -= record.size_bytes
@@ -241,7 +244,8 @@ def _properties(data: bytes | None, *, is_kraft: bool) -> Iterator[StartupStep]:
         properties = checkpoint.parse_properties(data)
         fault = _fault_in(properties)
     except CorruptBytes as corruption:
-        properties, fault = {}, corruption.what
+        properties = {}
+        fault = corruption.what
     if fault:
         yield _unknown_node(
             message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault),

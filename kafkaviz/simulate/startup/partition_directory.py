@@ -28,7 +28,8 @@ class LoadedDirectory:
     """The files of one partition directory by name, and the steps that changed them."""
 
     def __init__(self, log: StoredLog) -> None:
-        self.name, self.files = log.directory, {file.name: file for file in log.files}
+        self.name = log.directory
+        self.files = {file.name: file for file in log.files}
         self.folders = frozenset(log.folders)
         self._steps: dict[tuple[str, str | None, int | None], StartupStep] = {}
 
@@ -164,7 +165,8 @@ class LoadedDirectory:
 
     def write_index(self, base: int, kind: str, data: bytes, cause: str, why: Message) -> bool:
         """Writes an index and returns whether that changes anything."""
-        name, file = f"{file_stem(base)}.{kind}", self.get(base, kind)
+        name = f"{file_stem(base)}.{kind}"
+        file = self.get(base, kind)
         if (file is None and kind == "txnindex" and not data) or (
             file and file.size_bytes == len(data) and file.content() == data
         ):

@@ -73,7 +73,9 @@ class ProducerState:
     """
 
     def __init__(self, files: SnapshotFiles) -> None:
-        self._files, self.transactions, self.is_unread = files, OpenTransactions(), False
+        self._files = files
+        self.transactions = OpenTransactions()
+        self.is_unread = False
         self._end_offset = self._snapshot_offset = 0
 
     @property
@@ -89,7 +91,9 @@ class ProducerState:
         """Forgets everything and deletes every file (truncateFullyAndStartAt)."""
         for snapshot_offset in list(self._files.contents):
             self._files.delete(snapshot_offset, message("start.log_starts_anew"))
-        self._end_offset, self._snapshot_offset, self.transactions = offset, 0, OpenTransactions()
+        self._end_offset = offset
+        self._snapshot_offset = 0
+        self.transactions = OpenTransactions()
 
     def end(self, offset: int) -> None:
         """Sets the offset up to which the state is known, and writes a snapshot there."""
@@ -140,16 +144,12 @@ class ProducerState:
                 else message("start.at_or_below_log_start"),
             )
         if offset == self._end_offset:
-            self._end_offset, self._snapshot_offset = (
-                max(offset, log_start),
-                max(self._files.contents, default=log_start),
-            )
+            self._end_offset = max(offset, log_start)
+            self._snapshot_offset = max(self._files.contents, default=log_start)
             return
-        self.transactions, self._end_offset, self._snapshot_offset = (
-            OpenTransactions(),
-            log_start,
-            log_start,
-        )
+        self.transactions = OpenTransactions()
+        self._end_offset = log_start
+        self._snapshot_offset = log_start
         for snapshot_offset in sorted(self._files.contents, reverse=True):
             open_transactions = self._files.open_at(snapshot_offset)
             if open_transactions is not None:

@@ -91,10 +91,8 @@ def restart(
             segment.
         own_steps: the result of own_files.own_steps.
     """
-    logs, refused_names = (
-        sorted(logs, key=lambda log: not is_metadata(log.directory)),
-        list(strange_names),
-    )
+    logs = sorted(logs, key=lambda log: not is_metadata(log.directory))
+    refused_names = list(strange_names)
     loaded_logs = [log for log in logs if is_metadata(log.directory) or not refused_names]
     return join_steps(
         [

@@ -25,7 +25,8 @@ NULL_POINTER = BrokerException(
     'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null',
 )
 # the most characters that Kafka decodes, and the size of the result
-ID_CHARACTERS, ID_BYTES = 24, 16
+ID_CHARACTERS = 24
+ID_BYTES = 16
 BASE64_DIGITS = f"{ascii_letters}{digits}-_".encode()
 _COLON = re.compile(":[ \t\n\x0b\f\r]+")
 
@@ -100,7 +101,8 @@ def _decode_base64(data: bytes) -> bytes:
     if len(data) == 1:
         raise ValueError("Input byte[] should at least have 2 bytes for base64 bytes")
     sextets = data[: len(data) - len(data.lstrip(BASE64_DIGITS))]
-    rest, last_sextets = data[len(sextets) :], len(sextets) % 4
+    rest = data[len(sextets) :]
+    last_sextets = len(sextets) % 4
     if rest and not rest.startswith(b"="):
         signed = rest[0] - 256 if rest[0] > 127 else rest[0]
         raise ValueError(f"Illegal base64 character {signed:x}")

@@ -44,7 +44,8 @@ class _Abort:
 def check_partition(summaries: Sequence[CheckSummary], facts: PartitionFacts) -> Iterator[Finding]:
     if not summaries:
         return
-    transactions, begins = OpenTransactions(), _TransactionBegins(summaries)
+    transactions = OpenTransactions()
+    begins = _TransactionBegins(summaries)
     # after an unreadable .log it is unknown which transactions are open
     for summary in takewhile(lambda candidate: not candidate.read_fault, summaries):
         expected = list(aborts(summary, transactions))

@@ -66,10 +66,8 @@ def check_quorum_state(file_info: FileInfo, facts: PartitionFacts) -> Iterator[F
         checkpoint.parse_quorum_state(file.read_text(file_info.path))
     except CorruptBytes as fault:
         evidence = Evidence(fault.what, message("evidence.quorum_state_line"))
-        text, byte_range = (
-            message("finding.in_file", file=file_info.name, problem=fault.what),
-            (fault.position, file_info.size_bytes - fault.position),
-        )
+        text = message("finding.in_file", file=file_info.name, problem=fault.what)
+        byte_range = (fault.position, file_info.size_bytes - fault.position)
         yield facts.make_finding(
             "checkpoint-unreadable",
             file_info.name,
@@ -106,13 +104,11 @@ def check_bootstrap(
         )
         return
     if fatal_step and not findings:
-        evidence, byte_range = (
-            Evidence(
-                message("evidence.kafkas_text", text=cast(str, fatal_step.error)),
-                message("evidence.metadata_version_record"),
-            ),
-            (0, file.info(path).size_bytes),
+        evidence = Evidence(
+            message("evidence.kafkas_text", text=cast(str, fatal_step.error)),
+            message("evidence.metadata_version_record"),
         )
+        byte_range = (0, file.info(path).size_bytes)
         findings = [
             finding(
                 "checkpoint-unreadable",

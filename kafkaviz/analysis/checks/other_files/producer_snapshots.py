@@ -48,7 +48,8 @@ def check_partition(
         if offset != kept_offset and not _is_batch_start(summaries, offset)
     ]
     if removed_snapshots:
-        name, more = removed_snapshots[0].name, len(removed_snapshots) - 1
+        name = removed_snapshots[0].name
+        more = len(removed_snapshots) - 1
         text = (
             message("finding.stray_snapshots", file=name, n=more)
             if more
@@ -115,14 +116,10 @@ def check_file(snapshot: FileInfo, facts: PartitionFacts) -> Iterator[Finding]:
         data = file.read(snapshot.path, limit_bytes=SNAPSHOT_BYTES)
         producer_snapshot.parse(data)
     except CorruptBytes as fault:
-        position, evidence = (
-            fault.position,
-            Evidence(fault.what, message("evidence.readable_snapshot")),
-        )
-        stored_crc, computed_crc = (
-            data[CRC_AT : producer_snapshot.CRC_START],
-            crc32c(data[producer_snapshot.CRC_START :]),
-        )
+        position = fault.position
+        evidence = Evidence(fault.what, message("evidence.readable_snapshot"))
+        stored_crc = data[CRC_AT : producer_snapshot.CRC_START]
+        computed_crc = crc32c(data[producer_snapshot.CRC_START :])
         # a wrong checksum is the cause of any other fault
         if len(stored_crc) == CRC_BYTES and int.from_bytes(stored_crc, "big") != computed_crc:
             number = int.from_bytes(stored_crc, "big")

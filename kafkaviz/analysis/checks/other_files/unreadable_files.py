@@ -65,10 +65,8 @@ def path_finding(
     """
     is_vanished = problem.kind == "missing"
     consequence = VANISHED if is_vanished else consequence
-    shown_path, evidence = (
-        replace_surrogates(file),
-        Evidence(problem.what, message("evidence.readable_file")),
-    )
+    shown_path = replace_surrogates(file)
+    evidence = Evidence(problem.what, message("evidence.readable_file"))
     name = shown_path.rpartition("/")[2]
     text = message("finding.unreadable", file=name, problem=problem.what)
     if is_vanished:
