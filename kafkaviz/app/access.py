@@ -174,11 +174,9 @@ def parse_directories(variable: str) -> tuple[Path, ...]:
     The JSON list allows names that contain a colon.
     """
     try:
-        return (
-            tuple(map(address.local_path, json.loads(variable)))
-            if variable.startswith("[")
-            else _split_path_variable(variable)
-        )
+        if variable.startswith("["):
+            return tuple(map(address.local_path, json.loads(variable)))
+        return _split_path_variable(variable)
     except (ValueError, TypeError):
         return _split_path_variable(variable)
 

@@ -31,9 +31,11 @@ APP_FOLDER = Path(__file__).parent
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
 Render = Callable[[], None]
 MAX_MENU_ENTRIES = 60  # a longer list opens Go to instead of a menu
-FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
+FOOT_CHARACTERS = 21
+CRUMB_CHARACTERS = 48
 # lengths of a path and a topic-partition: at 1280 px both fit next to a segment
-BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26
+BESIDE_CHARACTERS = 31
+PARTITION_CHARACTERS = 26
 DISK_CHARACTERS = 14  # length of the name of a log directory in front of a topic-partition
 
 # charts were drawn for the dark theme and cannot be redrawn for print, so their colours are
@@ -100,12 +102,13 @@ def _sidebar(current: str, location: Location) -> None:
                     page, location, st.session_state.get(page_state.LOCATION, NO_ADDRESS)
                 )
                 with st.container(key="kv_nav_current") if name == current else nullcontext():
-                    arguments: dict[str, Any] = {
-                        "label": _label(name, location),
-                        "icon": f":material/{page.icon}:",
-                        "width": "stretch",
-                    }
-                    st.page_link(page.script, query_params=address, **arguments)
+                    st.page_link(
+                        page.script,
+                        query_params=address,
+                        label=_label(name, location),
+                        icon=f":material/{page.icon}:",
+                        width="stretch",
+                    )
         _foot(location)
 
 
@@ -114,11 +117,9 @@ def _label(name: str, location: Location) -> str:
     errors = (
         checkups.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
-    return (
-        f"{elements.page_name(name)} :red[**{group(errors)}**]"
-        if errors
-        else elements.page_name(name)
-    )
+    if errors:
+        return f"{elements.page_name(name)} :red[**{group(errors)}**]"
+    return elements.page_name(name)
 
 
 def _remember(name: str, location: Location) -> None:
@@ -232,13 +233,15 @@ def _bar(page: Page, location: Location, crumbs: Render | None, tools: Render | 
                 tools()
             session_language.render_switch()
             copy_link(location.address, *_link(location))
-            arguments: dict[str, Any] = {
-                "icon": ":material/search:",
-                "type": "tertiary",
-                "shortcut": "k",
-                "key": "kv_goto",
-            }
-            st.button(say("frame.go_to"), on_click=_open_dialog, args=("goto",), **arguments)
+            st.button(
+                say("frame.go_to"),
+                on_click=_open_dialog,
+                args=("goto",),
+                icon=":material/search:",
+                type="tertiary",
+                shortcut="k",
+                key="kv_goto",
+            )
 
 
 def _link(location: Location) -> tuple[list[str], str]:
@@ -249,7 +252,8 @@ def _link(location: Location) -> tuple[list[str], str]:
     that it is valid on this server only.
     """
     private = [name for page in PAGES.values() for name in page.private_parameters]
-    path, default = location.directory, page_location.default_directory()
+    path = location.directory
+    default = page_location.default_directory()
     is_upload = access.is_shared() and any(
         Path(part).is_relative_to(upload_expiry.folder())
         for part in page_state.split_directories(path)

@@ -29,30 +29,48 @@ BYTE = "byte"  # Segment: the selected byte of that file; the bytes view writes 
 # writes it in the browser
 WINDOW = "window"
 # Lookup: offset or timestamp; the target; the source; the release
-BY, TARGET, SET, SEARCH = "by", "target", "set", "search"
+BY = "by"
+TARGET = "target"
+SET = "set"
+SEARCH = "search"
 # Lookup: the consumer's isolation.level, read_uncommitted or read_committed
 ISOLATION = "isolation"
 # Lookup: the keys of a typed index, and the number of entries in its warm section
-KEYS, WARM = "keys", "warm"
+KEYS = "keys"
+WARM = "warm"
 # Lookup, Rolls: the current step, from 1. Workshop: NAME.7, the step of the stepper with that name.
 # The stepper reads and writes it.
 STEP = "step"
 DISTRIBUTION = "counted"  # Lookup: what the distribution at the bottom counts
 # Health: the selected finding and the listed severity; read and written in the browser
-FINDING, SEVERITY = "finding", "severity"
+FINDING = "finding"
+SEVERITY = "severity"
 RELEASE = "kafka"  # Health: the release whose behaviour is assumed, such as 3.9
 # Page cache: when a page goes cold, how far the index grows, log bytes per entry, kind of index
-COLD, GROW, GAP, INDEX = "cold", "grow", "gap", "index"
+COLD = "cold"
+GROW = "grow"
+GAP = "gap"
+INDEX = "index"
 # Page cache: page size, warm section, which readers lag and by how much
-PAGE_SIZE, SECTION, LAGGARDS, LAG = "page", "section", "laggards", "lag"
+PAGE_SIZE = "page"
+SECTION = "section"
+LAGGARDS = "laggards"
+LAG = "lag"
 # Page cache: read-ahead, appends per lookup, kind of index, random seed
-READ_AHEAD, APPENDS_PER_LOOKUP, ENTRY_SIZE, SEED = "around", "every", "entry", "seed"
+READ_AHEAD = "around"
+APPENDS_PER_LOOKUP = "every"
+ENTRY_SIZE = "entry"
+SEED = "seed"
 # Page cache: the entries of the example, and the keys that are compared
-ENTRIES, PATTERN = "n", "pattern"
+ENTRIES = "n"
+PATTERN = "pattern"
 # Rolls: simulated or a topic-partition, the workload, the first row drawn
-ROLLS_SUBJECT, WORKLOAD, ROLLS_ROWS = "of", "workload", "from"
+ROLLS_SUBJECT = "of"
+WORKLOAD = "workload"
+ROLLS_ROWS = "from"
 # Rolls: the factor on the workload's speed, and the batch size
-SPEED, BATCH_SIZE = "speed", "batch"
+SPEED = "speed"
+BATCH_SIZE = "batch"
 SETTING = {  # Rolls: the sliders of a topic's settings
     "segment.bytes": "size",
     "segment.ms": "age",
@@ -62,13 +80,20 @@ SETTING = {  # Rolls: the sliders of a topic's settings
 }
 STORY = "story"  # Rolls: the log that grows in the stepper
 # Tuning: the subject, and the interval to compare with the current one
-TUNING_SUBJECT, CONSIDERED_INTERVAL = "tune", "consider"
+TUNING_SUBJECT = "tune"
+CONSIDERED_INTERVAL = "consider"
 WHOLE_BROKER = "Whole broker"  # a value of TUNING_SUBJECT
 # Tuning: the budgets
-P99, COLD_P99, FETCHES, CORES, SHARE = "p99", "cold_p99", "fetches", "cores", "share"
+P99 = "p99"
+COLD_P99 = "cold_p99"
+FETCHES = "fetches"
+CORES = "cores"
+SHARE = "share"
 # Tuning: the storage of cold reads (also of the race on Lookup, which reads and writes it in the
 # browser), the release, and whether the topic is tiered
-STORAGE, READ_RELEASE, TIERED = "storage", "reads", "tiered"
+STORAGE = "storage"
+READ_RELEASE = "reads"
+TIERED = "tiered"
 # Tuning: other settings for the replay
 REPLAY_SETTINGS = {
     "segment.bytes": "if_size",
@@ -78,21 +103,33 @@ REPLAY_SETTINGS = {
 FILTER = "filter"  # Broker: a text that the names in the table of topic-partitions must contain
 ROWS = "rows"  # Broker: the page of the map, with sixty rows each, from 1
 # Explore: a predefined question or a typed query, and the column that is drawn
-QUESTION, SQL, DRAWN_COLUMN = "ask", "sql", "draw"
-LESSON, PART = "lesson", "at"  # Workshop: the lesson, and its step, from 1
+QUESTION = "ask"
+SQL = "sql"
+DRAWN_COLUMN = "draw"
+# Workshop: the lesson, and its step, from 1
+LESSON = "lesson"
+PART = "at"
 # Workshop: the answers, such as key-is-last.2b three-files.3x batches~1~130cb, and the text typed
 # into this step's exercise
-ANSWERS, TYPED_ANSWER = "answers", "given"
+ANSWERS = "answers"
+TYPED_ANSWER = "given"
 # Workshop: the teacher's notes; the entire lesson in print form
-NOTES, PAPER = "notes", "paper"
+NOTES = "notes"
+PAPER = "paper"
 LAB = "break"  # Workshop: the lab at the end of the lesson
 PROJECTOR = "projector"  # Workshop, Lookup: only the figure and its text, enlarged
 # Workshop: the code of the class; the track of the lessons, unset for all steps
-CLASS, TRACK = "class", "track"
+CLASS = "class"
+TRACK = "track"
 # Compare: the second directory, the leading side, the step after which the follower's log is shown,
 # and whether the axis shows everything
-COMPARED_DIRECTORY, LEADER, FOLLOWER_STEP, COMPARED_WINDOW = "with", "leader", "cut", "view"
-WORD, ALL_WORDS = "word", "all"  # Workshop: the selected word of the glossary, or ALL_WORDS
+COMPARED_DIRECTORY = "with"
+LEADER = "leader"
+FOLLOWER_STEP = "cut"
+COMPARED_WINDOW = "view"
+# Workshop: the selected word of the glossary, or ALL_WORDS
+WORD = "word"
+ALL_WORDS = "all"
 ASIDE = (PAPER, WORD, LAB)  # Workshop: pages shown in place of a step
 LANGUAGE = "lang"  # en or zh
 
@@ -104,7 +141,8 @@ PAGES_SHOWN = "kv_pages_shown"  # Workshop: whether the list of pages is shown
 TYPED_PATH = "kv_asked_to_open"  # Broker: the path typed in this run
 OPEN_COUNT = "kv_opened"  # Broker: number of opened paths; gives each new input field a new key
 # Compare: the two directories typed in this run, and how often that happened
-COMPARED_REQUEST, COMPARED_COUNT = "kv_compared_request", "kv_compared_count"
+COMPARED_REQUEST = "kv_compared_request"
+COMPARED_COUNT = "kv_compared_count"
 # the last topic-partition, segment and pin, as address parameters with their directory
 LOCATION = "kv_place"
 # directories whose ingest this session has watched; their progress strip stays when it is done
@@ -112,7 +150,9 @@ WATCHED_INGESTS = "kv_worked"
 SLIDER = "kv_slider"  # Lookup: the position of the target's slider
 TARGET_SOURCE = "kv_asked"  # Lookup: the source and kind of target for which TARGET was chosen
 # Rolls: the last result, the one before, and whether that one is kept
-RUN, PREVIOUS_RUN, KEEPS_PREVIOUS_RUN = "kv_run", "kv_before", "kv_pinned"
+RUN = "kv_run"
+PREVIOUS_RUN = "kv_before"
+KEEPS_PREVIOUS_RUN = "kv_pinned"
 # Rolls: whether the last subject was a topic-partition instead of a simulated log
 ROLLS_ON_DISK = "kv_rolls_on_disk"
 # Tuning: the last subject, for which CONSIDERED_INTERVAL and REPLAY_SETTINGS were chosen
@@ -127,9 +167,11 @@ WORKSHOP = "kv_workshop"
 # Workshop: tokens of this session's seats, or teacher's secrets, by the code of the class
 CLASS_TOKENS = "kv_class_tokens"
 # Workshop: the last step the class led to, and the revision shown by the page
-CLASS_STEP, CLASS_REVISION = "kv_class_step", "kv_class_revision"
+CLASS_STEP = "kv_class_step"
+CLASS_REVISION = "kv_class_revision"
 # Workshop: the lesson and track in the pickers of a learner's page
-CLASS_PICKER, CLASS_PICKER_TRACK = "kv_class_picker", "kv_class_picker_track"
+CLASS_PICKER = "kv_class_picker"
+CLASS_PICKER_TRACK = "kv_class_picker_track"
 CLASS_NOTE = "kv_class_note"  # Workshop: why a typed code leads to no class
 # the topic-partitions and segments visited in this session, newest first
 VISITS = "kv_visited"

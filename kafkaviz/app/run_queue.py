@@ -44,7 +44,8 @@ class RunQueue:
             while (is_behind := self._waiting[0] is not run) or self._turn_left_s() > 0:
                 run.wait(None if is_behind else self._turn_left_s())
             self._waiting.popleft()
-            self._latest, self._turn_ends_s = run, time.monotonic() + self._turn_s
+            self._latest = run
+            self._turn_ends_s = time.monotonic() + self._turn_s
             self._wake_first()
         try:
             yield

@@ -46,7 +46,8 @@ class HostCheck:
     """Refuses requests and connections whose Host header does not name this server."""
 
     def __init__(self, app: "ASGIApp", names: Sequence[str]) -> None:
-        self._app, self._names = app, frozenset(name.lower().rstrip(".") for name in names)
+        self._app = app
+        self._names = frozenset(name.lower().rstrip(".") for name in names)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         host = (

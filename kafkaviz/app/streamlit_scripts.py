@@ -6,7 +6,9 @@ from pathlib import Path
 import streamlit as st
 
 FOLDER = Path(st.__file__).parent / "static"
-CHART, TABLE = "PlotlyChart", "DataFrame"  # the largest scripts that pages use
+# the largest scripts that pages use
+CHART = "PlotlyChart"
+TABLE = "DataFrame"
 
 
 def script_paths(names: Iterable[str]) -> list[str]:

@@ -318,7 +318,8 @@ def is_done(lesson: Lesson) -> bool:
 
     A lesson without questions is never done.
     """
-    question_keys, answer_letters = questions(lesson), answers()
+    question_keys = questions(lesson)
+    answer_letters = answers()
     return bool(question_keys) and all(
         question_key in answer_letters for question_key in question_keys
     )

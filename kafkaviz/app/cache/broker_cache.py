@@ -111,17 +111,15 @@ def inferred_release(snapshot: BrokerSnapshot) -> InferredRelease:
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _quick_overview(snapshot: BrokerSnapshot) -> BrokerOverview:
     rows = overview_table.inventory(snapshot.broker)
-    return (
-        overview_table.with_entries(rows) if overview_table.is_readable(snapshot.broker) else rows
-    )
+    if overview_table.is_readable(snapshot.broker):
+        return overview_table.with_entries(rows)
+    return rows
 
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _full_overview(snapshot: BrokerSnapshot, stamp: int) -> BrokerOverview:
-    quick, catalog = (
-        _quick_overview(snapshot),
-        _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp),
-    )
+    quick = _quick_overview(snapshot)
+    catalog = _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
     if catalog is None:
         return quick
     try:
@@ -230,16 +228,14 @@ def _badges(snapshot: BrokerSnapshot, stamp: int) -> dict[str, tuple["Badge", ..
         )
     except CannotOpen:
         return {}
-    return (
-        partition_badges.badges_from_rows(
+    if rows:
+        return partition_badges.badges_from_rows(
             zip(
                 *(rows[name].to_pylist() for name in partition_badges.FINDING_COLUMNS), strict=True
             ),
             snapshot.broker,
         )
-        if rows
-        else {}
-    )
+    return {}
 
 
 def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:

@@ -33,7 +33,8 @@ class Fingerprint:
     """The state of a directory when it was listed."""
 
     def __init__(self, broker: Broker) -> None:
-        self._quick, self._files = _quick_state(broker), sum(1 for _ in _files(broker))
+        self._quick = _quick_state(broker)
+        self._files = sum(1 for _ in _files(broker))
         self._checked_s = time.monotonic()
         self._looked_s = -math.inf  # monotonic time of the last comparison that found no change
 

@@ -36,8 +36,10 @@ from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
 from kafkaviz.units import group
 
-OFFSET, TIMESTAMP = "offset", "timestamp"
-OWN_SET, KEYS_SET = "real", "keys"
+OFFSET = "offset"
+TIMESTAMP = "timestamp"
+OWN_SET = "real"
+KEYS_SET = "keys"
 PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
 SETS = (*PRACTICE, KEYS_SET)
 SLIDER_LIMIT = 1 << 53  # 2**53: a browser's slider cannot represent larger integers exactly
@@ -48,7 +50,8 @@ MAX_LABEL = 14
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 FEW_WARM = {"twenty": 4}  # warm entries of the lessons that have a small warm section
 # below SMALL_WARM warm entries, pages are drawn with SMALL_PAGE_SLOTS slots
-SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64
+SMALL_PAGE_SLOTS = 4
+SMALL_WARM = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,11 +155,9 @@ class LookupSource:
             if target_kind == TIMESTAMP
             else (self.first_offset, self.last_offset)
         )
-        return (
-            (low, high)
-            if low is not None and high is not None and low < high < SLIDER_LIMIT
-            else None
-        )
+        if low is not None and high is not None and low < high < SLIDER_LIMIT:
+            return (low, high)
+        return None
 
 
 SOURCE_HASH_FUNCS: HashFuncs = {LookupSource: attrgetter("key")}
@@ -195,10 +196,8 @@ def open_partition(
         (segment for segment in log.segments if segment.base_offset == open_segment.base_offset),
         log.segments[0],
     )
-    first, last = (
-        open_segment.base_offset,
-        int(rows.row(len(rows) - 1)["last_offset"]) if len(rows) else open_segment.base_offset,
-    )
+    first = open_segment.base_offset
+    last = int(rows.row(len(rows) - 1)["last_offset"]) if len(rows) else open_segment.base_offset
     low_ms, high_ms = rows.known_ms or (0, segment_view.largest_timestamp_ms)
     return LookupSource(
         key=f"{snapshot.key}|{partition_name!r}|{segment_cache.key(open_segment)}",
@@ -221,10 +220,8 @@ def open_partition(
 
 
 def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str:
-    number, name = (
-        offset_index.count_entries(segment_view.offset_slots),
-        units.escape_controls(partition.label),
-    )
+    number = offset_index.count_entries(segment_view.offset_slots)
+    name = units.escape_controls(partition.label)
     entries = say_count("lookup.entries", number) if number else say("lookup.no_entries")
     if len(log.segments) == 1:
         return say("lookup.place", name=name, entries=entries)
@@ -392,11 +389,9 @@ def _key_column(segment: SegmentView, target_kind: str) -> tuple[np.ndarray, int
 
 def drawn_page_bytes(warm_bytes: int, target_kind: str) -> int:
     """Returns the size of a drawn page: 4 KiB, or four slots in lessons with few warm entries."""
-    return (
-        SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
-        if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]
-        else PAGE_BYTES
-    )
+    if warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET]:
+        return SMALL_PAGE_SLOTS * searched_entry_bytes(target_kind)
+    return PAGE_BYTES
 
 
 def searched_entry_bytes(target_kind: str) -> int:

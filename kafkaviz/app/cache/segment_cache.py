@@ -143,10 +143,8 @@ def _facts(
     snapshot: BrokerSnapshot, directory: bytes, anatomy: Anatomy, language_code: str
 ) -> FactGroups:
     partition = snapshot.broker.partition(os.fsdecode(directory))
-    reason, retention = (
-        roll_reason(snapshot, partition, anatomy.segment),
-        _retention(snapshot, partition, anatomy),
-    )
+    reason = roll_reason(snapshot, partition, anatomy.segment)
+    retention = _retention(snapshot, partition, anatomy)
     return segment_facts.file_facts(anatomy, reason, partition.state, retention)
 
 
@@ -175,13 +173,11 @@ def roll_reason(
 
     Returns None unless the segment is closed.
     """
-    return (
-        _roll_reason(
+    if segment.state == "closed":
+        return _roll_reason(
             snapshot, os.fsencode(snapshot.broker.partition_name(partition)), segment.base_offset
         )
-        if segment.state == "closed"
-        else None
-    )
+    return None
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)

@@ -34,14 +34,17 @@ from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 
 MAX_BATCHES = 400_000  # per workload
 # with compression the records have to be built to learn their size, hence the lower limit
-MAX_BYTES, MAX_COMPRESSED_BYTES = 64 << 30, 64 << 20
+MAX_BYTES = 64 << 30
+MAX_COMPRESSED_BYTES = 64 << 20
 MAX_SEGMENTS = 1000  # per log
 # repr holds all values of both types; letting Streamlit hash each field takes longer than the rest
 # of a rerun
 HASH_FUNCS: HashFuncs = {Workload: repr, LogConfig: repr}
 # Batches between two counts of the segments. Where few segments were rolled, the piece grows up to
 # MAX_PIECE_BATCHES, which limits the memory.
-PIECE_BATCHES, MAX_PIECE_BATCHES, FEW_ROLLS = 512, 8192, 16
+PIECE_BATCHES = 512
+MAX_PIECE_BATCHES = 8192
+FEW_ROLLS = 16
 STORY_APPENDS = 120  # appends that are shown step by step of a simulated log
 STORIES = {
     "From the first batch": growth.first_segments,
@@ -86,7 +89,8 @@ class WorkloadBatches(NamedTuple):
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
 def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
     rows, appends, load, is_cut = stream(workload)
-    behaviour, error = release_behaviour(workload.release), ""
+    behaviour = release_behaviour(workload.release)
+    error = ""
     arguments: dict[str, Any] = {
         "now_ms": workload.start_ms,
         "start_offset": workload.start_offset,
@@ -101,7 +105,9 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
             rolled_log.segments(), appended_batches, config
         )
     except CannotLoad as fault:
-        error, appended_batches, history = fault.exception, appends[:0], RollHistory((), config)
+        error = fault.exception
+        appended_batches = appends[:0]
+        history = RollHistory((), config)
     except AppendRefused:  # repeats the run with UnifiedLog, which words the refusal as Kafka does
         log = UnifiedLog(config, behaviour, **arguments, keeps_state=False)
         error = _write_until_refused(log, rows)
@@ -120,7 +126,10 @@ def simulate(workload: Workload, config: LogConfig) -> RollSimulation:
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASH_FUNCS)
 def stream(workload: Workload) -> WorkloadBatches:
     """Returns the batches that a workload sends, which do not depend on the settings of the log."""
-    row_arrays, count, size_bytes, is_cut = [], 0, 0, False
+    row_arrays = []
+    count = 0
+    size_bytes = 0
+    is_cut = False
     most_bytes = (
         MAX_COMPRESSED_BYTES
         if any(phase.codec != "none" for phase in workload.phases)
@@ -153,7 +162,8 @@ def _write(
     rows: np.ndarray, append: Callable[[np.ndarray], None], count_segments: Callable[[], int]
 ) -> None:
     """Appends the rows in pieces, until the log has MAX_SEGMENTS segments or no rows are left."""
-    start, piece = 0, PIECE_BATCHES
+    start = 0
+    piece = PIECE_BATCHES
     while start < len(rows) and (segments_before := count_segments()) < MAX_SEGMENTS:
         end = start + piece
         while end < len(rows) and rows["append"][end] == rows["append"][end - 1]:

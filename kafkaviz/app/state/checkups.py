@@ -50,11 +50,9 @@ def error_count(snapshot: BrokerSnapshot) -> int:
     The number comes from the checkup for the inferred release, else from a fresh catalog.
     """
     checkup = checkups().get((snapshot.key, ""))
-    return (
-        checkup.result.counts["error"]
-        if checkup and checkup.result
-        else broker_cache.catalog_error_count(snapshot)
-    )
+    if checkup and checkup.result:
+        return checkup.result.counts["error"]
+    return broker_cache.catalog_error_count(snapshot)
 
 
 def restart(snapshot: BrokerSnapshot, release: str) -> None:

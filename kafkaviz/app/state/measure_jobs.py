@@ -62,7 +62,9 @@ class MeasureJob(Job[TuningSource, ReadProgress]):
 
 
 def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) -> TuningSource:
-    sizes, log_name, done_bytes = dict(request.sizes), "", 0
+    sizes = dict(request.sizes)
+    log_name = ""
+    done_bytes = 0
 
     def report_share(name: str, share: float) -> None:
         """Reports the bytes read so far: this share of a .log, and all of the earlier ones."""

@@ -58,9 +58,9 @@ class Location:
     def address(self) -> dict[str, Any]:
         """The complete address parameters of this location, including defaults."""
         base = self.segment.base_offset if self.segment else None
-        return (
-            page_state.address(self.directory, self.partition_name, base) if self.directory else {}
-        )
+        if self.directory:
+            return page_state.address(self.directory, self.partition_name, base)
+        return {}
 
 
 @dataclass(frozen=True)

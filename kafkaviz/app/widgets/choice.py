@@ -106,8 +106,9 @@ def slider(
     options = list(options)
     word = settle(key, options, default)
     st.html(elements.label(label, format_func(word), setting_text.broker_names_text(label)))
-    look = {"format_func": format_func, "label_visibility": "collapsed"}
-    _draw(st.select_slider, label, options, key, **look)
+    _draw(
+        st.select_slider, label, options, key, format_func=format_func, label_visibility="collapsed"
+    )
     return word
 
 
@@ -127,7 +128,8 @@ def settle(
     """
     word = adopt(name, options, default, parse_other)
     is_left_out = word == default and not writes_default
-    address_word, previous = "" if is_left_out else word, _previous_run(name)
+    address_word = "" if is_left_out else word
+    previous = _previous_run(name)
     if st.query_params.get(name, "") != address_word:  # each assignment is a message to the browser
         if address_word:
             st.query_params[name] = address_word
@@ -176,8 +178,10 @@ def carry_over(names: Iterable[str], address: Mapping[str, str]) -> None:
         address: the address of the current location.
     """
     names = list(names)
-    key, current = f"kv_stayed_{names[0]}", dict(address)
-    previous, st.session_state[key] = st.session_state.get(key), current
+    key = f"kv_stayed_{names[0]}"
+    current = dict(address)
+    previous = st.session_state.get(key)
+    st.session_state[key] = current
     if previous in (None, current):
         return
     for name in names:
@@ -218,7 +222,8 @@ def _control_word(name: str, default: str, labels: Mapping[str, str]) -> str | N
 
     Returns None if the address or the default has changed, or if the state is not an option now.
     """
-    previous, state = _previous_run(name), st.session_state.get(name)
+    previous = _previous_run(name)
+    state = st.session_state.get(name)
     has_moved = state != previous.state or st.session_state.get(MOVES, 0) != previous.moves
     if previous.default != default or not (
         has_moved or previous.address == st.query_params.get(name, "")
@@ -235,10 +240,8 @@ def _remember(
 
     The labels of the next run may be in another language.
     """
-    words, settled_word = (
-        {label: word for word, label in labels.items()},
-        _previous_run(name).settled_word if settled_word is None else settled_word,
-    )
+    words = {label: word for word, label in labels.items()}
+    settled_word = _previous_run(name).settled_word if settled_word is None else settled_word
     st.session_state[f"kv_adopted_{name}"] = _PreviousRun(
         address=st.query_params.get(name, ""),
         default=default,

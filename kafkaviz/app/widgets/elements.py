@@ -145,7 +145,8 @@ def hidden_count(key: str, count: int) -> None:
 
 def figure_head(finding: str, below: str) -> None:
     """Draws the title of a figure, which states its main result, and a caption below it."""
-    finding, below = keep_units(finding), keep_units(below)
+    finding = keep_units(finding)
+    below = keep_units(below)
     st.html(
         f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
     )

@@ -165,19 +165,18 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
             _retry_button()
             _sample_button("tertiary")
         return
-    finding, evidence = (
-        say("faults.nothing", path=archive.display_path(directory)),
-        functools.partial(problem_table, directory, problems),
-    )
+    finding = say("faults.nothing", path=archive.display_path(directory))
+    evidence = functools.partial(problem_table, directory, problems)
     with elements.state("nothing", "lock", finding, say("faults.nothing_why"), evidence, level=1):
         _retry_button()
 
 
 def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
     """Draws which files could not be read."""
-    counts = {"shown_count": units.group(readable), "total": units.group(total)}
     finding = (
-        say("faults.partial", **counts) if readable < total else say("faults.partial_directory")
+        say("faults.partial", shown_count=units.group(readable), total=units.group(total))
+        if readable < total
+        else say("faults.partial_directory")
     )
     reason = say_count("faults.partial_why", len(problems))
     with elements.state(
@@ -188,7 +187,8 @@ def partial(readable: int, total: int, directory: Path, problems: Sequence[Probl
 
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """Draws a table of the files that could not be read, and why."""
-    mark, visible = elements.severity("warning"), problems[:MAX_PROBLEMS]
+    mark = elements.severity("warning")
+    visible = problems[:MAX_PROBLEMS]
     cells = (
         (
             mark,
@@ -208,11 +208,9 @@ def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
 
 
 def _relative_path(path: Path, directory: Path) -> str:
-    return (
-        str(path.relative_to(directory))
-        if path.is_relative_to(directory)
-        else str(archive.display_path(path))
-    )
+    if path.is_relative_to(directory):
+        return str(path.relative_to(directory))
+    return str(archive.display_path(path))
 
 
 def _retry_button(kind: Literal["secondary", "tertiary"] = "secondary") -> None:

@@ -26,8 +26,11 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
 
 MAX_ENTRIES = 6  # per kind
-PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # length of a directory as an entry, and as a note
-BROKER_PAGE, SEGMENT_PAGE = "Broker", "Segment"
+# length of a directory as an entry, and as a note
+PATH_CHARACTERS = 52
+BESIDE_CHARACTERS = 30
+BROKER_PAGE = "Broker"
+SEGMENT_PAGE = "Segment"
 # the pages about one topic-partition
 PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}
 
@@ -39,13 +42,17 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
         pages: each page and the address parameters that links to it keep, by name.
         current: the name of the open page.
     """
-    arguments: dict[str, Any] = {
-        "placeholder": "orders-0 2247",
-        "live": "200ms",
-        "key": "kv_goto_text",
-        "label_visibility": "collapsed",
-    }
-    query = st.text_input(say("go_to.field"), text, **arguments) or ""
+    query = (
+        st.text_input(
+            say("go_to.field"),
+            text,
+            placeholder="orders-0 2247",
+            live="200ms",
+            key="kv_goto_text",
+            label_visibility="collapsed",
+        )
+        or ""
+    )
     with st.container(key="kv_found", gap=None):
         focus()
         heading = None
@@ -196,10 +203,8 @@ def _visit_entries(
 ) -> Iterator[GoToEntry]:
     """Yields recent places. A place in another directory shows the name of that directory."""
     for visit in islice((visit for visit in visits if visit.page in pages), MAX_ENTRIES):
-        directory, stem = (
-            page_state.directory_in(visit.address),
-            page_state.number(visit.address.get(page_state.SEGMENT)),
-        )
+        directory = page_state.directory_in(visit.address)
+        stem = page_state.number(visit.address.get(page_state.SEGMENT))
         words = visit.address[page_state.TOPIC_PARTITION] + (
             "" if stem is None else f" › {units.file_stem(stem)}"
         )

@@ -72,7 +72,8 @@ def aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) ->
         return say("progress.final")
     if progress.state == "reading" and progress.bytes_per_s:
         left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
-        rate, time_left = units.rate(progress.bytes_per_s), units.duration(1000 * math.ceil(left_s))
+        rate = units.rate(progress.bytes_per_s)
+        time_left = units.duration(1000 * math.ceil(left_s))
         return say("progress.left", rate=rate, time=time_left) if left_s else rate
     return pending_text
 

@@ -16,7 +16,8 @@ from kafkaviz.messages import say
 # The columns of each table; the heading of one is the message segment.head_<name>. A name that ends
 # in NUMBER is a column of numbers, aligned to the right.
 NUMBER = "#"
-EPOCH, CRC = "epoch#", "crc"
+EPOCH = "epoch#"
+CRC = "crc"
 BATCHES = ("position#", "size#", "offsets", "records#", "newest", "codec", EPOCH, CRC, "entry")
 INDEX = ("slot#", "byte#", "raw", "relative#", "offset#", "position#", "gap#", "batch")
 TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
@@ -37,11 +38,9 @@ def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
 def _value(fact: Fact) -> str:
     value = _torn(fact.value) if fact.is_wrong else escape(fact.value)
     detail_html = f" <small>{escape(fact.detail)}</small>" if fact.detail else ""
-    return (
-        f'<span title="{escape(fact.hover)}">{value}{detail_html}</span>'
-        if fact.hover
-        else value + detail_html
-    )
+    if fact.hover:
+        return f'<span title="{escape(fact.hover)}">{value}{detail_html}</span>'
+    return value + detail_html
 
 
 def batches(rows: Iterable[BatchRow]) -> None:
@@ -59,7 +58,11 @@ def batches(rows: Iterable[BatchRow]) -> None:
 
 def _checksum(is_new: set[bool]) -> str:
     """Returns "CRC-32C" for magic 2, "CRC-32" for older batches, or "CRC" if the rows mix both."""
-    return "CRC" if len(is_new) > 1 else "CRC-32C" if True in is_new else "CRC-32"
+    if len(is_new) > 1:
+        return "CRC"
+    if True in is_new:
+        return "CRC-32C"
+    return "CRC-32"
 
 
 def _batch(row: BatchRow) -> tuple[str, ...]:

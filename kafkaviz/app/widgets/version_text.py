@@ -7,10 +7,8 @@ from kafkaviz.messages import say
 
 def describe_writer(release: InferredRelease) -> str:
     """Returns a text such as "Kafka 4.3 or later" or "Kafka 2.8 to 3.6"."""
-    first, last = (
-        release.first and versions.text(release.first),
-        release.last and versions.text(release.last),
-    )
+    first = release.first and versions.text(release.first)
+    last = release.last and versions.text(release.last)
     if release.first and release.last and release.last > release.first:
         return say("common.wrote_between", first=first, last=last)
     if first and last:

@@ -515,10 +515,6 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
             if step.cause in RECOVERY_CAUSES and step.segment is not None
         }
     )
-    values = {
-        "segments": say_count("common.n_segments", segments),
-        "size": units.size(size_bytes),
-    }
     is_unchanged = restart_forecast.is_as_before(steps)
     if is_failing:
         key = "fails"
@@ -528,7 +524,12 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
         key = "kept_same"
     else:
         key = "kept"
-    hover = say(f"health.bar_{key}", cut=units.group(cut_bytes), **values)
+    hover = say(
+        f"health.bar_{key}",
+        cut=units.group(cut_bytes),
+        segments=say_count("common.n_segments", segments),
+        size=units.size(size_bytes),
+    )
     return RecoveryBar(name, size_bytes, share, cut_bytes, is_failing, hover, is_unchanged)
 
 

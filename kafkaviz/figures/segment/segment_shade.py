@@ -49,8 +49,12 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
     """
     low, high = value_range
     if shade == "Size":
-        values = {"low": units.group(low), "high": units.group(high), "size": units.group(low)}
-        shade_text = say("ruler.by_size" if low < high else "ruler.all_of_size", **values)
+        shade_text = say(
+            "ruler.by_size" if low < high else "ruler.all_of_size",
+            low=units.group(low),
+            high=units.group(high),
+            size=units.group(low),
+        )
     elif shade == "Age":
         format_time = units.moment if high - low >= DAY_MS else units.clock
         shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))

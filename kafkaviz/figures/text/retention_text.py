@@ -61,12 +61,14 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
                 say(f"retention.until{suffix}", when=moment_text(segment.gone_ms)), segment
             )
         case "behind":
-            values = {
-                "waits": duration(cast(int, segment.gone_ms) - cast(int, segment.until_ms)),
-                "segment": group(segment.blocked_by),
-            }
             return _with_size_limit(
-                say("retention.behind", when=moment_text(segment.gone_ms), **values), segment
+                say(
+                    "retention.behind",
+                    when=moment_text(segment.gone_ms),
+                    waits=duration(cast(int, segment.gone_ms) - cast(int, segment.until_ms)),
+                    segment=group(segment.blocked_by),
+                ),
+                segment,
             )
         case "bytes":
             return say("retention.bytes", size=size(segment.more_bytes))
@@ -141,11 +143,13 @@ def basis_text(log: LogRetention) -> str:
         return say("retention.compacted_alone", source=limits.policy_source)
     retention_time_text = _limit_text(limits.retention_ms, duration)
     retention_size_text = _limit_text(limits.retention_bytes, size)
-    sources = {
-        "ms_source": limits.ms_source or "",
-        "bytes_source": limits.bytes_source or "",
-    }
-    return say("retention.basis", ms=retention_time_text, bytes=retention_size_text, **sources)
+    return say(
+        "retention.basis",
+        ms=retention_time_text,
+        bytes=retention_size_text,
+        ms_source=limits.ms_source or "",
+        bytes_source=limits.bytes_source or "",
+    )
 
 
 def _limit_text(limit: int | None, format_limit: Callable[[int], str]) -> str:

@@ -213,8 +213,12 @@ def _ranges_basis(current: Range, considered: Range) -> str:
 
 
 def _cold_basis(costs: LookupCosts, current: IntervalCost, considered: IntervalCost) -> str:
-    read_counts = {"now": group(current.cold_reads_p99), "other": group(considered.cold_reads_p99)}
-    return say("before_after.modelled_reads", storage=costs.storage.name, **read_counts)
+    return say(
+        "before_after.modelled_reads",
+        storage=costs.storage.name,
+        now=group(current.cold_reads_p99),
+        other=group(considered.cold_reads_p99),
+    )
 
 
 def _price_row(current: IntervalCost, considered: IntervalCost) -> ComparisonRow:

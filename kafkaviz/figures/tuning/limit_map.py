@@ -329,12 +329,12 @@ def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.S
     for point, fill in ((limit_map.today, "raised"), (limit_map.considered, "ink")):
         if point:
             x, y = _point_position(point)
-            values = {
-                "interval": size(point.interval_bytes),
-                "room": size(point.index_bytes),
-                "cause": roll_text.cause_name(RollCause(point.cause)),
-            }
-            hover = say(f"curves.spot_{point.kind}", **values)
+            hover = say(
+                f"curves.spot_{point.kind}",
+                interval=size(point.interval_bytes),
+                room=size(point.index_bytes),
+                cause=roll_text.cause_name(RollCause(point.cause)),
+            )
             marker = {
                 "size": 11,
                 "color": colours[fill],

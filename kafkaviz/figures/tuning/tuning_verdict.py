@@ -218,15 +218,15 @@ def _change_text(
     gain = recommendation.gain
     if recommendation.value < recommendation.current_cost.interval_bytes:
         growth = share(max(-gain.index_share.typical, 0.0), 1)
-        less_values = {
-            "less": format_us(max(gain.p99_us.typical, 0.0)),
-            "range": range_text(gain.p99_us),
-        }
         return join_sentences(
             [
                 _budget_text(recommendation, budgets),
                 say(
-                    "verdict.lower", value=group(recommendation.value), **less_values, grows=growth
+                    "verdict.lower",
+                    value=group(recommendation.value),
+                    less=format_us(max(gain.p99_us.typical, 0.0)),
+                    range=range_text(gain.p99_us),
+                    grows=growth,
                 ),
             ]
         )

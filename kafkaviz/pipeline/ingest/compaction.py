@@ -171,8 +171,9 @@ def merge(task: MergeTask, staging: Path) -> str:
 
 
 def write_rows(path: Path, table: str, parts: Iterable[pa.Table]) -> None:
-    options = {"compression": "zstd", "use_dictionary": DICTIONARY}
-    with pq.ParquetWriter(path, TABLES[table], **options) as writer:
+    with pq.ParquetWriter(
+        path, TABLES[table], compression="zstd", use_dictionary=DICTIONARY
+    ) as writer:
         waiting: list[pa.Table] = []
         for rows in parts:
             waiting.append(rows)

@@ -464,7 +464,6 @@ class LogLoader:
             offset=recovered_segment.next_offset,
         )
         way_out = message("way_out.larger_index_bytes", topic=self._log.topic)
-        step_values = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
         self._directory.fail(
             base,
             "index-full",
@@ -472,7 +471,8 @@ class LogLoader:
             name=f"{file_stem(base)}.{kind}",
             way_out=way_out,
             because=because,
-            **step_values,
+            from_position=len(entries) * entry_bytes,
+            size_bytes=entry_bytes,
         )
 
     def _replay(

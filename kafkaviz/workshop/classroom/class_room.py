@@ -35,14 +35,18 @@ Clock = Callable[[], float]
 # without characters that look alike: 0 O, 1 I, 2 Z, 5 S, 8 B
 CODE_LETTERS = "ACDEFGHJKLMNPQRTUVWXY34679"
 CODE_LENGTH = 4
-MAX_ROOMS, MAX_SEATS = 24, 60
-MAX_ANSWERS, MAX_TRIES = 400, 20  # per seat, and per seat and task
+MAX_ROOMS = 24
+MAX_SEATS = 60
+# per seat, and per seat and task
+MAX_ANSWERS = 400
+MAX_TRIES = 20
 ROOM_SILENCE_S = 4 * 3600.0  # after so long without activity a room is forgotten
 EMPTY_SILENCE_S = 600.0  # the same for a room without seats
 # when all seats are taken, one that was silent for so long is given to the next learner
 SEAT_SILENCE_S = 900.0
 PRESENT_S = 40.0  # a seat that was silent for so long counts as absent
-STUCK_TRIES, STUCK_S = 3, 90.0
+STUCK_TRIES = 3
+STUCK_S = 90.0
 SOLVED = "x"  # the answer that stands for a solved task; a question is answered with a letter
 
 
@@ -138,11 +142,13 @@ class ClassRoom:
         Args:
             is_permanent: whether silence only clears the room instead of closing it.
         """
-        self.code, self.secret = code, secrets.token_urlsafe(16)
+        self.code = code
+        self.secret = secrets.token_urlsafe(16)
         self.is_permanent = is_permanent
         self.position = ClassPosition()
         self.is_closed = False
-        self._clock, self._lock = clock, threading.RLock()
+        self._clock = clock
+        self._lock = threading.RLock()
         self._seats: dict[str, Seat] = {}
         self._revealed_steps: set[StepKey] = set()
         self._heard_at = self._step_since = clock()
@@ -261,7 +267,8 @@ class ClassRoom:
         It replaces an earlier answer to the same question, until the answers are revealed.
         """
         with self._lock:
-            seat, key = self.seat(token), (*step, answer == SOLVED)
+            seat = self.seat(token)
+            key = (*step, answer == SOLVED)
             if seat is None or step in self._revealed_steps:
                 return
             if key in seat.answers or len(seat.answers) < MAX_ANSWERS:
@@ -345,7 +352,8 @@ class ClassRoom:
 
 class ClassRooms:
     def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock, self._lock = clock, threading.Lock()
+        self._clock = clock
+        self._lock = threading.Lock()
         self._rooms: dict[str, ClassRoom] = {}
 
     def __len__(self) -> int:

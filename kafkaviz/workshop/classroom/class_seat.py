@@ -82,7 +82,8 @@ def follow() -> None:
         return
     position = attendance.room.position
     st.session_state[page_state.CLASS_REVISION] = position.revision
-    step, at = position.step, address_step()
+    step = position.step
+    at = address_step()
     last = st.session_state.get(page_state.CLASS_STEP)
     if step is None or is_aside():
         return

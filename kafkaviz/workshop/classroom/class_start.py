@@ -42,7 +42,8 @@ async def open_class(_app: object) -> AsyncGenerator[None, None]:
     Args:
         _app: the Streamlit app, unused.
     """
-    address, port = st.get_option("server.address") or "", int(st.get_option("server.port"))
+    address = st.get_option("server.address") or ""
+    port = int(st.get_option("server.port"))
     print(
         announcement(
             ROOMS.open(is_permanent=True),

@@ -83,11 +83,13 @@ def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
     lowest_ms = max(min(times), min(running) - DEEPEST_MS)
     older = sum(time_ms < lowest_ms for time_ms in times)
     target = clock(lookup.target_ms)
-    values = {"offset": lookup.answer.offset, "closest": closest.offset}
     is_closest = closest == lookup.answer
     return ZigzagView(
         title=say(
-            "zigzag.title_closest" if is_closest else "zigzag.title", target=target, **values
+            "zigzag.title_closest" if is_closest else "zigzag.title",
+            target=target,
+            offset=lookup.answer.offset,
+            closest=closest.offset,
         ),
         question=say("zigzag.question", target=target),
         caption=say(

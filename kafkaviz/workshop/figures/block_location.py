@@ -71,7 +71,8 @@ def _open_sample(name: str) -> tuple[Path, BrokerSnapshot]:
     Checking whether a listing is current takes milliseconds, and a step asks for it several times.
     Twenty learners who open a step together would wait for each other.
     """
-    key, now = (access.SAMPLES, name), time.monotonic()
+    key = (access.SAMPLES, name)
+    now = time.monotonic()
     opened = _opened_samples.get(key)
     if opened is None or now - opened.at_s >= LOOK_S:
         path = sample(name)

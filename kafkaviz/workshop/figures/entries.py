@@ -25,7 +25,8 @@ def _make(block: LessonBlock) -> LookupContext:
 
 
 def _draw(context: LookupContext, block: LessonBlock, key: str) -> None:
-    segment, slot = context.log.segments[0], context.result.searches[0].slot_search.slot
+    segment = context.log.segments[0]
+    slot = context.result.searches[0].slot_search.slot
     title = _search_title(
         block["target"],
         slot,
@@ -50,7 +51,8 @@ def _render_frame(context: LookupContext, block: LessonBlock, key: str, head: di
 
 
 def _rows(context: LookupContext) -> dict:
-    slots, rows = context.log.segments[0].offset_slots, context.batches(0).all_rows()
+    slots = context.log.segments[0].offset_slots
+    rows = context.batches(0).all_rows()
     return {
         "slots": [[int(entry["relative_offset"]), int(entry["position"])] for entry in slots],
         "batches": [
@@ -62,7 +64,8 @@ def _rows(context: LookupContext) -> dict:
 
 def _search(context: LookupContext, target: int) -> dict:
     """Returns the slot, the batches passed and the batch found, with the labels next to them."""
-    scan, batch = context.result.scan, _batch_position(context)
+    scan = context.result.scan
+    batch = _batch_position(context)
     passed_positions = (
         [
             position

@@ -31,7 +31,8 @@ def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
 
 def _draw_question(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
     """Draws the log at the step where the stepper will start."""
-    message, data = growth_figure.browser_payload(growth_view), stepper_data(block, key)
+    message = growth_figure.browser_payload(growth_view)
+    data = stepper_data(block, key)
     step = message["steps"][int(data["begin"])]
     growth(message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}, key=key)
 

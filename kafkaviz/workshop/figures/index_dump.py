@@ -51,7 +51,8 @@ def _make(block: LessonBlock) -> IndexDump:
         file = ".index" if segment.index is None else ".log"
         raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=file))
     path = f"{location.partition.directory}/{segment.name}.index"
-    slots, batches = segment.offset_index, segment.batches()
+    slots = segment.offset_index
+    batches = segment.batches()
     entries = tuple(
         f"offset: {slot['offset']} position: {slot['position']}" for slot in slots[: block["lines"]]
     )

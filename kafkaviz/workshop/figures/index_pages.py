@@ -18,7 +18,8 @@ from kafkaviz.workshop.figures.drawing import render_drawing
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure, render_framed
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-PAGE_BYTES, WARM_BYTES = 4096, 8192
+PAGE_BYTES = 4096
+WARM_BYTES = 8192
 MIDDLES_HEADS = (
     "moving_middles.head_entries",
     "page_cache.pages",

@@ -72,15 +72,11 @@ def _cached_tuning(
     _location: SegmentLocation,
 ) -> LessonTuning:
     source = open_source(_location.partition.path)
-    case, budgets, costs = (
-        source.total,
-        tuning.Budgets(),
-        cost_model.lookup_costs(by_base_offset=source.by_base_offset),
-    )
-    intervals, today = (
-        tuning.compute_costs(case.measurement, costs, budgets),
-        case.today.interval_bytes,
-    )
+    case = source.total
+    budgets = tuning.Budgets()
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    intervals = tuning.compute_costs(case.measurement, costs, budgets)
+    today = case.today.interval_bytes
     if considered_bytes not in {interval.interval_bytes for interval in intervals}:
         raise NoValue(message("lesson.not_swept", value=considered_bytes))
     current = tuning.compute_current_cost(case.measurement, costs, today, budgets)
@@ -101,12 +97,12 @@ def _cached_tuning(
 
 def _verdict(recommendation: tuning.Recommendation) -> str:
     keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
-    values = {
-        "name": tuning.SETTING,
-        "today": recommendation.current_cost.interval_bytes,
-        "value": recommendation.value,
-    }
-    return say("tuning_answer.keep" if keeps_setting else "workshop.tuning_change", **values)
+    return say(
+        "tuning_answer.keep" if keeps_setting else "workshop.tuning_change",
+        name=tuning.SETTING,
+        today=recommendation.current_cost.interval_bytes,
+        value=recommendation.value,
+    )
 
 
 def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:

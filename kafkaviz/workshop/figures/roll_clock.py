@@ -22,7 +22,8 @@ def _make(block: LessonBlock) -> RollClockView:
         NoValue: the segment was not rolled by time.
     """
     location, anatomy = block_location.anatomy(block)
-    base_offset, partition = location.segment.base_offset, location.partition
+    base_offset = location.segment.base_offset
+    partition = location.partition
     cause = segment_cache.roll_reason(location.snapshot, partition, location.segment)
     if cause != RollCause.TIME:
         raise NoValue(message("roll_clock.no_time_roll", segment=location.segment.name))

@@ -37,13 +37,12 @@ def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None
     pinned_offset = selection.select_offset(
         anatomy, request.get("offset") or ("" if block["offset"] is None else str(block["offset"]))
     )
-    row = (
-        int(request["row"])
-        if "row" in request
-        else selection.row_at_byte(anatomy, int(request["position"]))
-        if "position" in request
-        else None
-    )
+    if "row" in request:
+        row = int(request["row"])
+    elif "position" in request:
+        row = selection.row_at_byte(anatomy, int(request["position"]))
+    else:
+        row = None
     ruler_component.ruler(
         segment_cache.browser_payload(anatomy, pinned_offset, "Plain", row, location.address),
         key=key,

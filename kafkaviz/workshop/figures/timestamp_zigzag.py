@@ -16,7 +16,9 @@ from kafkaviz.workshop.figures.figure import LessonFigure
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
-BEFORE, BEHIND = 24, 48  # records shown before the start of the scan and after the answer
+# records shown before the start of the scan and after the answer
+BEFORE = 24
+BEHIND = 48
 HEADS = ("segment.head_offset", "lookup.by_timestamp", "zigzag.head_newest", "zigzag.head_mark")
 
 
@@ -30,7 +32,8 @@ def _make(block: LessonBlock) -> ZigzagView:
     if block["by"] != "timestamp":
         raise NoValue(message("lesson.zigzag_needs_timestamp"))
     result = make_lookup(block).result
-    answer, scan = result.answer, result.scan
+    answer = result.answer
+    scan = result.scan
     all_batches = anatomy.batches.all_rows()
     last_offset = int(all_batches["last_offset"][-1])
     if (

@@ -35,7 +35,9 @@ from kafkaviz.workshop.lab.trial_result import OffsetBar, OffsetStrip
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
 MAX_RIGHT = 0.75  # share of a strip's width; text of a mark further right is placed to its left
-MAX_TRIALS, MAX_COPIES = 128, 8  # numbers of results kept between reruns
+# numbers of results kept between reruns
+MAX_TRIALS = 128
+MAX_COPIES = 8
 OUTCOMES: Mapping[str, tuple[StrEnum, ...]] = {
     "start": tuple(StartOutcome),
     "read": tuple(ReadOutcome),
@@ -86,7 +88,8 @@ def make(block: LessonBlock) -> FaultLab:
         KafkavizError: the log cannot be read.
     """
     location = block_location.locate(block)
-    directory, segment = location.partition.directory, location.segment.base_offset
+    directory = location.partition.directory
+    segment = location.segment.base_offset
     copy = _copy(location.snapshot, directory, segment)
     for name in block["fault"]:
         if name not in FAULTS:
@@ -201,7 +204,8 @@ def _choose(lab: FaultLab, lesson: str, answers: Mapping[int, LabAnswer]) -> tup
         required=True,
     )
     number = number or 0
-    fault, places = FAULTS[lab.faults[number]], lab.places(number)
+    fault = FAULTS[lab.faults[number]]
+    places = lab.places(number)
     if len(places) == 1:
         return number, places[0]
     answer = answers.get(number)
@@ -260,7 +264,11 @@ def _questions(trial: StartTrial, answer: LabAnswer | None, key: str) -> None:
 def _choice_kind(letter: str, chosen_letter: str | None, right: str | None) -> str:
     if right is None:
         return "chosen" if letter == chosen_letter else "open"
-    return "right" if letter == right else "wrong" if letter == chosen_letter else "other"
+    if letter == right:
+        return "right"
+    if letter == chosen_letter:
+        return "wrong"
+    return "other"
 
 
 def _choice_button(question: str, index: int, text: str, kind: str, key: str) -> None:

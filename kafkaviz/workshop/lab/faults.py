@@ -92,7 +92,8 @@ class Fault:
 
 def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Damage:
     """Returns the damage of replacing the content of one of the segment's files."""
-    name, before = copy.name(kind), copy.content(kind)
+    name = copy.name(kind)
+    before = copy.content(kind)
     return Damage(
         copy=copy.with_files({name: after}),
         file=name,
@@ -108,7 +109,8 @@ def _change(copy: LogCopy, kind: str, after: bytes, start: int, stop: int) -> Da
 
 def _rename_index(copy: LogCopy, _place: int) -> Damage:
     """Renames the .index to an offset that is one higher."""
-    name, before = copy.name("index"), copy.content("index")
+    name = copy.name("index")
+    before = copy.content("index")
     new_name = f"{file_stem(copy.segment + 1)}.index"
     broken_copy = copy.with_files({name: None, new_name: before})
     return Damage(
@@ -118,7 +120,8 @@ def _rename_index(copy: LogCopy, _place: int) -> Damage:
 
 def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
     def damage(copy: LogCopy, _place: int) -> Damage:
-        name, before = copy.name(kind), copy.content(kind)
+        name = copy.name(kind)
+        before = copy.content(kind)
         return Damage(
             copy=copy.with_files({name: None}),
             file=name,
@@ -133,7 +136,8 @@ def _remove(kind: str) -> Callable[[LogCopy, int], Damage]:
 
 def _write_epochs(copy: LogCopy, _place: int) -> Damage:
     """Replaces the leader epochs by text that is not a checkpoint."""
-    name, after = names.LEADER_EPOCHS, b"junk\n"
+    name = names.LEADER_EPOCHS
+    after = b"junk\n"
     before = copy.files[name].content()
     return Damage(
         copy=copy.with_files({name: after}),
@@ -176,8 +180,10 @@ def _cut_log(copy: LogCopy, cut_bytes: int) -> Damage:
 
 def _set_clock(copy: LogCopy, days: int) -> Damage:
     """Moves a batch to a later day, with a valid checksum and matching indexes."""
-    batch, data = _middle_batch(copy), bytearray(copy.content("log"))
-    start, stop = int(batch["position"]), int(batch["position"] + batch["size_bytes"])
+    batch = _middle_batch(copy)
+    data = bytearray(copy.content("log"))
+    start = int(batch["position"])
+    stop = int(batch["position"] + batch["size_bytes"])
     for name in ("base_timestamp_ms", "max_timestamp_ms"):
         _set_field(data, start, name, int(batch[name]) + days * DAY_MS)
     _set_field(data, start, "crc", crc32c(bytes(data[start + CRC_START : stop])))
@@ -189,7 +195,8 @@ def _set_clock(copy: LogCopy, days: int) -> Damage:
 
 
 def _set_field(data: bytearray, batch_position: int, name: str, value: int) -> None:
-    kind, start = HEADER[name], batch_position + field_start(HEADER, name)
+    kind = HEADER[name]
+    start = batch_position + field_start(HEADER, name)
     data[start : start + kind.itemsize] = np.array(value).astype(kind).tobytes()
 
 

@@ -238,7 +238,8 @@ def _deliver(log_view: LogView, profile: SearchProfile, bounds: Bounds) -> Itera
         lookup = by_offset(log_view, offset, profile, bounds=bounds)
         if lookup.error:
             raise lookup.error
-        batch, record = lookup.fetches[-1].batch, lookup.record
+        batch = lookup.fetches[-1].batch
+        record = lookup.record
         if batch is None or record is None or batch.last_offset < offset:
             return
         # the broker serves such a batch; the consumer's ByteBufferLogInputStream refuses it

@@ -40,7 +40,9 @@ def faults(folders: Iterable[Path] | None = None) -> tuple[int, list[LessonFault
     Returns:
         The number of lesson files, and their faults.
     """
-    translations, lesson_faults, count = {}, [], 0
+    translations = {}
+    lesson_faults = []
+    count = 0
     for path in lessons.files(lessons.folders() if folders is None else folders):
         lesson, read_faults = lessons.read(path)
         count += 1

@@ -23,7 +23,9 @@ from kafkaviz.search.slots import NONE
 
 BASE = -2  # the answer (base offset, position 0), which is not in any slot
 NO_ANSWER = -3  # the rule asked for the key of a slot that does not exist
-LONGEST, DEEPEST = 400, 20  # characters, and nesting depth
+# characters, and nesting depth
+LONGEST = 400
+DEEPEST = 20
 FIRST_TOO_LARGE = 10**18
 ARTICLE = (6, 14, 22, 26, 31)
 
@@ -74,7 +76,9 @@ class RuleSyntaxError(ValueError):
     """
 
     def __init__(self, position: int, kind: str, **values: object) -> None:
-        self.position, self.kind, self.values = position, kind, values
+        self.position = position
+        self.kind = kind
+        self.values = values
         parts = {
             name: message(f"exercise.{value}") if value in EXPECTED else value
             for name, value in values.items()
@@ -125,7 +129,9 @@ class _RuleParser:
     def __init__(self, text: str) -> None:
         if len(text) > LONGEST:
             raise RuleSyntaxError(LONGEST, "too_long", n=LONGEST)
-        self._words, self._place, self._depth = _words(text), 0, 0
+        self._words = _words(text)
+        self._place = 0
+        self._depth = 0
 
     def rule(self) -> Part:
         part = self._choice()
@@ -203,7 +209,8 @@ class _RuleParser:
         sign = self._take(*_COMPARE)
         if not sign:
             raise self._unexpected("comparison")
-        right, compare = self._sum(), _COMPARE[sign]
+        right = self._sum()
+        compare = _COMPARE[sign]
         return lambda context: compare(left(context), right(context))
 
     def _is_condition_in_brackets(self) -> bool:
@@ -253,7 +260,8 @@ class _RuleParser:
 
 def _words(text: str) -> list[tuple[str, int]]:
     """Returns each word with its position; the last word is "", at the end of the text."""
-    words, position = [], 0
+    words = []
+    position = 0
     while text[position:].strip():
         match = _TOKEN.match(text, position)
         start = position + len(text[position:]) - len(text[position:].lstrip())
@@ -301,13 +309,11 @@ _VALUES: dict[str, Part] = {
 
 # ---- the check on every slot
 
-BELOW, EXACT, BETWEEN, ABOVE, EMPTY = (
-    "below the first key",
-    "a key",
-    "between two keys",
-    "above the last key",
-    "an empty index",
-)
+BELOW = "below the first key"
+EXACT = "a key"
+BETWEEN = "between two keys"
+ABOVE = "above the last key"
+EMPTY = "an empty index"
 KINDS = (BELOW, EXACT, BETWEEN, ABOVE, EMPTY)
 
 
@@ -371,16 +377,20 @@ def check(rule: Part, keys: np.ndarray) -> RuleCheck:
 
 def _case(rule: Part, keys: list[int], target: int, floor_slot: int) -> RuleCase:
     is_key = floor_slot >= 0 and keys[floor_slot] == target
-    kind = (
-        EXACT
-        if is_key
-        else BELOW
-        if floor_slot < 0
-        else ABOVE
-        if floor_slot == len(keys) - 1
-        else BETWEEN
-    )
-    ceiling = floor_slot if is_key else floor_slot + 1 if floor_slot + 1 < len(keys) else NONE
+    if is_key:
+        kind = EXACT
+    elif floor_slot < 0:
+        kind = BELOW
+    elif floor_slot == len(keys) - 1:
+        kind = ABOVE
+    else:
+        kind = BETWEEN
+    if is_key:
+        ceiling = floor_slot
+    elif floor_slot + 1 < len(keys):
+        ceiling = floor_slot + 1
+    else:
+        ceiling = NONE
     return RuleCase(
         kind, target, floor_slot, answer(rule, RuleContext(keys, target, floor_slot)), ceiling
     )

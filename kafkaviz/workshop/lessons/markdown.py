@@ -47,7 +47,8 @@ def inline_html(text: str) -> Html:
 
 
 def _blocks(lines: list[str], heading: str) -> Iterator[str]:
-    kind, block_lines = "", []
+    kind = ""
+    block_lines = []
     rows = iter(lines)
     for line in rows:
         stripped = line.strip()
@@ -58,7 +59,8 @@ def _blocks(lines: list[str], heading: str) -> Iterator[str]:
             continue
         if not stripped or fence or block != kind:
             yield from _close(kind, block_lines, heading)
-            kind, block_lines = "", []
+            kind = ""
+            block_lines = []
         if fence:
             code = []
             for row in rows:
@@ -94,7 +96,8 @@ def _close(kind: str, block_lines: list[str], heading: str) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    parts, end = [], 0
+    parts = []
+    end = 0
     for match in INLINE.finditer(text):
         parts += [escape(text[end : match.start()]), _span(match)]
         end = match.end()

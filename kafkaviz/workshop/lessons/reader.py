@@ -18,9 +18,11 @@ from kafkaviz.workshop.lessons.grammar import (
     NoValue,
 )
 
-FENCE, FENCE_START = "```", re.compile(r"```kafkaviz(?:\s+(.*?))?\s*")
+FENCE = "```"
+FENCE_START = re.compile(r"```kafkaviz(?:\s+(.*?))?\s*")
 LINE = re.compile(r"([A-Za-z][A-Za-z0-9.-]*):(?:\s+(.*\S))?\s*")
-MAX_STEPS, MIN_STEPS = 6, 3
+MAX_STEPS = 6
+MIN_STEPS = 3
 
 
 def parse(
@@ -41,7 +43,8 @@ def parse(
 class _LessonParser:
     def __init__(self, text: str, file: str, kinds: Mapping[str, BlockKind]) -> None:
         self._lines = re.split(r"\r?\n", text.removesuffix("\n"))
-        self._file, self._kinds = file, kinds
+        self._file = file
+        self._kinds = kinds
         self.faults: list[LessonFault] = []
 
     def lesson(self) -> tuple[Lesson | None, list[LessonFault]]:
@@ -114,13 +117,17 @@ class _LessonParser:
 
     def _steps(self, line_index: int) -> Iterator[LessonStep]:
         """Yields the steps from the line with index `line_index` to the end."""
-        title, line, parts = None, 0, []
+        title = None
+        line = 0
+        parts = []
         while line_index < len(self._lines):
             text = self._lines[line_index]
             if text.startswith("## "):
                 if title is not None:
                     yield self._step(title, line, parts)
-                title, line, parts = text[3:].strip(), line_index + 1, []
+                title = text[3:].strip()
+                line = line_index + 1
+                parts = []
                 line_index += 1
             elif text.startswith(FENCE):
                 line_index = self._fence(line_index, parts, is_in_step=title is not None)

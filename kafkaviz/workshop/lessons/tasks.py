@@ -28,9 +28,12 @@ from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.workshop.lessons.kinds import CAUSES, TASK_KEYS
 
-NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
+NUMBERS = "numbers"
+CHOICE = "choice"
+RULE = "rule"
 ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
-YES, NO = "yes", "no"
+YES = "yes"
+NO = "no"
 MAX_BATCHES = 1_000_000
 WIDE_DIGITS = {0xFF10 + digit: str(digit) for digit in range(10)}
 

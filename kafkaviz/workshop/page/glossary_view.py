@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -89,8 +88,14 @@ def _page_link(term: GlossaryTerm, label: str, address: Mapping[str, str]) -> No
 
 
 def _lesson_button(key: str, label: str, lesson: str) -> None:
-    arguments: dict[str, Any] = {"icon": ":material/school:", "type": "tertiary"}
-    st.button(label, key=key, on_click=open_step, args=(lesson, 1), **arguments)
+    st.button(
+        label,
+        key=key,
+        on_click=open_step,
+        args=(lesson, 1),
+        icon=":material/school:",
+        type="tertiary",
+    )
 
 
 def _choose() -> None:

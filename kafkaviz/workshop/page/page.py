@@ -94,7 +94,8 @@ def _render_top(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 
 def _render_class(position: LessonPosition) -> None:
-    step_key, step = (position.lesson.name, position.part), position.step
+    step_key = (position.lesson.name, position.part)
+    step = position.step
     class_seat.lead(step_key)
     class_bar.render_strip(
         class_bar.ClassStep(
@@ -258,7 +259,12 @@ def _render_lesson_strip(lessons: Sequence[Lesson], position: LessonPosition) ->
             if not parts:
                 continue
             is_done = lesson_state.is_done(lesson)
-            kind = "on" if number == position.number else "done" if is_done else "todo"
+            if number == position.number:
+                kind = "on"
+            elif is_done:
+                kind = "done"
+            else:
+                kind = "todo"
             with st.container(key=f"kv_lesson_{kind}_{number}"):
                 label = f"✓ {lesson.short}" if is_done else lesson.short
                 st.button(

@@ -1,7 +1,6 @@
 """The questions of a step: multiple choice, exercises that are checked, and misconceptions."""
 
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -37,10 +36,8 @@ def render_questions(position: LessonPosition) -> None:
 def _predict(block: LessonBlock, position: LessonPosition, number: int) -> None:
     """Draws a multiple choice question. The right answer is only shown after a choice."""
     choice = lesson_state.letter(block, position.lesson.name, position.part)
-    is_answered, step_key = (
-        lesson_state.is_answered(position),
-        (position.lesson.name, position.part),
-    )
+    is_answered = lesson_state.is_answered(position)
+    step_key = (position.lesson.name, position.part)
     choices = block.choices
     with st.container(key=f"kv_ask_{number}", gap=6):
         with st.container(key="kv_prose_ask"):
@@ -64,23 +61,24 @@ def _choice_kind(index: int, choice: str | None, *, is_right: bool, is_answered:
     is_chosen = LETTERS[index] == choice
     if not is_answered:
         return "chosen" if is_chosen else "open"
-    return "right" if is_right else "wrong" if is_chosen else "other"
+    if is_right:
+        return "right"
+    if is_chosen:
+        return "wrong"
+    return "other"
 
 
 def _choice_button(position: LessonPosition, index: int, text: str, kind: str) -> None:
     letter = LETTERS[index]
     with st.container(key=f"kv_opt_{kind}_{index}"):
-        arguments: dict[str, Any] = {
-            "type": "secondary",
-            "width": "stretch",
-            "shortcut": str(index + 1),
-            "on_click": lesson_state.record_answer,
-        }
         st.button(
             f"`{letter.upper()}`  {text}",
             key=f"kv_choice_{index}",
             args=(position.lesson.name, position.part, letter),
-            **arguments,
+            type="secondary",
+            width="stretch",
+            shortcut=str(index + 1),
+            on_click=lesson_state.record_answer,
         )
 
 
@@ -119,10 +117,8 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
     """Draws the field for the answer and returns it. A choice is its word in the address."""
-    key, address_answer = (
-        f"kv_given_{position.lesson.name}_{position.part}",
-        st.query_params.get(page_state.TYPED_ANSWER, ""),
-    )
+    key = f"kv_given_{position.lesson.name}_{position.part}"
+    address_answer = st.query_params.get(page_state.TYPED_ANSWER, "")
     answer = (
         _choice_field(task, key, address_answer)
         if task.kind == tasks.CHOICE
@@ -134,9 +130,15 @@ def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
 
 def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
     st.session_state.setdefault(key, address_answer if address_answer in task.choices else None)
-    arguments: dict[str, Any] = {"format_func": tasks.choice_label, "label_visibility": "collapsed"}
     return (
-        st.segmented_control(say("workshop.your_answer"), task.choices, key=key, **arguments) or ""
+        st.segmented_control(
+            say("workshop.your_answer"),
+            task.choices,
+            key=key,
+            format_func=tasks.choice_label,
+            label_visibility="collapsed",
+        )
+        or ""
     )
 
 
@@ -202,11 +204,9 @@ def _explanation(task: tasks.LessonTask, answer: str) -> str:
         return ""
     numbers = tasks.numbers(answer)
     if len(numbers) != len(task.answer):
-        return (
-            say("workshop.no_number")
-            if len(task.answer) == 1
-            else say("workshop.two_numbers", count=len(task.answer))
-        )
+        if len(task.answer) == 1:
+            return say("workshop.no_number")
+        return say("workshop.two_numbers", count=len(task.answer))
     return say("workshop.wrong_numbers", answer=" ".join(map(str, numbers)))
 
 

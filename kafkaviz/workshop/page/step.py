@@ -74,7 +74,8 @@ def _lab_head(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 def _lab_card(position: LessonPosition) -> None:
     """Draws the button to the lab and the reader's score, after the last step of a lesson."""
-    block, lesson = lesson_state.lab_block(position.lesson), position.lesson
+    block = lesson_state.lab_block(position.lesson)
+    lesson = position.lesson
     if block is None or position.part != lesson_state.parts(lesson)[-1:][0]:
         return
     try:
@@ -152,17 +153,14 @@ def _to_keep(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 
 def render_back(lessons: Sequence[Lesson], position: LessonPosition) -> None:
     previous = lesson_state.previous_step(lessons, position)
-    arguments: dict[str, Any] = {
-        "icon": ":material/arrow_back:",
-        "shortcut": "b",
-        "disabled": previous is None,
-    }
     st.button(
         say("workshop.back"),
         key="kv_back",
         on_click=open_step,
         args=previous,
-        **arguments,
+        icon=":material/arrow_back:",
+        shortcut="b",
+        disabled=previous is None,
     )
 
 

@@ -55,7 +55,8 @@ def _coming(lessons: Sequence[Lesson], position: LessonPosition) -> None:
 def session_plan(lessons: Sequence[Lesson], current: int) -> None:
     """Draws a table of the lessons with the minute at which each begins, the current one marked."""
     heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
-    rows, begin = [], 0.0
+    rows = []
+    begin = 0.0
     for lesson in lessons:
         rows.append(
             (

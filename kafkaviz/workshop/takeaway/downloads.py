@@ -6,7 +6,6 @@ click.
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -26,9 +25,10 @@ def render_downloads(lessons: Sequence[Lesson], number: int) -> None:
     Args:
         number: the index of the open lesson, from 0.
     """
-    arguments: dict[str, Any] = {"icon": ":material/download:", "type": "tertiary"}
     with (
-        st.popover(say("takeaway.button"), key="kv_takeaway", **arguments),
+        st.popover(
+            say("takeaway.button"), key="kv_takeaway", icon=":material/download:", type="tertiary"
+        ),
         st.container(key="kv_takeaway_list", gap=4),
     ):
         st.html(f'<p class="kv-sm kv-fnt">{escape(say("takeaway.about"))}</p>')
@@ -59,7 +59,8 @@ def _handouts(lessons: Sequence[Lesson]) -> None:
 
 
 def _heading(name: str) -> None:
-    title, about = escape(say(f"takeaway.{name}")), escape(say(f"takeaway.{name}_about"))
+    title = escape(say(f"takeaway.{name}"))
+    about = escape(say(f"takeaway.{name}_about"))
     st.html(f'<div class="kv-take"><b>{title}</b><span>{about}</span></div>')
 
 

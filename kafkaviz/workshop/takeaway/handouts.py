@@ -16,7 +16,9 @@ from kafkaviz.workshop.takeaway import HandoutEdition
 from kafkaviz.workshop.takeaway.capture import Group, capture
 from kafkaviz.workshop.takeaway.page_file import PageFile
 
-QUESTIONS, ANSWERS = "kv_sheet", "kv_sheet_answers"  # container keys of a hand-out
+# container keys of a hand-out
+QUESTIONS = "kv_sheet"
+ANSWERS = "kv_sheet_answers"
 STYLE = Path(__file__).with_name("handouts.css")
 
 

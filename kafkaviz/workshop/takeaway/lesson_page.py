@@ -21,7 +21,8 @@ from kafkaviz.workshop.lessons.markdown import inline_html
 from kafkaviz.workshop.takeaway.capture import Group, capture
 from kafkaviz.workshop.takeaway.page_file import PageFile, prose
 
-ANSWER, TASK = "answer", "task"
+ANSWER = "answer"
+TASK = "task"
 
 
 def lesson_page(lesson: Lesson, number: int, count: int) -> str:

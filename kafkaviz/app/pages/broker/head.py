@@ -58,7 +58,8 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 
 def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     """Returns the cells of the metrics strip: (label, value, detail)."""
-    total, group = overview.total, units.group
+    total = overview.total
+    group = units.group
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
     bytes_an_entry = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
     by_length = (
@@ -110,8 +111,11 @@ def _describe_kinds(overview: BrokerOverview) -> str:
 
 
 def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
-    broker, writer_traces = snapshot.broker, broker_cache.inferred_release(snapshot)
-    chips, warning, unread_count = [], elements.icon("warning", small=True), len(overview.problems)
+    broker = snapshot.broker
+    writer_traces = broker_cache.inferred_release(snapshot)
+    chips = []
+    warning = elements.icon("warning", small=True)
+    unread_count = len(overview.problems)
     if broker.is_simulated:
         chips.append(("info", elements.icon("science", small=True) + say("broker.simulated")))
     chips.append(
@@ -153,10 +157,10 @@ def _missing_kinds(broker: Broker) -> tuple[str, ...]:
 
 def render_page_links(location: Location, overview: BrokerOverview) -> None:
     st.space(16)
-    default_segment, largest_segment = (
-        overview_table.default_segment(overview) or overview_table.largest_segment(overview),
-        overview_table.largest_segment(overview),
+    default_segment = overview_table.default_segment(overview) or overview_table.largest_segment(
+        overview
     )
+    largest_segment = overview_table.largest_segment(overview)
     learn, inspect, tune = st.columns(3, gap=12)
     with _card(learn, "learn"):
         _render_segment_link("learn", location, default_segment)

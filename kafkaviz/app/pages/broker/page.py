@@ -1,7 +1,5 @@
 """The Broker page: the contents of a broker directory, and how densely it is indexed."""
 
-from typing import Any
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -65,17 +63,14 @@ def _render_path_form(location: Location) -> DeltaGenerator:
         # would keep the typed text.
         directory_text = escape_controls(location.directory_text)
         key = f"kv_directory {st.session_state.get(page_state.OPEN_COUNT, 0)} {directory_text}"
-        callback_options: dict[str, Any] = {
-            "on_change": _request_open,
-            "args": (key, location.directory),
-        }
         st.text_input(
             say("broker.field"),
             directory_text,
             label_visibility="collapsed",
             key=key,
             width=520,
-            **callback_options,
+            on_change=_request_open,
+            args=(key, location.directory),
         )
         st.button(
             say("broker.open"),

@@ -20,7 +20,10 @@ from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
 
-ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
+ROW_PX = 31
+HEAD_PX = 33
+TABLE_ROWS = 14
+PAPER_ROWS = 400
 # rows in the table, largest logs first: the browser holds them all, and pandas' Styler formats at
 # most 262 144 cells
 LISTED_ROWS = 10_000
@@ -92,15 +95,15 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
     """
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         elements.heading(say("common.topic_partitions"), say("broker.table_aside"))
-        widget_options: dict[str, Any] = {
-            "placeholder": say("broker.filter"),
-            "label_visibility": "collapsed",
-            "live": "300ms",
-            "width": 200,
-        }
         filter_text = (
             st.text_input(
-                say("broker.filter"), key=page_state.FILTER, bind="query-params", **widget_options
+                say("broker.filter"),
+                key=page_state.FILTER,
+                bind="query-params",
+                placeholder=say("broker.filter"),
+                label_visibility="collapsed",
+                live="300ms",
+                width=200,
             )
             or ""
         ).strip()
@@ -111,12 +114,14 @@ def _render_filter(overview: BrokerOverview) -> tuple[str, list[PartitionRow]]:
                 if filter_text.lower() in f"{row.log_directory}/{row.directory}".lower()
             ]
         )
-        download_options: dict[str, Any] = {
-            "data": lambda: csv(rows),
-            "file_name": "topic-partitions.csv",
-            "on_click": "ignore",
-        }
-        st.download_button("CSV", icon=":material/download:", key="kv_csv", **download_options)
+        st.download_button(
+            "CSV",
+            icon=":material/download:",
+            key="kv_csv",
+            data=lambda: csv(rows),
+            file_name="topic-partitions.csv",
+            on_click="ignore",
+        )
     return filter_text, rows
 
 

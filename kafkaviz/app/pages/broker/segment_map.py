@@ -1,6 +1,6 @@
 """The map of the segments: one row per topic-partition, one bar per segment."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from kafkaviz.figures.broker.broker_map import BrokerMapView
 
 # kinds of segments that are always in the legend, and those that are only if they occur
-USUAL_KINDS, RARE_KINDS = ("closed", "active", "deleted"), ("cleaned", "swap")
+USUAL_KINDS = ("closed", "active", "deleted")
+RARE_KINDS = ("cleaned", "swap")
 
 
 def render_segment_map(
@@ -31,8 +32,11 @@ def render_segment_map(
 ) -> None:
     """Draws the map. A click on a bar opens that segment."""
     with st.container(key="kv_fig_map"):
-        head, middle, foot = _map_row("head"), st.container(), _map_row("foot")
-        heading, row_order = head.container(), _choose_order(head)
+        head = _map_row("head")
+        middle = st.container()
+        foot = _map_row("foot")
+        heading = head.container()
+        row_order = _choose_order(head)
         legend = foot.empty()
         broker_map = broker_cache.broker_map(
             snapshot, row_order, _choose_page(foot, len(overview.partitions)), charts.mode()
@@ -61,7 +65,6 @@ def _map_row(name: str) -> DeltaGenerator:
 
 
 def _choose_order(head: DeltaGenerator) -> str:
-    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     return choice.ask(
         head.segmented_control,
         say("broker.order"),
@@ -69,7 +72,8 @@ def _choose_order(head: DeltaGenerator) -> str:
         LARGEST,
         page_state.ORDER,
         format_func=lambda order_name: say(TEXT_KEYS[order_name]),
-        **widget_options,
+        required=True,
+        label_visibility="collapsed",
     )
 
 
@@ -96,7 +100,8 @@ def _choose_page(foot: DeltaGenerator, count: int) -> int:
     if map_rows.page_count(count) == 1:
         return 0
     page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1
-    first, last = page * ROWS_A_PAGE + 1, min((page + 1) * ROWS_A_PAGE, count)
+    first = page * ROWS_A_PAGE + 1
+    last = min((page + 1) * ROWS_A_PAGE, count)
     rows_text = say(
         "broker.rows_of", first=units.group(first), last=units.group(last), count=units.group(count)
     )

@@ -1,7 +1,7 @@
 """The batches of both sides next to each other, one pair byte by byte, and differing indexes."""
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -32,7 +32,6 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
     offsets = offsets_of_interest(comparison)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
         heading = st.container(width="stretch")
-        widget_options: dict[str, Any] = {"width": 200}
         offset = int(
             choice.ask(
                 st.selectbox,
@@ -41,7 +40,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
                 str(offsets[0]),
                 page_state.PIN,
                 format_func=lambda number: units.group(int(number)),
-                **widget_options,
+                width=200,
             )
         )
     try:

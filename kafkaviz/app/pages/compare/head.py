@@ -1,7 +1,7 @@
 """The head of the Compare page: the second directory, counts of each relation, and downloads."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -120,8 +120,9 @@ def _render_path_form(location: Location) -> None:
         # a new field for each directory, as on the Broker page
         second_text = units.escape_controls(page_location.directory_text(second))
         key = f"kv_compared {count} {second_text}"
-        request: dict[str, Any] = {"on_change": _request, "args": (key,)}
-        st.text_input(say("compare.field"), second_text, key=key, width=520, **request)
+        st.text_input(
+            say("compare.field"), second_text, key=key, width=520, on_change=_request, args=(key,)
+        )
         st.button(
             say("compare.compare"),
             type="primary",
@@ -188,14 +189,14 @@ def _render_no_second() -> None:
 
 def _render_downloads(comparison: "BrokerComparison") -> None:
     tables.download("CSV", lambda: partitions_csv(comparison), "comparison.csv", "kv_compare_csv")
-    options: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button(
         "JSON",
         lambda: comparison_json(comparison),
         "comparison.json",
         "application/json",
         key="kv_compare_json",
-        **options,
+        on_click="ignore",
+        icon=":material/download:",
     )
 
 

@@ -21,7 +21,10 @@ from kafkaviz.messages import render, say
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
 
-NOBODY, FULL, AROUND = "none", "all", "parting"  # their words in the address
+# their words in the address
+NOBODY = "none"
+FULL = "all"
+AROUND = "parting"
 
 
 @st.fragment
@@ -43,14 +46,13 @@ def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
     partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
-        widget_options: dict[str, Any] = {"width": 280}
         name = choice.ask(
             st.selectbox,
             say("common.topic_partition"),
             partitions,
             next(iter(partitions)),
             page_state.TOPIC_PARTITION,
-            **widget_options,
+            width=280,
         )
     with heading:
         elements.heading(name)
@@ -129,7 +131,6 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
     """Draws the leader control and returns the leading side, 0 or 1, or None."""
     if comparison.truncations is None:
         return None
-    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     word = choice.ask(
         head.segmented_control,
         say("compare.leader"),
@@ -139,7 +140,8 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
         format_func=lambda side: (
             say("compare.as_they_lie") if side == NOBODY else say("compare.leads", side=side)
         ),
-        **widget_options,
+        required=True,
+        label_visibility="collapsed",
     )
     return None if word == NOBODY else SIDES.index(word)
 
@@ -151,7 +153,6 @@ def _choose_step(head: Any, count: int) -> int:
     """
     if count < 2:
         return count
-    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     options = [str(number) for number in range(count + 1)]
     word = choice.ask(
         head.segmented_control,
@@ -162,7 +163,8 @@ def _choose_step(head: Any, count: int) -> int:
         format_func=lambda number: (
             say("compare.as_they_lie") if number == "0" else say("stepper.step", n=number)
         ),
-        **widget_options,
+        required=True,
+        label_visibility="collapsed",
     )
     return int(word)
 
@@ -172,7 +174,6 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
     if not replica_axis.can_zoom(comparison):
         return False
     offset = units.group(replica_axis.parting_offset(comparison))
-    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     word = choice.ask(
         head.segmented_control,
         say("compare.window"),
@@ -182,6 +183,7 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
         format_func=lambda name: (
             say("compare.whole") if name == FULL else say("compare.around", offset=offset)
         ),
-        **widget_options,
+        required=True,
+        label_visibility="collapsed",
     )
     return word == AROUND

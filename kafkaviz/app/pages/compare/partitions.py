@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
     from kafkaviz.analysis.comparison.start_changes import StartComparison
 
-ROW_PX, HEAD_PX, TABLE_ROWS, MAX_CHANGES, MAX_PAPER_ROWS = 31, 33, 14, 400, 400
+ROW_PX = 31
+HEAD_PX = 33
+TABLE_ROWS = 14
+MAX_CHANGES = 400
+MAX_PAPER_ROWS = 400
 COLUMNS = (  # the message keys of the headings
     "common.topic_partition",
     "compare.column_relation",
@@ -35,7 +39,9 @@ COLUMNS = (  # the message keys of the headings
 def render_partition_map(location: Location, comparison: "BrokerComparison") -> None:
     """Draws the map. A click on a row opens that topic-partition below."""
     with st.container(key="kv_fig_compared"):
-        head, middle, foot = st.container(), st.container(), st.container(horizontal=True)
+        head = st.container()
+        middle = st.container()
+        foot = st.container(horizontal=True)
         page = _choose_page(foot, len(comparison.partitions))
         view = partition_map.view(comparison, page)
         with head:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import streamlit as st
@@ -29,9 +29,9 @@ SHORT_ROWS = 100
 def describe_answer(answer: "QueryResult") -> str:
     """Returns the number of rows, the time taken, and whether texts were cut."""
     row_text = say("explore.took", rows=_count_text(answer), seconds=f"{answer.seconds:.1f}")
-    return (
-        say_count("explore.texts_cut", answer.cut_at, took=row_text) if answer.cut_at else row_text
-    )
+    if answer.cut_at:
+        return say_count("explore.texts_cut", answer.cut_at, took=row_text)
+    return row_text
 
 
 def _count_text(answer: "QueryResult") -> str:
@@ -78,19 +78,16 @@ def _choose_column(columns: list[str]) -> str:
     """Draws the column control and returns the column, by default that of the address."""
     address_column = st.query_params.get(page_state.DRAWN_COLUMN, "")
     key = f"kv_draw {address_column} {columns}"
-    widget_options: dict[str, Any] = {
-        "label_visibility": "collapsed",
-        "width": 190,
-        "filter_mode": None,
-    }
-    callback_options: dict[str, Any] = {"on_change": _remember_column, "args": (key, columns[0])}
     return st.selectbox(
         say("explore.drawn"),
         columns,
         columns.index(address_column) if address_column in columns else 0,
         key=key,
-        **callback_options,
-        **widget_options,
+        on_change=_remember_column,
+        args=(key, columns[0]),
+        label_visibility="collapsed",
+        width=190,
+        filter_mode=None,
     )
 
 

@@ -115,14 +115,18 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
     if isinstance(error, QueryError):
         return _render_mistake(text, error)
     if isinstance(error, WorkerLost):
-        finding, detail = say("explore.lost"), say("explore.lost_why")
+        finding = say("explore.lost")
+        detail = say("explore.lost_why")
     elif isinstance(error, QueryTooLong):
-        finding, detail = say("explore.too_long", n=error.seconds), say("explore.ask_less")
+        finding = say("explore.too_long", n=error.seconds)
+        detail = say("explore.ask_less")
     elif isinstance(error, QueryTooLarge):
-        finding, detail = say_count("explore.too_large", error.mib), say("explore.ask_less")
+        finding = say_count("explore.too_large", error.mib)
+        detail = say("explore.ask_less")
     else:  # the path of the catalog belongs to the server and is not shown
         reason = render(error.what) if isinstance(error, CannotOpen) else error_text.describe(error)
-        finding, detail = say("explore.not_ended"), say("common.nothing_changed", error=reason)
+        finding = say("explore.not_ended")
+        detail = say("common.nothing_changed", error=reason)
     with elements.state("failed", "error", finding, detail):
         _render_run_again(snapshot, text)
 
@@ -156,11 +160,9 @@ def _render_mistake(text: str, error: "QueryError") -> None:
 
 
 def _render_line(error_location: "ErrorLocation") -> None:
-    before, mark, after = (
-        error_location.text[: error_location.first],
-        error_location.text[error_location.first : error_location.last],
-        error_location.text[error_location.last :],
-    )
+    before = error_location.text[: error_location.first]
+    mark = error_location.text[error_location.first : error_location.last]
+    after = error_location.text[error_location.last :]
     st.html(
         f'<div class="kv-sqlat"><i>{error_location.line}</i>{escape(before)}'
         f"<b>{escape(mark) or '&nbsp;'}</b>{escape(after)}</div>"

@@ -18,7 +18,9 @@ from kafkaviz.jobs import JobRegistry
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import Query
 
-MAX_ANSWERS, MAX_ANSWER_BYTES = 12, 1 << 28  # limits of all kept answers together
+# limits of all kept answers together
+MAX_ANSWERS = 12
+MAX_ANSWER_BYTES = 1 << 28
 CLOSED_AFTER_S = (
     5.0  # after this time a missing tab counts as closed; a lost connection is back sooner
 )

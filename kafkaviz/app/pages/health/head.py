@@ -40,17 +40,14 @@ def render_head(snapshot: BrokerSnapshot, health: "Health | None", release: str)
         )
         _choose_release(health, release)
         if health:
-            widget_options: dict[str, Any] = {
-                "type": "tertiary",
-                "icon": ":material/refresh:",
-                "help": say("health.check_again_help"),
-                "key": "kv_check_again",
-            }
             st.button(
                 say("health.check_again"),
                 on_click=check_again,
                 args=(snapshot, release),
-                **widget_options,
+                type="tertiary",
+                icon=":material/refresh:",
+                help=say("health.check_again_help"),
+                key="kv_check_again",
             )
             _render_downloads(snapshot, health, release)
 
@@ -112,18 +109,17 @@ def _choose_release(health: "Health | None", release: str) -> None:
         for option in (TRACES, *versions.SELECTABLE_RELEASES)
         if option != (release or TRACES)
     ]
-    widget_options: dict[str, Any] = {
-        "format_func": lambda option: (
-            traces_text if option == TRACES else say("health.as_release", release=option)
-        ),
-        "key": "kv_release",
-    }
     help_text = render(health.assumed_release.reason) if health else say("health.release_help")
     choice = st.menu_button(
         say("health.as_release", release=release) if release else traces_text,
         options,
         help=help_text,
-        **widget_options,
+        format_func=(
+            lambda option: (
+                traces_text if option == TRACES else say("health.as_release", release=option)
+            )
+        ),
+        key="kv_release",
     )
     if choice:
         st.query_params.pop(page_state.RELEASE, None)

@@ -54,7 +54,8 @@ def render_page() -> None:
     """
     location = frame("Health")
     apply_print_style()
-    snapshot, chosen_release = open_location.snapshot(location), address_release()
+    snapshot = open_location.snapshot(location)
+    chosen_release = address_release()
     checked_release = "" if is_large(snapshot) else chosen_release
     if is_for_spark(snapshot):
         render_head(snapshot, None, checked_release)

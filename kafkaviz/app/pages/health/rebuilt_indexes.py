@@ -9,7 +9,6 @@ import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
 
 import streamlit as st
 
@@ -108,17 +107,14 @@ def _render_indexes(
         ):
             return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"
-    widget_options: dict[str, Any] = {
-        "on_click": "ignore",
-        "icon": ":material/download:",
-        "key": "kv_rebuilt",
-    }
     download_slot.download_button(
         say("health.download_indexes"),
         lambda: pack(rebuilt_files, partition),
         name,
         "application/gzip",
-        **widget_options,
+        on_click="ignore",
+        icon=":material/download:",
+        key="kv_rebuilt",
     )
     _render_table(compare_files(rebuilt_files, partition))
 
@@ -147,10 +143,8 @@ def _row_html(comparison: IndexFileComparison) -> str:
         if comparison.on_disk_bytes is None
         else f"{units.group(comparison.on_disk_bytes)} B"
     )
-    attribute, text = (
-        "" if comparison.difference else ' class="kv-fnt"',
-        comparison.difference or say("health.same_bytes"),
-    )
+    attribute = "" if comparison.difference else ' class="kv-fnt"'
+    text = comparison.difference or say("health.same_bytes")
     return (
         f'<tr><td class="kv-mono">{elements.escape(comparison.name)}</td><td class="r">'
         f"{on_disk}</td>"

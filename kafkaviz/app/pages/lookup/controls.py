@@ -60,10 +60,8 @@ def render_controls(
         sets: the label of each index, by its word in the address.
         default_version: the release that searches unless another is chosen.
     """
-    kinds, own_version = (
-        TARGETS[:1] if source.is_index_only else TARGETS,
-        cast(str, lookup_cache.equivalent_version(default_version)),
-    )
+    kinds = TARGETS[:1] if source.is_index_only else TARGETS
+    own_version = cast(str, lookup_cache.equivalent_version(default_version))
     target_kind = choice.settle(page_state.BY, kinds, OFFSET)
     name = choice.settle(page_state.SET, sets.keys(), OWN_SET, parse_set)
     version = choice.settle(
@@ -199,10 +197,8 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
 
 def _reset_stale_target(source: LookupSource, target_kind: str, name: str) -> None:
     """Sets an instructive target if there is none, or if the old one was for another index."""
-    previous_subject, subject = (
-        st.session_state.get(page_state.TARGET_SOURCE),
-        f"{name} {target_kind}",
-    )
+    previous_subject = st.session_state.get(page_state.TARGET_SOURCE)
+    subject = f"{name} {target_kind}"
     is_first_run = page_state.TARGET not in st.session_state and not st.query_params.get(
         page_state.TARGET
     )
@@ -232,7 +228,8 @@ def _render_slider(
     source: LookupSource, target_kind: str, *, is_warm: bool, warm_entries: int
 ) -> None:
     """Draws the slider, and buttons for instructive, random and named targets."""
-    span, target = source.span(target_kind), _typed_target(target_kind)
+    span = source.span(target_kind)
+    target = _typed_target(target_kind)
     if span:
         # an offset outside the log has no place on the slider
         if target_kind == TIMESTAMP or target is None or span[0] <= target <= span[1]:
@@ -251,12 +248,14 @@ def _render_slider(
                     args=(target_kind,),
                 )
         _render_warm_targets(source, target_kind, warm_entries)
-        widget_options: dict[str, Any] = {
-            "icon": ":material/casino:",
-            "on_click": _set_random,
-            "args": (span, target_kind),
-        }
-        st.button(say("lookup.surprise"), type="tertiary", key="kv_random", **widget_options)
+        st.button(
+            say("lookup.surprise"),
+            type="tertiary",
+            key="kv_random",
+            icon=":material/casino:",
+            on_click=_set_random,
+            args=(span, target_kind),
+        )
     if target_kind == TIMESTAMP:
         for time_name in TIME_NAMES:
             st.button(
@@ -301,13 +300,13 @@ def _render_warm_targets(source: LookupSource, target_kind: str, warm_entries: i
     labels = {"tail": say("page_cache.at_the_tail"), "behind": say("lookup.behind")}
     for place, target in (("tail", targets.tail), ("behind", targets.behind)):
         if target is not None:
-            widget_options: dict[str, Any] = {
-                "key": f"kv_{place}",
-                "help": say(f"lookup.{place}_about"),
-                "on_click": _set_target,
-                "args": (target, target_kind),
-            }
-            st.button(labels[place], **widget_options)
+            st.button(
+                labels[place],
+                key=f"kv_{place}",
+                help=say(f"lookup.{place}_about"),
+                on_click=_set_target,
+                args=(target, target_kind),
+            )
 
 
 def _warm_entries(source: LookupSource, name: str) -> int:
@@ -362,7 +361,8 @@ def _set_random(span: tuple[int, int], target_kind: str) -> None:
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
     """Makes the key of the clicked index slot the next target."""
-    slot, segment = stepper_component.slot(key), context.searched_segment
+    slot = stepper_component.slot(key)
+    segment = context.searched_segment
     if slot is None or segment is None:
         return
     is_time = target_kind == TIMESTAMP
@@ -388,15 +388,12 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
         "outside", "info", finding, join_sentences([str(error), say("lookup.outside")])
     ):
         for name in sorted(ends, key=lambda end: abs(ends[end] - offset)):
-            widget_options: dict[str, Any] = {
-                "type": "primary" if ends[name] == nearest else "secondary",
-                "key": f"kv_{name}_offset",
-            }
             st.button(
                 say(f"lookup.{name}_offset", offset=units.group(ends[name])),
                 on_click=_set_target,
                 args=(ends[name], OFFSET),
-                **widget_options,
+                type="primary" if ends[name] == nearest else "secondary",
+                key=f"kv_{name}_offset",
             )
 
 

@@ -104,7 +104,8 @@ def _render_lookup(
         location: None for a practice log or typed keys.
     """
     _render_title(source)
-    query, is_projected = controls.render_controls(source, sets, assumed), projector.is_on()
+    query = controls.render_controls(source, sets, assumed)
+    is_projected = projector.is_on()
     sought_target = controls.require_target(source, query.target_kind)
     if sought_target is None:
         return

@@ -39,7 +39,8 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 def render_segment_link(location: PartitionLocation, context: LookupContext) -> None:
     record = cast(ConsumerRecord, context.result.record)
-    offset, position = units.group(record.offset), units.group(record.batch_position)
+    offset = units.group(record.offset)
+    position = units.group(record.batch_position)
     label = say(
         "lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position
     )
@@ -92,9 +93,11 @@ def render_remote_reads(cost: RemoteCost) -> None:
 def _remote_total(cost: RemoteCost) -> str:
     """Returns a sentence about all remote reads, and which times are measured."""
     if cost.measured_ms is not None:
-        key, total_ms = "lookup.remote_objects_total", cost.measured_ms
+        key = "lookup.remote_objects_total"
+        total_ms = cost.measured_ms
     elif not cost.is_tiered:
-        key, total_ms = "lookup.remote_objects_modelled", cost.modelled_ms
+        key = "lookup.remote_objects_modelled"
+        total_ms = cost.modelled_ms
     else:
         key = "lookup.remote_total_mean" if cost.measured_requests else "lookup.remote_total"
         total_ms = cost.modelled_ms
@@ -136,7 +139,8 @@ def render_race(
 def _race(context: LookupContext, warm_bytes: int, key: str) -> tuple[SearchRace, dict[str, Any]]:
     """Returns the race and its payload for the browser, which is empty if the index is empty."""
     first = context.result.searches[0]
-    segment, target = context.find_segment(first.segment), first.slot_search.target
+    segment = context.find_segment(first.segment)
+    target = first.slot_search.target
     race = search_race.race(
         segment, first.kind, target, warm_bytes=warm_bytes, page_bytes=context.page_bytes
     )
@@ -155,7 +159,6 @@ def render_distribution(
     key: str,
 ) -> None:
     """Draws how many targets of this segment take how many probes, pages or headers."""
-    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     quantity = choice.ask(
         st.segmented_control,
         say("lookup.count"),
@@ -163,7 +166,8 @@ def render_distribution(
         COUNTS[0],
         page_state.DISTRIBUTION,
         format_func=_quantity_text,
-        **widget_options,
+        required=True,
+        label_visibility="collapsed",
     )
     own_costs = _costs(source, context, target_kind, search_profile)
     if own_costs is None:
@@ -193,11 +197,9 @@ def _costs(
 ) -> LookupCounts | None:
     """Returns the counts of all targets in the searched segment, None if none was searched."""
     segment = context.searched_segment
-    return (
-        _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
-        if segment
-        else None
-    )
+    if segment:
+        return _segment_costs(source, segment.base_offset, target_kind, search_profile, context)
+    return None
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=SOURCE_HASH_FUNCS)
@@ -208,7 +210,8 @@ def _segment_costs(
     search_profile: SearchProfile,
     _context: LookupContext,
 ) -> LookupCounts | None:
-    segment, batches = _context.find_segment(base_offset), _context.batches(base_offset)
+    segment = _context.find_segment(base_offset)
+    batches = _context.batches(base_offset)
     count_lookups = (
         lookup_cost.timestamp_lookup_counts
         if target_kind == TIMESTAMP
@@ -232,11 +235,9 @@ def _count(context: LookupContext, quantity: str) -> int:
         slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], context.page_bytes)
         for probe in first.slot_search.probes
     )
-    return (
-        len(first.slot_search.probes)
-        if quantity == PROBES
-        else len({page for pages in probe_pages for page in pages})
-    )
+    if quantity == PROBES:
+        return len(first.slot_search.probes)
+    return len({page for pages in probe_pages for page in pages})
 
 
 def _quantity_text(quantity: str) -> str:
@@ -265,7 +266,8 @@ def render_why_offset(
 
 def _phase_text(phase: str, cost: RemoteCost | None) -> str:
     """Returns the phase of a step, with a note if the file it reads is remote."""
-    text, suffix = say(f"lookup.phase_{phase}"), PHASE_SUFFIXES.get(phase)
+    text = say(f"lookup.phase_{phase}")
+    suffix = PHASE_SUFFIXES.get(phase)
     is_remote = bool(cost and suffix and any(read.file.endswith(suffix) for read in cost.reads))
     return say("cli_lookup.remote_segment", why=text) if is_remote else text
 
@@ -291,16 +293,13 @@ def render_steps(
             if context.result.choices:
                 remote = {"remote": remote_reads.as_object(cost)} if cost else {}
                 data = lambda: json.dumps(as_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click
-                widget_options: dict[str, Any] = {
-                    "on_click": "ignore",
-                    "type": "tertiary",
-                    "icon": ":material/download:",
-                }
                 st.download_button(
                     say("lookup.lookup_json"),
                     data,
                     "lookup.json",
                     "application/json",
                     key="kv_lookup_json",
-                    **widget_options,
+                    on_click="ignore",
+                    type="tertiary",
+                    icon=":material/download:",
                 )

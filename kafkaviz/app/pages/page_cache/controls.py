@@ -5,7 +5,6 @@ The keys of the dictionaries below are the words of each choice in the address.
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -34,7 +33,8 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 
-MB, KIB = 1_000_000, 1024
+MB = 1_000_000
+KIB = 1024
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
 DEFAULT_COLD = next(name for name, size in COLD.items() if size == COLD_AFTER_BYTES)
 GROW = {
@@ -63,7 +63,8 @@ ENTRY_SIZE = {
     f"{kind.capitalize()} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind]
     for kind in (OFFSET, TIME)
 }
-DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
+DEFAULT_SEED = 6432
+LARGEST_SEED = 999_999
 PRACTICE = "A practice log"
 
 
@@ -75,7 +76,8 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
     """
     is_practice = _chosen_index(location) == PRACTICE
     with st.container(key="kv_set"):
-        first, second = st.columns(3, gap=28), st.columns(3, gap=28)
+        first = st.columns(3, gap=28)
+        second = st.columns(3, gap=28)
         cold = _render_slider(
             first[0],
             "cold",
@@ -110,11 +112,9 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
         )
     key, _, clock = _open_index(location, index_name)
     if clock is not None:
-        entries, gap, entry_bytes = (
-            len(clock),
-            max(1, int(clock[-1]) // len(clock)) if len(clock) else 1,
-            8,
-        )
+        entries = len(clock)
+        gap = max(1, int(clock[-1]) // len(clock)) if len(clock) else 1
+        entry_bytes = 8
         text = say(
             "page_cache.real", name=index_name, entries=units.group(entries), gap=units.group(gap)
         )
@@ -169,7 +169,8 @@ def _chosen_index(location: Location) -> str:
 def _render_more(location: Location) -> tuple:
     names = _index_names(location)
     with st.expander(say("page_cache.more")):
-        first, second = st.columns(3, gap=28), st.columns(3, gap=28)
+        first = st.columns(3, gap=28)
+        second = st.columns(3, gap=28)
         read_around_bytes = _render_slider(
             first[0],
             "around",
@@ -196,7 +197,6 @@ def _render_more(location: Location) -> tuple:
             page_state.ENTRY_SIZE,
             format_func=_index_kind_text,
         )
-        widget_options: dict[str, Any] = {"help": say("page_cache.index_about")}
         index_name = choice.ask(
             second[1].selectbox,
             say("page_cache.index"),
@@ -204,7 +204,7 @@ def _render_more(location: Location) -> tuple:
             PRACTICE,
             page_state.INDEX,
             format_func=_index_text,
-            **widget_options,
+            help=say("page_cache.index_about"),
         )
         seeds = (0, LARGEST_SEED, DEFAULT_SEED)
         seed = second[2].number_input(
@@ -299,7 +299,8 @@ def read_index(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
     value before it.
     """
     entries = segment.offset_index
-    offsets, positions = entries["offset"].astype(np.int64), entries["position"].astype(np.int64)
+    offsets = entries["offset"].astype(np.int64)
+    positions = entries["position"].astype(np.int64)
     largest_before = (
         np.maximum.accumulate(np.concatenate([[-1], offsets[:-1]])) if len(offsets) else offsets
     )
@@ -319,11 +320,9 @@ def _pages_text(name: str) -> str:
 
 
 def _lookup_interval_text(name: str) -> str:
-    return (
-        say("page_cache.each_append")
-        if LOOKUP_INTERVALS[name] == 1
-        else say("page_cache.n_appends", n=LOOKUP_INTERVALS[name])
-    )
+    if LOOKUP_INTERVALS[name] == 1:
+        return say("page_cache.each_append")
+    return say("page_cache.n_appends", n=LOOKUP_INTERVALS[name])
 
 
 def _lag_text(name: str) -> str:

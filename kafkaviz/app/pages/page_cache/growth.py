@@ -93,14 +93,16 @@ def _faults_csv(replay: Replay) -> str:
 
 def render_turnovers(settings: ReplaySettings) -> None:
     """Draws the faults per new page by turnover for both searches, and the closed form."""
-    growth, share = _lengthen(settings.growth), settings.readers.laggard_share
+    growth = _lengthen(settings.growth)
+    share = settings.readers.laggard_share
     key = "page_cache.bars_laggards" if share else "page_cache.bars"
-    span = {
-        "first": units.group(growth.counted_from),
-        "last": units.group(growth.entries),
-        "gap": units.group(growth.gap_bytes),
-    }
-    below = say(key, share=f"{100 * share:g}", **span)
+    below = say(
+        key,
+        share=f"{100 * share:g}",
+        first=units.group(growth.counted_from),
+        last=units.group(growth.entries),
+        gap=units.group(growth.gap_bytes),
+    )
     with st.container(key="kv_fig_bars"):
         view = fault_bars.view(_turnover_bars(settings), settings.memory.cold_after_bytes, below)
         charts.render_titled(("bars", settings), fault_bars.figure, view, "kv_bars")
@@ -250,12 +252,10 @@ def fault_rate_values(rows: Iterable[ReaderFaultRates]) -> list[tuple[float | st
 
 
 def _rate_text(faults: float | None) -> str:
-    return (
-        units.MISSING
-        if faults is None
-        else "0"
-        if not faults
-        else f"{faults:.2f}"
-        if faults < 10
-        else units.group(round(faults))
-    )
+    if faults is None:
+        return units.MISSING
+    if not faults:
+        return "0"
+    if faults < 10:
+        return f"{faults:.2f}"
+    return units.group(round(faults))

@@ -1,7 +1,5 @@
 """Other searches and layouts of an index: the cost of each in probes and pages."""
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -15,7 +13,8 @@ from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import say
 from kafkaviz.simulate.lessons import index_keys
 
-KEY_COUNT, TARGET_COUNT = 200_000, 4000
+KEY_COUNT = 200_000
+TARGET_COUNT = 4000
 OPEN_INDEX = "Open index"
 PATTERNS = tuple(index_keys.WORKLOADS)
 PATTERN_KEYS = {
@@ -44,7 +43,6 @@ def render_layouts(location: Location) -> None:
     with index_column:
         key, offsets = render_index_choice(location)
     patterns = [*PATTERNS, *([OPEN_INDEX] if offsets is not None and len(offsets) else [])]
-    widget_options: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
     pattern = choice.ask(
         pattern_column.segmented_control,
         say("page_cache.keys"),
@@ -52,7 +50,8 @@ def render_layouts(location: Location) -> None:
         patterns[0],
         page_state.PATTERN,
         format_func=_pattern_text,
-        **widget_options,
+        required=True,
+        label_visibility="collapsed",
     )
     st.space(12)
     keys = offsets if pattern == OPEN_INDEX else None

@@ -16,7 +16,11 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.messages import say
 
 # the tabs, by their word in the address, and the message keys of their labels
-ANSWER, GROWTH, ENTRIES, LAYOUTS, EXPERTS = "Answer", "Growth", "Entries", "Layouts", "Experts"
+ANSWER = "Answer"
+GROWTH = "Growth"
+ENTRIES = "Entries"
+LAYOUTS = "Layouts"
+EXPERTS = "Experts"
 PARTS = {
     ANSWER: "common.tab_answer",
     GROWTH: "page_cache.tab_growth",

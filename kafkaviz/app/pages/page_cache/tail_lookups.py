@@ -17,7 +17,9 @@ from kafkaviz.figures.page_cache import tail_growth as tail_growth_figure
 from kafkaviz.figures.page_cache import tail_pages
 from kafkaviz.messages import language, say, say_count
 
-FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
+FIRST_N = 6145
+LAST_N = 7168
+DEFAULT_N = 6901
 PROBE_COLUMNS = ("search", "probe", "slot", "page")
 SIZE_HEADS = (
     "pages",

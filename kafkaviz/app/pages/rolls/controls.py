@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -20,7 +20,9 @@ from kafkaviz.simulate.producers.traffic import MAX_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
 from kafkaviz.units import size
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
 AS_IT_IS = "as it is"
 SPEEDS = {
     AS_IT_IS: 1.0,
@@ -78,11 +80,9 @@ JITTER_SETTING = "segment.jitter.ms"
 
 
 def option_text(option: str) -> str:
-    return (
-        say(f"rolls.option_{OPTION_KEYS[option]}")
-        if option in OPTION_KEYS
-        else workloads.display_title(option)
-    )
+    if option in OPTION_KEYS:
+        return say(f"rolls.option_{OPTION_KEYS[option]}")
+    return workloads.display_title(option)
 
 
 def scale_workload(workload: Workload, speed: str, batch: str) -> Workload:
@@ -158,18 +158,15 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
 def _choose_workload() -> str:
     st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
     names = [*workloads.by_title(), workloads.OWN_TITLE]
-    widget_options: dict[str, Any] = {
-        "format_func": workloads.display_title,
-        "label_visibility": "collapsed",
-        "on_change": _reset_settings,
-    }
     return choice.ask(
         st.selectbox,
         say("workloads.workload"),
         names,
         workloads.start_workload().title,
         page_state.WORKLOAD,
-        **widget_options,
+        format_func=workloads.display_title,
+        label_visibility="collapsed",
+        on_change=_reset_settings,
     )
 
 
@@ -209,13 +206,12 @@ def _edit_own_workload() -> Workload | None:
     if page_state.ROLLS_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.ROLLS_WORKLOAD_TEXT] = workloads.own_text()
     with st.expander(say("workloads.own_toml"), expanded=True):
-        widget_options: dict[str, Any] = {
-            "height": 260,
-            "label_visibility": "collapsed",
-            "on_change": _reset_settings,
-        }
         text = st.text_area(
-            say("workloads.workload"), key=page_state.ROLLS_WORKLOAD_TEXT, **widget_options
+            say("workloads.workload"),
+            key=page_state.ROLLS_WORKLOAD_TEXT,
+            height=260,
+            label_visibility="collapsed",
+            on_change=_reset_settings,
         )
         st.html(f'<p class="kv-sm kv-fnt">{say("workloads.own_below")}</p>')
     try:

@@ -1,7 +1,5 @@
 """The Rolls page: each roll of a simulated log or a topic-partition, and its cause."""
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -33,7 +31,8 @@ CHOICES = (
     page_state.STORY,
 )
 SIMULATED = "Simulated"  # a value of page_state.ROLLS_SUBJECT
-OTHER_PARTITIONS, NAME_CHARACTERS = 2, 22
+OTHER_PARTITIONS = 2
+NAME_CHARACTERS = 22
 
 
 @in_turn
@@ -84,11 +83,12 @@ def _render_partition(location: Location) -> None:
         with elements.state(
             "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)
         ):
-            look: dict[str, Any] = {
-                "icon": ":material/ecg_heart:",
-                "query_params": page_state.address(location.directory),
-            }
-            st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
+            st.page_link(
+                "pages/health.py",
+                label=say("common.show_wrong"),
+                icon=":material/ecg_heart:",
+                query_params=page_state.address(location.directory),
+            )
         return
     disk_rolls.render_settings(log_rolls, len(location.partition.live))
     if not log_rolls.history.segments:
@@ -122,15 +122,15 @@ def _render_head(location: Location) -> str:
     current = _current_label(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = st.container(width="stretch")
-        widget_options: dict[str, Any] = {
-            "default": current,
-            "required": True,
-            "label_visibility": "collapsed",
-            "key": f"kv_rolls_of_{current}",
-        }
         label = (
             st.segmented_control(
-                say("rolls.of"), list(labels), format_func=_label_text, **widget_options
+                say("rolls.of"),
+                list(labels),
+                format_func=_label_text,
+                default=current,
+                required=True,
+                label_visibility="collapsed",
+                key=f"kv_rolls_of_{current}",
             )
             or current
         )
@@ -168,11 +168,9 @@ def _current_label(labels: list[str]) -> str:
     label = st.query_params.get(page_state.ROLLS_SUBJECT)
     if label == SIMULATED or len(labels) == 1:
         return labels[0]
-    return (
-        labels[1]
-        if label in labels or st.session_state.get(page_state.ROLLS_ON_DISK)
-        else labels[0]
-    )
+    if label in labels or st.session_state.get(page_state.ROLLS_ON_DISK):
+        return labels[1]
+    return labels[0]
 
 
 def _source_names(location: Location) -> list[str]:

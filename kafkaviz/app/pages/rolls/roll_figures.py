@@ -1,6 +1,6 @@
 """The figures of a log, simulated or on disk: timeline, rolls, limits, and growth by append."""
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -78,13 +78,15 @@ def _pages(count: int) -> dict[str, int]:
 def _render_pager(names: list[str]) -> None:
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
-        widget_options: dict[str, Any] = {
-            "label_visibility": "collapsed",
-            "width": 420,
-            "on_change": choice.count_move,
-            "format_func": _rows_text,
-        }
-        st.select_slider(say("common.segments"), names, key=page_state.ROLLS_ROWS, **widget_options)
+        st.select_slider(
+            say("common.segments"),
+            names,
+            key=page_state.ROLLS_ROWS,
+            label_visibility="collapsed",
+            width=420,
+            on_change=choice.count_move,
+            format_func=_rows_text,
+        )
 
 
 def _rows_text(name: str) -> str:
@@ -175,18 +177,15 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
     names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         elements.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
-        widget_options: dict[str, Any] = {
-            "required": True,
-            "label_visibility": "collapsed",
-            "format_func": lambda story_name: say(f"rolls.story_{STORY_KEYS[story_name]}"),
-        }
         name = choice.ask(
             st.segmented_control,
             say("rolls.story"),
             names,
             names[0],
             page_state.STORY,
-            **widget_options,
+            required=True,
+            label_visibility="collapsed",
+            format_func=lambda story_name: say(f"rolls.story_{STORY_KEYS[story_name]}"),
         )
     below = say(f"rolls.story_{STORY_KEYS[name]}_below", n=STORY_APPENDS)
     st.html(
@@ -202,10 +201,8 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
     growth_component(charts.view(payload_key, lambda: growth_figure.browser_payload(view)))
     st.space(16)
     with st.expander(say("rolls.every_step")):
-        heads, rows = (
-            [say(f"rolls.head_{column}") for column in STEP_COLUMNS],
-            growth_figure.rows(view),
-        )
+        heads = [say(f"rolls.head_{column}") for column in STEP_COLUMNS]
+        rows = growth_figure.rows(view)
         table(heads, rows, "rwrrr")
         download(
             say("rolls.every_step_csv"),

@@ -1,7 +1,7 @@
 """Notes on a simulated log, its comparison with another run, and its download."""
 
 import io
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -57,11 +57,16 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
             say("rolls.toy_size_below", version=workload.kafka_version),
         )
     if run.is_cut:
-        counts = {
-            "batches": units.group(len(run.appended_batches)),
-            "segments": units.group(len(run.history.segments)),
-        }
-        _render_note("cut", "info", say("rolls.cut", **counts), say("rolls.cut_below"))
+        _render_note(
+            "cut",
+            "info",
+            say(
+                "rolls.cut",
+                batches=units.group(len(run.appended_batches)),
+                segments=units.group(len(run.history.segments)),
+            ),
+            say("rolls.cut_below"),
+        )
 
 
 def _render_note(name: str, mark: str, finding: str, reason: str) -> None:
@@ -99,7 +104,8 @@ def render_comparison(workload: Workload, config: LogConfig, history: RollHistor
 
 def _previous_run(current: RunSummary) -> RunSummary | None:
     """Returns the run to compare with, and stores this one for the next comparison."""
-    last, st.session_state[page_state.RUN] = st.session_state.get(page_state.RUN), current
+    last = st.session_state.get(page_state.RUN)
+    st.session_state[page_state.RUN] = current
     if last not in (None, current) and not st.session_state.get(page_state.KEEPS_PREVIOUS_RUN):
         st.session_state[page_state.PREVIOUS_RUN] = last
     return st.session_state.get(page_state.PREVIOUS_RUN)
@@ -144,10 +150,8 @@ def _setting_text(text: str) -> str:
 
 
 def _pin() -> None:
-    st.session_state[page_state.PREVIOUS_RUN], st.session_state[page_state.KEEPS_PREVIOUS_RUN] = (
-        st.session_state.get(page_state.RUN),
-        True,
-    )
+    st.session_state[page_state.PREVIOUS_RUN] = st.session_state.get(page_state.RUN)
+    st.session_state[page_state.KEEPS_PREVIOUS_RUN] = True
 
 
 def _unpin() -> None:
@@ -159,24 +163,24 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
     size_bytes = run.history.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
         if run.error or run.is_cut or size_bytes > MAX_ARCHIVE_BYTES:
-            text_key = (
-                "rolls.take_refused"
-                if run.error
-                else "rolls.take_cut"
-                if run.is_cut
-                else "rolls.take_large"
-            )
+            if run.error:
+                text_key = "rolls.take_refused"
+            elif run.is_cut:
+                text_key = "rolls.take_cut"
+            else:
+                text_key = "rolls.take_large"
             st.html(f'<p class="kv-sm kv-fnt">{say(text_key, size=units.size(size_bytes))}</p>')
             return
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - made when it is asked for
-        widget_options: dict[str, Any] = {
-            "on_click": "ignore",
-            "icon": ":material/download:",
-            "key": "kv_archive",
-        }
         st.download_button(
-            say("rolls.take_archive"), build_archive, name, "application/gzip", **widget_options
+            say("rolls.take_archive"),
+            build_archive,
+            name,
+            "application/gzip",
+            on_click="ignore",
+            icon=":material/download:",
+            key="kv_archive",
         )
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = upload.save(io.BytesIO(build_archive()), name)

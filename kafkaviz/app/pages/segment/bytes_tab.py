@@ -77,11 +77,9 @@ def opening_byte(segment_key: str) -> tuple[str, int] | None:
 
 def _address_byte() -> int | None:
     digits = st.query_params.get(page_state.BYTE, "")
-    return (
-        int(digits)
-        if digits.isascii() and digits.isdigit() and len(digits) <= BYTE_DIGITS
-        else None
-    )
+    if digits.isascii() and digits.isdigit() and len(digits) <= BYTE_DIGITS:
+        return int(digits)
+    return None
 
 
 def _render_file_choice(

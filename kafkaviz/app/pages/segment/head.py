@@ -5,7 +5,7 @@ The pin is the batch, with its index slots, that the whole page is about.
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -42,16 +42,13 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
         )
         if len(anatomy.batches):
             choice.adopt(page_state.SHADE, {shade: shade for shade in segment_shade.SHADES})
-            widget_options: dict[str, Any] = {
-                "label_visibility": "collapsed",
-                "format_func": lambda shade: say(f"segment.shade_{shade}"),
-            }
             st.segmented_control(
                 say("segment.shade"),
                 segment_shade.SHADES,
                 key=page_state.SHADE,
                 required=True,
-                **widget_options,
+                label_visibility="collapsed",
+                format_func=lambda shade: say(f"segment.shade_{shade}"),
             )
         if (
             "Lookup" in pages()
@@ -104,9 +101,9 @@ def current_pin(anatomy: Anatomy) -> PinnedRow:
 def _find_target(anatomy: Anatomy, offset: str) -> Selection:
     """Returns the batch with this offset, else with the byte of the address, else an example."""
     byte = None if offset else bytes_tab.opening_byte(segment_cache.key(anatomy.segment))
-    return (
-        selection.select_byte(anatomy, *byte) if byte else selection.select_offset(anatomy, offset)
-    )
+    if byte:
+        return selection.select_byte(anatomy, *byte)
+    return selection.select_offset(anatomy, offset)
 
 
 def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
@@ -128,11 +125,9 @@ def _centre_row(anatomy: Anatomy, slice_request: dict) -> int | None:
     """Returns the row in the middle of the requested slice, None for the pin."""
     if "row" in slice_request:
         return int(slice_request["row"])
-    return (
-        selection.row_at_byte(anatomy, int(slice_request["position"]))
-        if "position" in slice_request
-        else None
-    )
+    if "position" in slice_request:
+        return selection.row_at_byte(anatomy, int(slice_request["position"]))
+    return None
 
 
 def columns() -> Sequence[DeltaGenerator]:

@@ -106,11 +106,12 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
         st.container(gap=0),
     ):
         for segment in _nearest(candidates, page_state.number(address_text)):
-            values = {
-                "size": units.size(segment.log.size_bytes),
-                "state": say(f"common.kind_{segment.state}"),
-            }
-            label = say("segment.offered", name=f"`{segment.name}`", **values)
+            label = say(
+                "segment.offered",
+                name=f"`{segment.name}`",
+                size=units.size(segment.log.size_bytes),
+                state=say(f"common.kind_{segment.state}"),
+            )
             if st.button(
                 label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{segment.name}"
             ):

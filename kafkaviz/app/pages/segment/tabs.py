@@ -19,7 +19,10 @@ from kafkaviz.figures.text import segment_text
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, say_count
 
-BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # their words in the address
+# their words in the address
+BATCHES = "Batches"
+INDEX = "Index"
+TIMES = "Time index"
 
 
 def tab_names() -> dict[str, str]:

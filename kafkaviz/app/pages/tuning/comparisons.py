@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -58,7 +58,8 @@ def render_comparison(context: TuningContext) -> None:
 
     If both are equal, it compares the existing index with one built batch by batch.
     """
-    current, alternative = context.today, context.alternative
+    current = context.today
+    alternative = context.alternative
     is_same = current is alternative or current.interval_bytes == alternative.interval_bytes
     names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
     elements.heading(
@@ -103,7 +104,8 @@ def render_comparison(context: TuningContext) -> None:
 
 
 def _rows(context: TuningContext, alternative: IntervalCost) -> list[before_after.ComparisonRow]:
-    current, measurement = context.today, context.case.measurement
+    current = context.today
+    measurement = context.case.measurement
     time_entries = current.time_entries, alternative.time_entries
     ends = tuple(
         tuning.limits_at(measurement, context.config, interval.interval_bytes).binding
@@ -136,14 +138,15 @@ def _render_downloads(context: TuningContext, rows: Sequence[before_after.Compar
             is_tiered=context.is_tiered,
         )
         name = f"tuning-{context.label.replace(' ', '-')}.json"
-        widget_options: dict[str, Any] = {
-            "on_click": "ignore",
-            "type": "tertiary",
-            "icon": ":material/download:",
-            "key": "kv_tuning_json",
-        }
         st.download_button(
-            say("tuning.json"), build_json, name, "application/json", **widget_options
+            say("tuning.json"),
+            build_json,
+            name,
+            "application/json",
+            on_click="ignore",
+            type="tertiary",
+            icon=":material/download:",
+            key="kv_tuning_json",
         )
 
 
@@ -381,7 +384,8 @@ def compare_writers(
     results = []
     for name, append_bytes in WRITERS.items():
         row = sweep.sweep(segments, (interval_bytes,), append_bytes=append_bytes)[0]
-        mean, skipped = float(row["headers_mean"]), float(row["skipped_bytes_mean"])
+        mean = float(row["headers_mean"])
+        skipped = float(row["skipped_bytes_mean"])
         results.append(
             IndexWriter(
                 name=name,
@@ -411,7 +415,8 @@ def render_remote_reads(context: TuningContext) -> None:
         say("tuning.tiered"), "" if context.case.today.is_tiered else say("tuning.tiered_if")
     )
     st.space(8)
-    current, alternative = context.today, context.alternative
+    current = context.today
+    alternative = context.alternative
     today = context.case.today
     remote_costs = tuning.tiered_cost(current, alternative, today)
     names = [units.size(interval.interval_bytes) for interval in (current, alternative)]

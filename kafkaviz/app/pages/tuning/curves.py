@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -37,7 +37,9 @@ from kafkaviz.figures.tuning import (
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
 INDEX_SIZE = "segment.index.bytes"
 SETTINGS = {  # the values that each slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
@@ -184,7 +186,8 @@ def _curve_view(context: TuningContext) -> tuning_curve.TuningCurveView:
 
 
 def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
-    measurement, interval_costs = context.case.measurement, context.answer.interval_costs
+    measurement = context.case.measurement
+    interval_costs = context.answer.interval_costs
     return tuning_curve.view(
         interval_costs,
         context.today,
@@ -197,14 +200,14 @@ def _view(context: TuningContext) -> tuning_curve.TuningCurveView:
 
 
 def _render_selectable(figure, key: str, alt: str) -> None:
-    widget_options: dict[str, Any] = {
-        "theme": None,
-        "config": {"displayModeBar": False},
-        "key": key,
-        "alt": alt,
-    }
     st.plotly_chart(
-        figure, on_select=lambda: _consider_clicked(key), selection_mode="points", **widget_options
+        figure,
+        on_select=lambda: _consider_clicked(key),
+        selection_mode="points",
+        theme=None,
+        config={"displayModeBar": False},
+        key=key,
+        alt=alt,
     )
 
 
@@ -447,7 +450,8 @@ def render_assumptions(context: TuningContext) -> None:
     _render_figure(figure_key, tornado.figure, view, tornado.caption(), "tornado")
     st.space(12)
     with st.expander(say("common.as_table")):
-        heads, rows = tornado.column_titles(), tornado.rows(view)
+        heads = tornado.column_titles()
+        rows = tornado.rows(view)
         table(heads, rows, "lrrrrll")
         download(
             say("common.csv"),

@@ -54,9 +54,13 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
 # the tabs, by their word in the address, and the message keys of their labels
-ANSWER, COMPARISON, INTERVALS = "Answer", "Comparison", "Intervals"
+ANSWER = "Answer"
+COMPARISON = "Comparison"
+INTERVALS = "Intervals"
 INDEX_SIZE = "IndexSize"
-SETTINGS, WRITERS, EXPERTS = "Settings", "Writers", "Experts"
+SETTINGS = "Settings"
+WRITERS = "Writers"
+EXPERTS = "Experts"
 PARTS = {
     ANSWER: "common.tab_answer",
     COMPARISON: "tuning.tab_comparison",
@@ -136,11 +140,10 @@ def _lead(context: TuningContext) -> str:
     sizes = [
         segment_sizes["size_bytes"] for segment_sizes in measurement.sizes if len(segment_sizes)
     ]
-    smallest, largest = (
-        min(int(segment_sizes.min()) for segment_sizes in sizes),
-        max(int(segment_sizes.max()) for segment_sizes in sizes),
-    )
-    low, high = units.group(smallest), f"{units.group(largest)} B"
+    smallest = min(int(segment_sizes.min()) for segment_sizes in sizes)
+    largest = max(int(segment_sizes.max()) for segment_sizes in sizes)
+    low = units.group(smallest)
+    high = f"{units.group(largest)} B"
     bytes_text = high if smallest == largest else say("curves.between", low=low, high=high)
     return say(
         "tuning.lead",
@@ -200,7 +203,8 @@ def render_verdict(context: TuningContext) -> None:
 
 
 def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
-    current, alternative = context.today, context.alternative
+    current = context.today
+    alternative = context.alternative
     today_text = say("tuning.is_today", value=units.group(current.interval_bytes))
     rows = [(today_text, *_cost_cells(current))]
     if alternative is not current:
@@ -250,10 +254,8 @@ def render_reasons(context: TuningContext) -> None:
 
 def render_topics(context: TuningContext) -> None:
     """Draws the recommendation for each topic, the densest index first, and a way to open one."""
-    recommendations, cases = (
-        context.answer.recommendations,
-        sorted(context.source.cases, key=lambda case: -case.index_share),
-    )
+    recommendations = context.answer.recommendations
+    cases = sorted(context.source.cases, key=lambda case: -case.index_share)
     changing = sum(
         recommendation is not None and recommendation.verdict == tuning.TuningVerdict.CHANGE
         for recommendation in recommendations.values()
@@ -283,18 +285,15 @@ def render_topics(context: TuningContext) -> None:
         names = {_first_partition(broker, case.name): case.name for case in cases if broker}
         names.pop("", None)
         text = say("tuning.open_topic")
-        widget_options: dict[str, Any] = {
-            "label_visibility": "collapsed",
-            "index": None,
-            "placeholder": text,
-            "width": 260,
-            "key": "kv_topic_open",
-        }
         directory = st.selectbox(
             text,
             list(names),
             format_func=lambda name: units.escape_controls(names.get(name, name)),
-            **widget_options,
+            label_visibility="collapsed",
+            index=None,
+            placeholder=text,
+            width=260,
+            key="kv_topic_open",
         )
         if directory:
             go_to(context.location, directory)
@@ -312,11 +311,9 @@ def render_topics(context: TuningContext) -> None:
 def _gain_text(gaining_count: int, count: int) -> str:
     if not gaining_count:
         return say("tuning.none_gains")
-    return (
-        say("tuning.one_gains")
-        if count == 1
-        else say("tuning.some_gain", n=gaining_count, count=count)
-    )
+    if count == 1:
+        return say("tuning.one_gains")
+    return say("tuning.some_gain", n=gaining_count, count=count)
 
 
 def _topic_row_html(
@@ -328,10 +325,8 @@ def _topic_row_html(
             f'<tr><td>{name}</td><td class="r">0 B</td>{"<td class=r>–</td>" * 5}<td '
             f'class="kv-fnt">{say("tuning.no_batch")}</td></tr>'
         )
-    row, is_kept = (
-        recommendation.current_cost.row,
-        recommendation.verdict == tuning.TuningVerdict.KEEP,
-    )
+    row = recommendation.current_cost.row
+    is_kept = recommendation.verdict == tuning.TuningVerdict.KEEP
     kept_text = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
     answer_html = kept_text if is_kept else f"<b>{units.group(recommendation.value)}</b>"
     return (

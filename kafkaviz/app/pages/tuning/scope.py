@@ -4,7 +4,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -23,7 +23,9 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.messages import say
 
 # values of page_state.TUNING_SUBJECT
-BROKER, WORKLOAD, ALL_OF = page_state.WHOLE_BROKER, "Workload", "all of "
+BROKER = page_state.WHOLE_BROKER
+WORKLOAD = "Workload"
+ALL_OF = "all of "
 AS_FOUND = "as the directory tells"
 # Releases that differ in how they search, scan or answer. versions.SELECTABLE_RELEASES are the
 # releases whose start-up differs.
@@ -141,18 +143,15 @@ def render_choice(tuning_scope: Scope) -> None:
         st.html(
             f'<div class="kv-lab">{say(f"tuning.of_{tuning_scope.kind}")}</div>', width="content"
         )
-        widget_options: dict[str, Any] = {
-            "default": middle,
-            "required": True,
-            "label_visibility": "collapsed",
-            "key": f"kv_tune_of_{tuning_scope.label}",
-        }
         label = labels.get(
             st.segmented_control(
                 say("tuning.tuned"),
                 list(labels),
                 format_func=lambda option: elements.escape_markdown(option_text(option)),
-                **widget_options,
+                default=middle,
+                required=True,
+                label_visibility="collapsed",
+                key=f"kv_tune_of_{tuning_scope.label}",
             )
             or middle,
             tuning_scope.label,
@@ -191,19 +190,16 @@ def choose_workload() -> str:
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
-            widget_options: dict[str, Any] = {
-                "format_func": workloads.display_title,
-                "on_change": _forget_considered,
-                "label_visibility": "collapsed",
-                "width": 320,
-            }
             name = choice.ask(
                 st.selectbox,
                 say("workloads.workload"),
                 names,
                 names[0],
                 page_state.WORKLOAD,
-                **widget_options,
+                format_func=workloads.display_title,
+                on_change=_forget_considered,
+                label_visibility="collapsed",
+                width=320,
             )
             story = (
                 say("workloads.own_below")
@@ -220,12 +216,13 @@ def _render_own_text() -> None:
     """Draws the field for the reader's own workload. It starts with a valid example."""
     if page_state.TUNING_WORKLOAD_TEXT not in st.session_state:
         st.session_state[page_state.TUNING_WORKLOAD_TEXT] = workloads.own_text()
-    widget_options: dict[str, Any] = {
-        "height": 220,
-        "label_visibility": "collapsed",
-        "on_change": _forget_considered,
-    }
-    st.text_area(say("workloads.own_toml"), key=page_state.TUNING_WORKLOAD_TEXT, **widget_options)
+    st.text_area(
+        say("workloads.own_toml"),
+        key=page_state.TUNING_WORKLOAD_TEXT,
+        height=220,
+        label_visibility="collapsed",
+        on_change=_forget_considered,
+    )
 
 
 def _forget_considered() -> None:
@@ -349,7 +346,8 @@ def _render_progress(job: MeasureJob) -> None:
     if job.is_over:
         st.rerun()
     progress = job.progress()
-    done, total = progress.done_bytes, progress.total_bytes
+    done = progress.done_bytes
+    total = progress.total_bytes
     text = (
         say("tuning.measured", done=units.size(done), total=units.size(total))
         if total
@@ -392,8 +390,9 @@ def _render_fault(job: MeasureJob, location: Location) -> None:
         say("tuning.cannot"),
         error_text.describe_sentence(cast(Exception, job.error)),
     ):
-        widget_options: dict[str, Any] = {
-            "icon": ":material/ecg_heart:",
-            "query_params": page_state.address(location.directory),
-        }
-        st.page_link("pages/health.py", label=say("common.show_wrong"), **widget_options)
+        st.page_link(
+            "pages/health.py",
+            label=say("common.show_wrong"),
+            icon=":material/ecg_heart:",
+            query_params=page_state.address(location.directory),
+        )

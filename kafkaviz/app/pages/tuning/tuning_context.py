@@ -24,7 +24,9 @@ from kafkaviz.simulate.config import LogConfig
 
 CACHE_ENTRIES = 24
 # the choices of each control, by their words in the address
-ANY, CALIBRATED, UNCOUNTED = "any", "calibrated", "not counted"
+ANY = "any"
+CALIBRATED = "calibrated"
+UNCOUNTED = "not counted"
 WARM = " warm"
 P99_US = {
     "10 µs warm": 10.0,
@@ -133,7 +135,8 @@ def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> Tuning
     """Returns the context for the budgets in the controls, which are drawn elsewhere."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
     p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)
-    fetches, is_tiered = chosen[page_state.FETCHES], chosen[page_state.TIERED]
+    fetches = chosen[page_state.FETCHES]
+    is_tiered = chosen[page_state.TIERED]
     budgets = Budgets(
         P99_US[p99],
         chosen[page_state.COLD_P99],
@@ -160,27 +163,22 @@ def subject_text(context: TuningContext) -> str:
     """Returns the name of the scope for use in a sentence."""
     if context.kind == "workload":
         return say("tuning.the_workload", name=workloads.display_title(context.name))
-    return (
-        say("tuning.whole_broker")
-        if context.kind == "broker"
-        else option_text(units.escape_controls(context.label))
-    )
+    if context.kind == "broker":
+        return say("tuning.whole_broker")
+    return option_text(units.escape_controls(context.label))
 
 
 def render_p99() -> None:
     with st.container(width=124, gap=4):
         st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
-        widget_options: dict[str, Any] = {
-            "format_func": _option_text,
-            "label_visibility": "collapsed",
-        }
         choice.ask(
             st.selectbox,
             say("tuning.p99_may_take"),
             P99_US,
             DEFAULT_P99,
             page_state.P99,
-            **widget_options,
+            format_func=_option_text,
+            label_visibility="collapsed",
         )
 
 
@@ -260,14 +258,15 @@ def _option_text(option: str) -> str:
         return say(f"tuning.option_{OPTION_KEYS[option]}")
     if option.isdigit():
         return units.group(int(option))
-    return (
-        say("tuning.option_warm", us=option.removesuffix(WARM)) if option.endswith(WARM) else option
-    )
+    if option.endswith(WARM):
+        return say("tuning.option_warm", us=option.removesuffix(WARM))
+    return option
 
 
 def _storages() -> list[str]:
     """Returns the storages to price cold reads with, the calibration of this machine first."""
-    measurements, default = _last_calibration(), cost_model.DEFAULT_STORAGE
+    measurements = _last_calibration()
+    default = cost_model.DEFAULT_STORAGE
     return [
         *([CALIBRATED] if measurements and measurements.get("random_read_us") else []),
         default,
