@@ -251,7 +251,7 @@ def test_the_names_of_the_server_reach_it(server, capsys):
     for wrong in ("http://viz", "viz:8501", "a,b", ""):
         with pytest.raises(SystemExit) as stop:
             main(["app", "--allow-host", wrong])
-        assert stop.value.code == 2 and "is no name of a host" in capsys.readouterr().err
+        assert stop.value.code == 2 and "is not a host name" in capsys.readouterr().err
 
 
 def test_a_class_is_served_to_the_network(server, monkeypatch):
@@ -289,7 +289,7 @@ def test_an_address_to_listen_on_is_one_of_this_machine(server, capsys):
     for wrong in ("example.com", "1.2.3", "http://127.0.0.1", ""):
         with pytest.raises(SystemExit) as stop:
             main(["app", "--host", wrong])
-        assert stop.value.code == 2 and "is no address to listen on" in capsys.readouterr().err
+        assert stop.value.code == 2 and "is not an address to listen on" in capsys.readouterr().err
     assert main(["app", "--host", "192.0.2.1"]) == 2
     assert capsys.readouterr().err == (
         "kafkaviz: this machine has no address 192.0.2.1; give one of its own, or 0.0.0.0 for all\n"

@@ -115,7 +115,7 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
     (small / "copy").mkdir()
     (small / "copy" / "00000000000000000000.log").touch()
     assert (
-        "Holds a .log, but has no name of a topic-partition. Rename it TOPIC-N, such as orders-0."
+        "Holds a .log, but is not named like a topic-partition. Rename it TOPIC-N, such as orders-0."
         in page_html(page(small / "copy"))
     )
     assert "请按“主题-编号”重命名，例如 orders-0" in page_html(page(small / "copy", lang="zh"))
@@ -190,7 +190,7 @@ def test_many_topic_partitions_have_pages(tmp_path):
         ),
         (
             "00000000000000000042-0000000001.checkpoint",
-            "Is a file. Give the directory that it lies in.",
+            "Is a file. Give the directory that contains it.",
             ["Try again", "Use a sample"],
         ),
         ("above", "looks like a broker directory", ["Open", "Try again"]),

@@ -344,7 +344,7 @@ def test_a_partition_by_itself(clean):
     ).words
     assert (
         "1 topic-partition, 2.38 MiB of log in 3 segments." in words
-        and "for this partition alone" in words
+        and "for this partition only" in words
     )
     assert (
         "Keep 4\u202f096" in words
@@ -382,7 +382,7 @@ def test_a_partition_without_a_record(clean):
     """Nothing is tuned, and that is said; the rest stands."""
     gathered = gather(open_broker(clean / "empty-room-1"))
     words = Read(report.page(gathered, MADE_MS)).words
-    assert gathered.tuning is None and "Nothing is told of it: " in words and "empty" in words
+    assert gathered.tuning is None and "Nothing is known about it: " in words and "empty" in words
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_reported(clean, tmp_path):

@@ -240,8 +240,8 @@ def test_a_lookup_as_the_library_is_called(clean):
     ("request_values", "words"),
     [
         ({"offset": 0, "isolation": "READ_COMMITTED"}, "not READ_COMMITTED"),
-        ({"timestamp_ms": "2026-11-21"}, "2026-11-21 is no timestamp"),
-        ({"timestamp_ms": "Latest"}, "Latest is no timestamp"),
+        ({"timestamp_ms": "2026-11-21"}, "2026-11-21 is neither a timestamp"),
+        ({"timestamp_ms": "Latest"}, "Latest is neither a timestamp"),
     ],
 )
 def test_a_request_that_is_none_is_refused(clean, request_values, words):
@@ -281,7 +281,7 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
     assert describe_recovered(["1.log", "1.index", "2.log"]) == message(
         "recovered_files.several", file="1.log", n=2
     )
-    assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 file more are read")
+    assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 more file are read")
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):
@@ -321,7 +321,7 @@ def test_what_a_path_may_be(clean, tmp_path):
         paths.open_log(tmp_path / "empty-0", "4.3.1")
     with pytest.raises(CannotOpen, match="partitions; name one of them"):
         paths.open_log(clean, "4.3.1")
-    with pytest.raises(CannotOpen, match="is no file of a segment"):
+    with pytest.raises(CannotOpen, match="is not a file of a segment"):
         paths.open_log(Path(__file__), "4.3.1")
     with pytest.raises(CannotOpen, match="is not there"):
         paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")

@@ -339,7 +339,7 @@ def test_settings_are_those_of_the_topic(clean):
     assert source["source"].key == "setting_source.config_record"
     assert {segment.state for segment in retention_by_partition["accounts-0"].segments} == {
         "compacted"
-    } and "compacted alone" in basis_text(retention_by_partition["accounts-0"])
+    } and "only compacted" in basis_text(retention_by_partition["accounts-0"])
     assert "__cluster_metadata-0" not in retention_by_partition
 
 
@@ -375,14 +375,16 @@ def test_slots_never_written_count_as_1970(damaged):
 def test_another_unit_is_remarked(clean):
     """sensors-seconds: as milliseconds of January 1970, long expired."""
     (log,) = broker_health.check(clean, partition="sensors-seconds-0").retention
-    assert log.segments[0].state == "time" and "no milliseconds" in newest_text(log.segments[0].age)
+    assert log.segments[0].state == "time" and "not milliseconds" in newest_text(
+        log.segments[0].age
+    )
     far = log_retention(
         "a-0",
         [SegmentAge(0, 5, 1_790_000_000_000_000_000, "record", 3)],
         limits(2**63 - 1),
         now_ms=0,
     )
-    assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest_text(
+    assert far.segments[0].gone_ms == 2**63 - 1 and "not milliseconds" in newest_text(
         far.segments[0].age
     )
     assert reason_text(far, far.segments[0]).startswith("until 9")

@@ -133,10 +133,7 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
         "one directory of deleted topics, one file that waited for deletion, one snapshot, one "
         "leader-epoch-checkpoint file"
     )
-    assert (
-        restart_forecast_text.describe(forecast)
-        == f"change nothing but what every start does: {usual}"
-    )
+    assert restart_forecast_text.describe(forecast) == f"change only what every start does: {usual}"
     assert (
         restart_forecast_text.describe(restart_forecast.forecast(Restart(True, True, ()), 7))
         == "change nothing"

@@ -25,10 +25,10 @@ def log(clean) -> tuple[bytes, int, int]:
     [
         (bytes(512), "512 zero bytes at the end"),
         (bytes(1), "1 zero byte at the end"),
-        (b"\xff" * 45, "45 bytes that do not belong"),
-        (b"\xff", "1 byte that does not belong"),
-        (b"garbage", "7 bytes that do not belong"),
-        (b"\x00" * 20 + b"\x01" * 25, "45 bytes that do not belong"),
+        (b"\xff" * 45, "45 bytes that are not a batch"),
+        (b"\xff", "1 byte that is not a batch"),
+        (b"garbage", "7 bytes that are not a batch"),
+        (b"\x00" * 20 + b"\x01" * 25, "45 bytes that are not a batch"),
     ],
 )
 def test_what_is_no_batch(tmp_path, log, behind, words):

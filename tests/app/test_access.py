@@ -90,7 +90,9 @@ def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(
         if is_open:
             assert access.require_allowed(path) == path
         else:
-            with pytest.raises(CannotOpen, match="lies outside what this server may open"):
+            with pytest.raises(
+                CannotOpen, match="is outside the directories that this server may open"
+            ):
                 access.require_allowed(path)
 
 
@@ -123,7 +125,7 @@ def test_no_error_names_homes_or_the_servers_directory(monkeypatch, tmp_path, ty
     with pytest.raises(CannotOpen) as refused:
         access.resolve_typed_path(typed)
     assert str(refused.value).startswith(
-        f"{typed}: lies outside what this server may open; give a path below {tmp_path / 'root'}"
+        f"{typed}: is outside the directories that this server may open; give a path below {tmp_path / 'root'}"
     )
     assert (
         str(Path.cwd()) not in str(refused.value)

@@ -40,11 +40,11 @@ def test_a_link_inside_the_root_does_not_lead_out(monkeypatch, directory, tmp_pa
     assert len(broker_cache.broker(directory).partitions) == 2
     broker_cache.st.cache_resource.clear()
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory))
-    with pytest.raises(CannotOpen, match="secret-0: lies outside"):
+    with pytest.raises(CannotOpen, match="secret-0: is outside"):
         broker_cache.broker(directory)
     (directory / "secret-0").unlink()
     (directory / "orders-0" / f"{9:020d}.log").symlink_to(elsewhere / f"{0:020d}.log")
-    with pytest.raises(CannotOpen, match=r"00009\.log: lies outside"):
+    with pytest.raises(CannotOpen, match=r"00009\.log: is outside"):
         broker_cache.broker(directory)
 
 
@@ -260,7 +260,7 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     }
     assert (
         broker_cache.broker_map(snapshot, "By size", 0, "light").view.title
-        == "One log ends in bytes that are no batch: 400 bytes in all"
+        == "One log ends in bytes that are not a batch: 400 bytes in all"
     )
     assert broker_cache.is_fresh(snapshot) and not ingests.is_awaited(snapshot)
     assert ingests.get_or_start(snapshot) is None and starts.requests == []

@@ -44,7 +44,7 @@ def test_damage_is_reported(damaged):
     """A torn slot at the end of an index; every file of every segment has bytes to show."""
     at = page(damaged, "metrics-0", 0, tab="Bytes", file=".index")
     assert "torn slot" in [span[2] for span in bytes_sent(at)["panes"][0]["spans"]]
-    assert "torn, or no field" in spaced_html(at)
+    assert "torn, or not a field" in spaced_html(at)
 
 
 def test_bytes_in_chinese(killed):

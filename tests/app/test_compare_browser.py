@@ -20,10 +20,10 @@ def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):
     field = page.get_by_label("A second directory, partition or archive")
     field.fill(B)
     field.press("Enter")
-    page.get_by_text("5 of 24 topic-partitions have parted or are damaged").wait_for()
+    page.get_by_text("5 of 24 topic-partitions have diverged or are damaged").wait_for()
     page.locator(".st-key-kv_fig_compared .main-svg").first.wait_for(state="attached")
     page.goto(f"{server}/compare?{urlencode({'dir': A, 'with': B, 'tp': 'bids-0'})}")
-    page.get_by_text("They part at offset 180").wait_for()
+    page.get_by_text("They diverge at offset 180").wait_for()
     page.get_by_role("radio", name="b leads").click()
     page.get_by_text("If b leads, a drops 70 records").wait_for()
     page.wait_for_url("**leader=b**")
@@ -31,7 +31,7 @@ def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):
     page.get_by_text("If b leads, a drops 70 records").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     page.get_by_role("button", name="Swap a and b").click()
-    page.get_by_text("5 of 24 topic-partitions have parted or are damaged").wait_for()
+    page.get_by_text("5 of 24 topic-partitions have diverged or are damaged").wait_for()
     page.wait_for_function(
         "new URLSearchParams(location.search).get('dir').endsWith('replica-2.tar.gz')"
     )

@@ -52,7 +52,7 @@ def comparison(cache) -> BrokerComparison:
 def test_without_a_second_directory_it_asks_for_one():
     """And says what may be given."""
     html = page_html(open_page("compare", dir=A))
-    assert "What is this directory to be compared with?" in html and "kv-chip" not in html
+    assert "Which directory do you want to compare with?" in html and "kv-chip" not in html
 
 
 def test_a_second_directory_that_is_not_there():
@@ -71,7 +71,7 @@ def test_the_worst_relations_come_first(comparison):
     assert box(at, "Topic-partition").value == "manifests-0"
     assert html.index("2 Damaged") < html.index("1 Diverged") < html.index("2 Cleaned differently")
     assert "10 more; scroll" in html
-    assert "5 of 24 topic-partitions have parted or are damaged" in html
+    assert "5 of 24 topic-partitions have diverged or are damaged" in html
 
 
 def test_a_parted_partition_and_who_leads():
@@ -82,7 +82,7 @@ def test_a_parted_partition_and_who_leads():
         {"1": 3, "2": 5},
     )
     html = page_html(page(tp="bids-0"))
-    assert "They part at offset 180: leader epoch 3 in a, 5 in b" in html
+    assert "They diverge at offset 180: leader epoch 3 in a, 5 in b" in html
     assert "If b leads, a drops 70 records: 180 to 249" in page_html(page(tp="bids-0", leader="b"))
     html = page_html(page(tp="bids-0", leader="a"))
     assert "If a leads, b drops 40 records: 180 to 219" in html
@@ -129,9 +129,9 @@ def test_the_later_moment_given_first_is_told(tmp_path):
     log = next((newer / "__cluster_metadata-0").glob("*.log"))
     log.write_bytes(log.read_bytes() + bytes(100))
     html = page_html(page(**{"dir": newer, "with": older}))
-    assert "b is the earlier one" in html and "What became of the files" not in html
+    assert "b is the earlier one" in html and "Changes of the files" not in html
     html = page_html(page(**{"dir": older, "with": newer}))
-    assert "b is the earlier one" not in html and "What became of the files" in html
+    assert "b is the earlier one" not in html and "Changes of the files" in html
 
 
 def test_another_offset_is_looked_at():

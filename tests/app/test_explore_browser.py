@@ -25,7 +25,7 @@ def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
         page,
         (
             "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
-            "Kafka’s default, as no file names segment.bytes"
+            "Kafka’s default, since no file gives segment.bytes"
         ),
     )
     return page

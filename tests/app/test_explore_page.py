@@ -136,7 +136,7 @@ def test_the_first_question_runs_by_itself(ingested_broker, fake):
         and len(at.get("plotly_chart")) == 1
     )
     assert field(page(ingested_broker))["text"] == QUESTIONS[0].sql
-    assert "1 segment (.cleaned) is in segments alone" in page_html(at)
+    assert "1 segment (.cleaned) appears only in the table segments" in page_html(at)
 
 
 def test_a_question_is_chosen(ingested_broker, fake):
@@ -361,7 +361,7 @@ def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypat
         (QueryResult(CODECS, 54_432, 1.0), "the first 2 of 54\u202f432 rows, 1.0 s"),
         (QueryResult(CODECS, None, 1.0), "the first 2 rows of more, 1.0 s"),
         (QueryResult(CODECS.slice(0, 1), 1, 1.0), "1 row, 1.0 s"),
-        (QueryResult(CODECS.slice(0, 0), 0, 1.0), "No row answers this"),
+        (QueryResult(CODECS.slice(0, 0), 0, 1.0), "No row matches"),
     ],
 )
 def test_how_much_there_is(answer, expected, ingested_broker, fake):

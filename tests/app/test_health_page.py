@@ -53,7 +53,7 @@ def test_a_damaged_broker_is_checked_by_another_release(damaged):
     }
     assert len(consequence) == 2 and len(set(consequence.values())) == 2
     assert now["verdict"]["kind"] == "error" and "will stay" in now["verdict"]["text"]
-    text = "Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
+    text = "Known from the source of Kafka 2.2; starts were recorded only for 4.3.1 and 4.4.0."
     assert then["verdict"]["text"].endswith(text) and "recorded" not in now["verdict"]["text"]
 
 
@@ -213,7 +213,7 @@ def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
     words = "\n".join(element.proto.body for element in at.get("html"))
     assert "Spark" in words and not checkups().jobs()
     assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
-    next(button for button in at.button if button.label == "As its traces tell").click().run()
+    next(button for button in at.button if button.label == "As its traces show").click().run()
     assert (
         "not as Kafka" not in "\n".join(element.proto.body for element in at.get("html"))
         and "kafka" not in at.query_params
@@ -264,7 +264,7 @@ def test_the_release_is_chosen_from_a_menu(damaged):
     ]
     assert (
         menu.label == "As Kafka 2.2"
-        and menu.options[0] == "As its traces tell"
+        and menu.options[0] == "As its traces show"
         and menu.label not in menu.options
     )
 

@@ -267,11 +267,11 @@ def test_what_a_read_committed_consumer_gets(clean):
     latest = page(
         clean, tp="payments-0", by="timestamp", target="latest", isolation="read_committed"
     )
-    assert "that, the last stable offset, is the answer for this consumer" in steps(
+    assert "this last stable offset is the answer for this consumer" in steps(
         latest
     ) and f"18{T}900" in steps(latest)
     hidden = page(clean, tp="payments-0", by="timestamp", target="max", isolation="read_committed")
-    assert "this consumer is not given it. The answer is: none." in steps(hidden)
+    assert "this consumer does not get it. The answer is: none." in steps(hidden)
 
 
 @pytest.mark.slow
@@ -294,13 +294,13 @@ def test_typed_keys():
     assert_no_exception(
         next(field for field in at.text_input if field.key == "keys").set_value("6 14 x").run()
     )
-    assert "x is no relative offset" in page_html(at)
+    assert "x is not a relative offset" in page_html(at)
 
 
 def test_no_target(clean):
     """A word is none: the page says so and offers one."""
     at = page(clean, tp="dense-index-0", target="soon")
-    assert "“soon” is no whole number" in page_html(at)
+    assert "“soon” is not a whole number" in page_html(at)
     press_button(at, "kv_offer")
     assert "What happens" in page_html(at)
 
@@ -509,7 +509,7 @@ def test_what_is_no_time_is_not_shown_as_one(clean, target):
     """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
     at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert (
-        f"“{target}” is no time" in page_html(at)
+        f"“{target}” is not a time" in page_html(at)
         and "damaged" not in page_html(at)
         and "What happens" not in page_html(at)
     )

@@ -45,7 +45,7 @@ def brokers(tmp_path_factory, clean) -> Iterator[dict[str, Path]]:
         patched.setattr(
             job,
             "start_ingest",
-            FakeStarts(Progress(state="failed", error=verbatim("not asked for"))),
+            FakeStarts(Progress(state="failed", error=verbatim("not requested"))),
         )
         st.cache_resource.clear()
         yield addresses
@@ -67,4 +67,4 @@ def test_a_page_shows_names_that_are_no_text(brokers, monkeypatch, page):
             for text in (page_html(at), *(element.value for element in at.markdown))
             if text.encode("utf-8", "replace") != text.encode()
         ]
-        assert "not asked for" not in page_html(at)
+        assert "not requested" not in page_html(at)

@@ -77,7 +77,7 @@ def test_the_page_opens_with_the_answer():
         (
             "Experts",
             (
-                "Plain search: up to 4.9 faults a page. Warm section: none",
+                "Plain search: up to 4.9 faults per page. Warm section: none",
                 '<td>none</td><td class="r">9.61</td><td class="r">0</td><td class="r">–</td>',
             ),
         ),
@@ -219,10 +219,7 @@ def test_a_real_index():
     at = page(index="dense-index-0")
     text = page_html(at)
     assert "No fault: three pages at most" in text
-    assert (
-        "dense-index-0: 1\u202f126 entries as they lie there, 507 B of log apart on average."
-        in text
-    )
+    assert "dense-index-0: 1\u202f126 entries as on disk, 507 B of log apart on average." in text
     assert [slider.proto.disabled for slider in at.select_slider][:4] == [False, True, True, False]
     assert "dense-index-0" in at.selectbox(key="index").options
 
@@ -231,7 +228,7 @@ def test_layouts_of_a_real_index():
     """The one that is chosen beside the practice logs."""
     at = page(index="dense-index-0", pattern="Open index")
     assert (
-        "The index that is open. Mean of 4\u202f000 targets all over 1\u202f126 entries"
+        "The index that is open. Mean of 4\u202f000 targets over all 1\u202f126 entries"
         in page_html(at)
     )
     assert at.selectbox(key="index").value == "dense-index-0"

@@ -151,7 +151,7 @@ def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
     with pytest.raises(CannotOpen) as refused:
         unpack_progress.unpack(typed)
     assert str(refused.value).startswith(
-        f"{typed}: lies outside what this server may open; give a path below /srv"
+        f"{typed}: is outside the directories that this server may open; give a path below /srv"
     )
 
 

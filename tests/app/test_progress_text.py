@@ -7,7 +7,7 @@ from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest.job import Progress
 
 MIB = 1 << 20
-MEANWHILE = "sizes and states above are final; batches, records and torn ends still arrive"
+MEANWHILE = "sizes and states above are final; batches, records and torn ends are still to come"
 FINAL = "every figure on this page is final"
 WITHOUT = "batches, records and torn ends are not known without it"
 

@@ -22,7 +22,7 @@ def test_the_race(page, server):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{server}/lookup?set=full&target=5242883")
     title = page.locator(".title")
-    expect(title).to_contain_text("middles move to pages that nobody read lately: which search")
+    expect(title).to_contain_text("middles move to pages that no reader used lately: which search")
     expect(page.locator(".say")).to_contain_text(re.compile(r"\w"))
     plain, warm = page.locator(".lane").first, page.locator(".lane").last
     expect(warm.locator(".n")).to_have_text("?")
@@ -54,7 +54,7 @@ def test_the_next_race_opens_at_its_end(page, server):
     title = page.locator(".title")
     expect(title).to_contain_text("which search finds it first?")
     page.get_by_role("button", name="Far behind").click()
-    expect(page.locator(".cap")).to_contain_text("in front of the warm section")
+    expect(page.locator(".cap")).to_contain_text("before the warm section")
     expect(title).to_contain_text("which one finds it first?")
     page.locator(".clock").press("End")
     expect(title).to_contain_text("Both wait")
@@ -122,7 +122,7 @@ def test_a_click_while_the_page_loads_leaves_the_warm_section(page, server):
     behind.wait_for()
     is_first_run[0] = False
     behind.click()
-    expect(page.locator(".cap")).to_contain_text("in front of the warm section")
+    expect(page.locator(".cap")).to_contain_text("before the warm section")
     warm = page.get_by_role("combobox", name="Warm section, entries")
     expect(warm).to_have_value("1024")
     page.get_by_role("button", name="At the tail").click()

@@ -56,7 +56,7 @@ def test_the_page_as_it_opens():
         "16 rolls: 5 by size, 3 by time, 8 by time index" in text
         and "The first 14 of 17 are drawn." in text
     )
-    assert "time decides, above it time index" in text and "Every roll and what tripped it" in text
+    assert "time decides, above it time index" in text and "Every roll and its cause" in text
     assert (
         f"2{T}729 of 2{T}729 usable slots" in text
         and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
@@ -142,10 +142,10 @@ def test_an_odd_address_is_passed_over():
     [
         (
             "8 B",
-            "No log can be opened: an index file without room for one entry cannot be made",
+            "No log can be opened: an index file without room for one entry cannot be created",
             "Invalid max index size: 8",
         ),
-        ("12 B", "A roll at every append", "that slot is kept for the end of the segment"),
+        ("12 B", "A roll at every append", "reserved for the end of the segment"),
     ],
 )
 def test_an_index_that_cannot_work_is_explained(room, words, why):
@@ -185,7 +185,7 @@ def test_a_workload_of_ones_own():
     at.text_area[0].set_value(SMALL).run()
     assert "2 rolls: 2 by size" in page_html(assert_no_exception(at))
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
-    assert "This is no workload yet" in page_html(
+    assert "This is not a workload yet" in page_html(
         assert_no_exception(at)
     ) and "duration" in page_html(at)
     assert workloads.parse_own(to_toml(workloads.parse_own(SMALL))) == workloads.parse_own(SMALL)
@@ -195,7 +195,7 @@ def test_a_partition_on_disk():
     """Its rolls, its settings and where each was found."""
     text = page_html(page(tp="tiny-index-0", of="tiny-index-0"))
     assert (
-        "29 segments of tiny-index-0, as they were found. Causes are inferred from what is on disk."
+        "29 segments of tiny-index-0, in their current state. Causes are inferred from the files on disk."
     ) in text
     assert "28 rolls: 28 by time index" in text and "24 of 24 usable slots" in text
     assert (
@@ -210,7 +210,7 @@ def test_a_partition_on_disk():
 def test_a_partition_without_a_record():
     """A sentence, not an empty figure."""
     at = page(tp="empty-room-1", of="empty-room-1")
-    assert "No record, no roll" in page_html(at) and not at.get("plotly_chart")
+    assert "No records, so no rolls" in page_html(at) and not at.get("plotly_chart")
 
 
 def test_a_directory_that_is_not_there():
@@ -250,7 +250,7 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
     assert (
         "1 segment of void-0" in text
         and "1 segment on disk" in text
-        and "No record, no roll" in text
+        and "No records, so no rolls" in text
     )
 
 

@@ -245,7 +245,7 @@ def test_another_segment_starts_anew(ruler):
                 (
                     "bookings-0",
                     858,
-                    "a search that lands here begins at 1\u202f017 and passes over 949–968.",
+                    "a search that lands here begins at 1\u202f017 and skips 949–968.",
                 ),
                 ("rides-0", 607, "Slot 8 points here"),
                 ("bookings-0", 0, "points here"),

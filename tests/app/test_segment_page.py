@@ -33,7 +33,7 @@ def test_a_sound_segment(clean):
     )
     assert (
         "906 batches in 1023 KiB. 209 have an index entry; the other 697 are reached by stepping "
-        "from one that has."
+        "from one that has one."
     ) in text
     assert (
         words["title"].replace("\u202f", " ") == "Every 4 906 bytes or so, one batch gets an entry"
@@ -102,7 +102,7 @@ def test_a_killed_segment(killed):
             "bookings-0",
             858,
             "Slot 3 points past its batch",
-            ["slot 3", "behind the batch of this offset"],
+            ["slot 3", "after the batch of this offset"],
         ),
         ("bookings-0", 1721, "Slot 2 of the time index", ["its batch holds another time"]),
         ("metrics-0", 0, "The index ends inside an entry", ["After the last slot"]),
@@ -121,8 +121,7 @@ def test_what_is_pinned_first_in_a_damaged_segment(damaged):
     """The slot that leads astray, in the ruler and in the table of the index."""
     at = page(damaged, "bookings-0", 858)
     assert (
-        sent(at)[0]["asked"]["slot"] == 3
-        and "behind the batch of this offset" in chosen_rows(at)[1]
+        sent(at)[0]["asked"]["slot"] == 3 and "after the batch of this offset" in chosen_rows(at)[1]
     )
 
 

@@ -95,7 +95,7 @@ def test_a_manifest_that_nobody_can_read_is_said(recorded, tmp_path, is_joined, 
         assert say("tiered.encrypted")[1:] in text
         assert is_joined or to_sentence(say("tiered.decrypt_it")) in text
     elif is_joined:
-        assert "no manifest of a remote segment" in text
+        assert "not a manifest of a remote segment" in text
     assert is_joined or ("orders-0" not in text and "kv-state" in text)
 
 
@@ -135,14 +135,14 @@ def test_the_segment_page_says_what_is_remote(recorded):
     view = join_tiered(*recorded)
     for segment, is_remote in (("41", True), ("335", False)):
         html = page_html(open_page("segment", dir=view, tp="orders-0", segment=segment))
-        assert ("remote: in tiered storage alone</span>" in html) is is_remote
+        assert ("remote: only in tiered storage</span>" in html) is is_remote
 
 
 def test_a_remote_lookup_shows_its_requests(recorded):
     """Each file of the store that it reads, and the price, called modelled."""
     query = {"tp": "orders-0", "by": "offset", "target": "53"}
     text = page_html(open_page("lookup", dir=join_tiered(*recorded), **query))
-    assert "Remote: read from tiered storage" in text and "modelled at 50 ms a request" in text
+    assert "Remote: read from tiered storage" in text and "modelled at 50 ms per request" in text
     local = page_html(
         open_page("lookup", dir=join_tiered(*recorded), **(query | {"target": "360"}))
     )

@@ -66,13 +66,13 @@ def test_the_page_opens_with_the_answer():
         "2.38 MiB of log in 3 segments."
     ) in text
     assert f"Keep 4{T}096" in text
-    assert "inside the 50 µs you allow" in text and "too little to be worth a change" in text
+    assert "within the 50 µs you allow" in text and "too little to be worth a change" in text
     assert (
         f'<tr><td class="r">4{T}096, today</td><td class="r">9.57 KiB</td><td class="r">≈ 10 µs</td></tr>'
         f'<tr><td class="r">16{T}384</td><td class="r">2.80 KiB</td><td class="r">≈ 20 µs</td></tr>'
     ) in text
     assert "16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers" in text
-    assert "The index shrinks from 9.57 KiB to 2.80 KiB, beside 2.38 MiB of log" in text
+    assert "The index shrinks from 9.57 KiB to 2.80 KiB; the log is 2.38 MiB" in text
     assert len(at.get("plotly_chart")) == 1
     assert slider(at, "index.interval.bytes").value == "16384"
 
@@ -84,8 +84,8 @@ def test_the_page_opens_with_the_answer():
             "Comparison",
             (
                 "4 KiB against 16 KiB",
-                "modelled: 2.2 + 0.9 µs a header",
-                "Changes reach segments created from then on",
+                "modelled: 2.2 + 0.9 µs per header",
+                "Changes apply to segments created from then on",
             ),
         ),
         (
@@ -110,7 +110,7 @@ def test_the_page_opens_with_the_answer():
             (
                 f"the replay of 4{T}096 gives 491 and 489 entries, the directory holds 491 and "
                 "489.",
-                "A budget is met where the high end of a range meets it.",
+                "A budget is met if the high end of a range meets it.",
             ),
         ),
     ],
@@ -173,7 +173,7 @@ def test_the_slider_considers_another_interval():
         f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text
         and "Today, batch by batch" in text
     )
-    assert at.code[0].value == "nothing to run: 4096 is what is set"
+    assert at.code[0].value == "nothing to run: 4096 is already set"
 
 
 def test_budgets_change_the_answer():
@@ -188,12 +188,12 @@ def test_budgets_change_the_answer():
     assert (
         "modelled, hdd" in text
         and "Cores for lookups" in text
-        and "modelled: 2.2 + 1.8 µs a header" in text
+        and "modelled: 2.2 + 1.8 µs per header" in text
     )
     text = page_html(page(tab="Experts", **query))
     assert "two reads each up to 4.0, as timed with Kafka 3.9 on two machines" in text
     text = page_html(page(tab="Settings", **query))
-    assert "up to 4 dead ones that rolls leave" in text
+    assert "Up to 4 dead maps, which rolls leave" in text
 
 
 def test_an_odd_address_is_passed_over():
@@ -235,8 +235,8 @@ def test_the_whole_broker_topic_by_topic():
         < text.index("<td>heartbeat</td>")
     )
     assert (
-        "topics would gain by an interval of their own" in text
-        and "__cluster_metadata is left as it is" in text
+        "topics would gain from their own interval" in text
+        and "__cluster_metadata is not changed" in text
     )
     other = page(tune="Whole broker", tab="Comparison")
     assert other.code[0].value.startswith("nothing to run: the verdict does not propose")
@@ -278,7 +278,7 @@ def test_sizes_that_cannot_be_written_say_so(monkeypatch):
     curves._index_sizes.clear()
     text = page_html(page(tp="orders-0", tab="IndexSize"))
     curves._index_sizes.clear()
-    assert "This log cannot be written so" in text
+    assert "This log cannot be written with these settings" in text
     assert "a batch is larger than segment.bytes" in text
 
 
@@ -312,7 +312,7 @@ def test_the_log_once_more():
     assert (
         "<td>segment.ms</td>" in page_html(at)
         and "segment.ms=60000" in at.code[0].value
-        and "counts from the next append on" in page_html(at)
+        and "applies from the next append on" in page_html(at)
     )
 
 
@@ -325,7 +325,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
     monkeypatch.setattr(what_if, "compare", refuses)
     text = page_html(page(tp="payments-0", tab="Settings"))
     assert (
-        "This log cannot be written so" in text
+        "This log cannot be written with these settings" in text
         and "Kafka ends in X: too large" in text
         and "segment.index.bytes" in text
     )
@@ -351,7 +351,7 @@ def test_a_workload_that_comes_along_and_ones_own():
     ) and f"Keep 4{T}096" in page_html(at)
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
     assert (
-        "This is no workload yet" in page_html(assert_no_exception(at))
+        "This is not a workload yet" in page_html(assert_no_exception(at))
         and "duration" in page_html(at)
         and not at.get("plotly_chart")
     )
@@ -360,7 +360,7 @@ def test_a_workload_that_comes_along_and_ones_own():
 def test_a_log_without_a_batch():
     """A sentence, no figure."""
     at = page(tp="empty-room-1")
-    assert "No batch, no lookup" in page_html(at) and not at.get("plotly_chart")
+    assert "No batches, so no lookups" in page_html(at) and not at.get("plotly_chart")
 
 
 def test_a_directory_that_is_not_there_still_has_workloads():
@@ -512,7 +512,7 @@ def test_another_log_comes_with_its_own_interval():
     assert (
         "cost on weblogs-0" in text
         and slider(at, "index.interval.bytes").value != "1024"
-        and "inside the 100 µs you allow" in text
+        and "within the 100 µs you allow" in text
     )
 
 

@@ -95,7 +95,7 @@ def test_what_is_kept_and_broken_is_named(text, capsys):
     calibration.calibration_path().write_text(text)
     assert main(["tune", "heartbeat"]) == 2
     line = capsys.readouterr().err.splitlines()[-1]
-    assert line.startswith(f"kafkaviz: {calibration.calibration_path()}: is no calibration")
+    assert line.startswith(f"kafkaviz: {calibration.calibration_path()}: is not a calibration")
 
 
 def test_a_report_says_that_a_calibration_is_broken(killed, tmp_path, capsys):
@@ -103,7 +103,7 @@ def test_a_report_says_that_a_calibration_is_broken(killed, tmp_path, capsys):
     calibration.calibration_path().parent.mkdir(exist_ok=True)
     calibration.calibration_path().write_text("{}")
     assert main(["report", str(killed), "--out", str(tmp_path / "report.html")]) == 0
-    assert "is no calibration" in capsys.readouterr().out
+    assert "is not a calibration" in capsys.readouterr().out
 
 
 def test_nothing_is_written_into_a_directory_of_kafkas(clean, tmp_path, capsys):

@@ -136,7 +136,7 @@ def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
     )
     assert sum(line.startswith("recovery-will-rebuild, ") for line in lines) == 1
     assert not any("unflushed" in line for line in lines)
-    assert any("found     the segment reaches above the recovery point" in line for line in lines)
+    assert any("found     the segment extends past the recovery point" in line for line in lines)
     assert sum(line.startswith("           also ") for line in lines) >= 1
 
 
@@ -146,7 +146,7 @@ def test_a_partition_without_its_broker_counts_as_cleanly_stopped(clean, capsys,
     assert main(["check", str(tmp_path / "orders-2")]) == 0
     assert (
         capsys.readouterr().out.splitlines()[2]
-        == "the next start (taken as after a clean stop) will succeed, and change nothing"
+        == "the next start (treated as stopped cleanly) will succeed, and change nothing"
     )
 
 
@@ -160,7 +160,7 @@ def test_the_evidence_for_a_start_is_reported(name, settings, is_said, request, 
     head = capsys.readouterr().out.partition("\n\n")[0]
     assert (
         head.endswith(
-            "\n  Told by the source of Kafka 2.2; starts were recorded for 4.3.1 and 4.4.0 alone."
+            "\n  Known from the source of Kafka 2.2; starts were recorded only for 4.3.1 and 4.4.0."
         )
         == is_said
     )
@@ -174,7 +174,7 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     assert main(["check", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith(
-        "nothing here stops the next start (not stopped cleanly), which will change nothing"
+        "nothing here stops the next start (not stopped cleanly), which will change only"
     )
     assert " ".join(map(str.strip, lines[3:5])) == (
         "It was not stopped cleanly, so 1 log is read again from its recovery point, and its "
@@ -186,13 +186,13 @@ def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
     ("arguments", "words"),
     [
         (["/nowhere/at/all"], "is not there"),
-        (["{clean}", "--kafka-version", "new"], "no version of Kafka"),
+        (["{clean}", "--kafka-version", "new"], "not a version of Kafka"),
         (
             ["{clean}", "--kafka-version", "0.1"],
-            "no release that is known; give one from 0.10 to 4.4",
+            "not a known release; give one from 0.10 to 4.4",
         ),
-        (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is no release"),
-        (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is no release"),
+        (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is not a known release"),
+        (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is not a known release"),
         (["{clean}/orders-0/leader-epoch-checkpoint"], "is a file"),
     ],
 )
@@ -320,7 +320,7 @@ def test_the_words_say_what_keeps_the_segments(damaged, capsys):
     )
     assert (
         "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never "
-        "written: goes"
+        "written: deleted"
     ) in out
 
 
@@ -398,7 +398,7 @@ def test_seven_holes_are_seven_lines(with_holes, capsys):
     assert main(["check", str(with_holes)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
-        sum("are in no batch" in line for line in lines) == 7
+        sum("no batch holds offsets" in line for line in lines) == 7
         and "segment-gap, 7 times; the first:" in lines
     )
 
@@ -509,7 +509,7 @@ def test_retention_covers_the_same_segments_as_on_the_page(name, says, request, 
     main(["check", str(directory)])
     out = " ".join(capsys.readouterr().out.split())
     assert f"would delete {says}" in table.title and table.title in out
-    assert table.notes[-1].startswith("Counted are the segments in use") and table.notes[-1] in out
+    assert table.notes[-1].startswith("This counts the segments in use") and table.notes[-1] in out
 
 
 def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsys):
@@ -524,7 +524,7 @@ def test_a_directory_that_becomes_stray_is_reported_first(clean, tmp_path, capsy
     assert main(["check", str(tmp_path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith(
-        "the next start (stopped cleanly) WILL NOT serve one directory, which it takes for stray; "
+        "the next start (stopped cleanly) WILL NOT serve one directory, which it treats as stray; "
         "otherwise "
     )
     assert main(["check", str(tmp_path), "--json"]) == 1

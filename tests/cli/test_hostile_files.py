@@ -131,9 +131,9 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, make_file):
             file.read_data,
             lambda path: file.read(path, 0, 5),
         ):
-            with pytest.raises(CannotOpen, match="is no regular file"):
+            with pytest.raises(CannotOpen, match="is not a regular file"):
                 read(path)
-        with pytest.raises(CannotOpen, match="is no regular file"), file.reader(path):
+        with pytest.raises(CannotOpen, match="is not a regular file"), file.reader(path):
             pass
         with pytest.raises(CannotOpen, match="is a directory"):
             file.read(Path(tmp_path))
@@ -155,7 +155,7 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
     }
     assert (
         by_file["unreadable-file", "meta.properties"]["next_step"]
-        == "Move it away: a broker keeps regular files alone"
+        == "Move it away: a broker keeps only regular files"
     )
     assert ("timeindex-empty", f"t-0/{NAME}.timeindex") in by_file
 
@@ -184,7 +184,7 @@ def test_a_pipe_or_device_in_a_segment_is_not_taken_for_absent(tmp_path, suffix,
     done = run("compare", root, other, "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["problems"] == [
-        {"path": str(place), "message": "is no regular file"} for place in (root / "t-0", path)
+        {"path": str(place), "message": "is not a regular file"} for place in (root / "t-0", path)
     ]
 
 
@@ -242,7 +242,7 @@ def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
         ),
         (
             batch(base_offset=2**63 - 1),
-            "t-0: its last offset is 9223372036854775807, behind which a log has no offset left",
+            "t-0: its last offset is 9223372036854775807, after which a log has no offset left",
         ),
     ],
 )

@@ -81,4 +81,4 @@ def test_an_archive_with_a_file_of_a_broker_is_a_broker(lone, clean):
 
 def test_a_name_that_an_archive_does_not_hold_is_refused(lone, capsys):
     assert main(["check", str(lone / "two.tar" / "payments-0")]) == 2
-    assert "holds nothing of that name" in capsys.readouterr().err
+    assert "contains nothing with that name" in capsys.readouterr().err

@@ -234,9 +234,9 @@ def test_a_wrong_unit_is_reported(clean, capsys):
     [
         ("", ["--offset", "1"], "partitions; name one of them"),
         ("nothing-0", ["--offset", "1"], "is not there"),
-        ("orders-0/partition.metadata", ["--offset", "1"], "is no file of a segment"),
+        ("orders-0/partition.metadata", ["--offset", "1"], "is not a file of a segment"),
         ("orders-0/00000000000000000000.index", ["--timestamp", "1"], "is searched for an offset"),
-        ("orders-0", ["--offset", "1", "--kafka-version", "new"], "is no version of Kafka"),
+        ("orders-0", ["--offset", "1", "--kafka-version", "new"], "is not a version of Kafka"),
         ("orders-0", ["--timestamp", "max", "--kafka-version", "2.8"], "from 3.0 on"),
     ],
 )
@@ -356,7 +356,7 @@ def test_what_is_no_number_is_called_so(article, capsys, option, value):
     err = capsys.readouterr().err
     assert (
         stop.value.code == 2
-        and f"argument {option}: {value!r} is no " in err
+        and f"argument {option}: {value!r} is not a" in err
         and "_offset" not in err
     )
 
@@ -429,7 +429,7 @@ def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, cap
     assert main(["lookup", str(directory), "--offset", "12141"]) == 0
     err = capsys.readouterr().err
     assert (
-        "a .log of more than 2147483647 bytes is read as it lies on disk" in err
+        "a .log of more than 2147483647 bytes is read in its state on disk" in err
         and "recovery of the next start" not in err
     )
 

@@ -14,7 +14,7 @@ from kafkaviz.__main__ import main
 from tests.analysis.metadata_level import METADATA, OF_4_4, raise_level
 
 SEGMENT = f"tickets-any-0/{590:020d}"
-SENTENCE = "; that is newer than Kafka 4.4.0, the newest that is known, so it is read as that one"
+SENTENCE = "; that is newer than Kafka 4.4.0, the newest known, so it is read as that release"
 SAYS = {
     34: "metadata.version to level 34, which 4.5 brought",
     99: "metadata.version to level 99, which Kafka 4.4.0 does not know",
@@ -103,10 +103,7 @@ def test_a_dump_is_that_of_the_tool_whatever_the_level(newer, restarted_4_4, cap
 def test_what_a_person_types_is_still_refused(newer, capsys):
     """A release that is not known, in so many words."""
     assert main(["check", str(newer[34]), "--kafka-version", "4.5"]) == 2
-    assert (
-        "Kafka 4.5 is no release that is known; give one from 0.10 to 4.4"
-        in capsys.readouterr().err
-    )
+    assert "Kafka 4.5 is not a known release; give one from 0.10 to 4.4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -115,12 +112,12 @@ def test_what_a_person_types_is_still_refused(newer, capsys):
         (
             "meta.properties",
             "version=2\nnode.id=1\ncluster.id=made\n",
-            "meta.properties is of version 2, which Kafka 4.4.0 does not know",
+            "meta.properties has version 2, which Kafka 4.4.0 does not know",
         ),
         (
             ".kafka_cleanshutdown",
             '{"version":1,"brokerEpoch":2}',
-            ".kafka_cleanshutdown is of version 1, which Kafka 4.4.0 does not know",
+            ".kafka_cleanshutdown has version 1, which Kafka 4.4.0 does not know",
         ),
     ],
 )

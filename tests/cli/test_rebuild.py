@@ -300,8 +300,11 @@ def first_offsets_at(log: bytes, positions: list[int]) -> list[int]:
         (["--set", "index.interval.bytes=-1"], "Value must be at least 0"),
         (["--set", "segment.index.bytes=3"], "Value must be at least 4"),
         (["--set", "no.such=1"], "Unknown topic config name: no.such"),
-        (["--set", "segment.bytes=1048576"], "index.interval.bytes and segment.index.bytes alone"),
-        (["--kafka-version", "5.0"], "no release that is known"),
+        (
+            ["--set", "segment.bytes=1048576"],
+            "only on index.interval.bytes and segment.index.bytes",
+        ),
+        (["--kafka-version", "5.0"], "not a known release"),
     ],
 )
 def test_what_kafka_refuses_is_refused(segment, tmp_path, capsys, options, words):
@@ -363,7 +366,8 @@ def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):
     copy = shutil.copytree(segment, tmp_path / "copy")
     assert main(["rebuild", str(segment), "--out", str(copy / "in")]) == 2
     assert (
-        f"lies in {copy}, where {0:020}.log lies and nothing is written" in capsys.readouterr().err
+        f"is in {copy} together with {0:020}.log, and nothing is written there"
+        in capsys.readouterr().err
         and not (copy / "in").exists()
     )
 
@@ -374,7 +378,7 @@ def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):
         assert main(["rebuild", str(segment / f"{BASE}.log"), "--out", str(out)]) == 2
     shutil.copytree(segment, tmp_path / "elsewhere")
     assert main(["rebuild", str(segment), "--out", str(tmp_path / "elsewhere")]) == 2
-    assert "is a directory of Kafka's" in capsys.readouterr().err
+    assert "is a Kafka directory" in capsys.readouterr().err
 
 
 def test_a_file_that_was_linked_is_not_written_through(segment, tmp_path):
@@ -408,7 +412,9 @@ def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
     (out / name).write_bytes(b"12345678")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert main(["rebuild", str(segment), "--out", str(out)]) == 2
-    assert f"{name}: is a file of Kafka's, and not what would be written" in capsys.readouterr().err
+    assert (
+        f"{name}: is a Kafka file, but not the one that would be written" in capsys.readouterr().err
+    )
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -457,7 +463,7 @@ def test_an_archive_does_as_well(segment, tmp_path, capsys):
     ("path", "words"),
     [
         ("nowhere-0", "is not there"),
-        ("nulls-0/00000000000000000000.index", "is no .log"),
+        ("nulls-0/00000000000000000000.index", "is not the .log of a segment in use"),
         ("empty-0", "holds no .log"),
     ],
 )

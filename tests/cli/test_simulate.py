@@ -205,7 +205,7 @@ def test_a_log_that_the_cleaner_rewrote_is_reported(clean, tmp_path, capsys):
     )
     assert (
         capsys.readouterr().out.splitlines()[-1]
-        == "  the log is compacted: the cleaner does not write what appends write"
+        == "  the log is compacted: the cleaner writes other entries than appends do"
     )
     assert (
         main(["simulate", "--replay", str(clean / "orders-0"), "--out", str(tmp_path / "b")]) == 0
@@ -335,8 +335,8 @@ def test_seed_and_release_are_the_commands(tmp_path, capsys):
             ["orders", "--set", "max.message.bytes=200"],
             "RecordTooLargeException: The record batch size in the append to orders-0 is ",
         ),
-        (["strimzi", "--kafka-version", "5.0"], "no release that is known"),
-        (["strimzi", "--kafka-version", "0.10"], "Kafka 0.10 takes no record batch"),
+        (["strimzi", "--kafka-version", "5.0"], "not a known release"),
+        (["strimzi", "--kafka-version", "0.10"], "Kafka 0.10 does not support record batches"),
     ],
 )
 @pytest.mark.parametrize("live", [[], ["--live"]])
@@ -356,7 +356,7 @@ def test_what_is_refused_is_one_line(tmp_path, capsys, monkeypatch, options, wor
     )
     begun = bool(live) and "the append" in words
     assert (
-        lines[0].endswith(f"; {tmp_path / 'out' / 'below'} holds what was written before")
+        lines[0].endswith(f"; {tmp_path / 'out' / 'below'} holds the files written before that")
         == begun
         == (tmp_path / "out").exists()
     )
@@ -438,7 +438,7 @@ def test_a_copy_under_another_name_is_refused_in_words(data, tmp_path, capsys):
         main(["simulate", "--replay", str(tmp_path / "copy"), "--out", str(tmp_path / "out")]) == 2
     )
     assert (
-        "copy: has not the name of a topic-partition; give the copy one such as orders-0"
+        "copy: is not named like a topic-partition; give the copy a name such as orders-0"
         in capsys.readouterr().err
     )
     assert not (tmp_path / "out").exists()
@@ -507,8 +507,7 @@ def test_an_earlier_simulation_takes_no_other_whatever_it_has_lost(tmp_path, cap
     (tmp_path / "notes").mkdir()
     assert main(["simulate", "orders", "--out", str(tmp_path)]) == 2
     assert (
-        "is a directory of Kafka's" in capsys.readouterr().err
-        and not (tmp_path / "orders-0").exists()
+        "is a Kafka directory" in capsys.readouterr().err and not (tmp_path / "orders-0").exists()
     )
 
 
@@ -518,8 +517,7 @@ def test_what_a_killed_run_left_is_not_built_upon(tmp_path, capsys, live):
     (tmp_path / "out" / ".writing-x" / "my-topic-0").mkdir(parents=True)
     assert main(["simulate", "strimzi", "--out", str(tmp_path / "out"), *live]) == 2
     assert (
-        ".writing-x: is what a run that was killed left behind; remove it"
-        in capsys.readouterr().err
+        ".writing-x: was left behind by a run that was killed; remove it" in capsys.readouterr().err
     )
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".writing-x"]
 
@@ -580,8 +578,8 @@ def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, capsys, monke
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", "ordres", "--out", "out"]) == 2
     text = (
-        "kafkaviz: ordres: neither a file nor a workload that comes along, which are "
-        f"{', '.join(PRESETS)}\n"
+        "kafkaviz: ordres: neither a file nor a workload that comes with kafkaviz, "
+        f"which are {', '.join(PRESETS)}\n"
     )
     assert capsys.readouterr().err == text
     assert (

@@ -128,7 +128,7 @@ def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys
     assert answer["command"].endswith(
         "--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=256"
     )
-    assert "segments that are made from then on" in answer["reaches"]
+    assert "segments created from then on" in answer["reaches"]
     assert result["costs"]["modelled"] and result["kafka_version"]["assumed"] == "4.3.1"
 
 
@@ -319,10 +319,13 @@ def test_budgets(clean, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--budget", "p98=1us"], "'p98' is no budget; there are p99, cold-p99, cores, index"),
-        (["--budget", "p99=fast"], "'fast' is no amount of p99; give one such as 50us, or none"),
-        (["--budget", "index=3"], "'3' is no amount of index; give one such as 1%, or none"),
-        (["--fetches", "-1"], "'-1' is no number of fetches a second"),
+        (["--budget", "p98=1us"], "'p98' is not a budget; there are p99, cold-p99, cores, index"),
+        (
+            ["--budget", "p99=fast"],
+            "'fast' is not an amount of p99; give one such as 50us, or none",
+        ),
+        (["--budget", "index=3"], "'3' is not an amount of index; give one such as 1%, or none"),
+        (["--fetches", "-1"], "'-1' is not a number of fetches per second"),
         (["--budget", "cores=1"], "a budget of cores needs --fetches"),
         (["--set", "no.such.setting=1"], "no.such.setting"),
         (
@@ -330,7 +333,7 @@ def test_budgets(clean, capsys):
             "java.lang.IllegalArgumentException: Invalid max index size: 4",
         ),
         (["--what-if", "retention.ms=1"], "has no effect on what is written"),
-        (["--kafka-version", "9.9"], "Kafka 9.9 is no release that is known"),
+        (["--kafka-version", "9.9"], "Kafka 9.9 is not a known release"),
     ],
 )
 def test_what_is_wrong_is_one_line(options, words, capsys):
@@ -353,7 +356,7 @@ def test_what_kafka_refuses_of_a_partition_is_refused(clean, capsys):
     )
     assert main(["tune", str(clean / "heartbeat-0"), "--set", "segment.index.bytes=12"]) == 0
     assert (
-        "each append starts a segment: its time index has room for no entry"
+        "each append starts a segment, because its time index has no room for an entry"
         in capsys.readouterr().out
     )
 
@@ -410,7 +413,7 @@ def test_a_name_that_is_nothing_lists_the_workloads(capsys):
     """As simulate tells it."""
     assert main(["tune", "no-such-workload"]) == 2
     assert (
-        "neither a file nor a workload that comes along, which are heartbeat, orders"
+        "neither a file nor a workload that comes with kafkaviz, which are heartbeat, orders"
         in capsys.readouterr().err
     )
 
@@ -444,7 +447,7 @@ def test_some_index_sizes_are_a_table(clean, capsys):
     assert main(["tune", str(clean / "tiny-index-0")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
-        "  index size   at the roll  rolls a GiB   probes   pages  cold reads   mean lookup, cold"
+        "  index size   at the roll  rolls / GiB   probes   pages  cold reads   mean lookup, cold"
     ) in lines
     assert (
         "         300      5.69 KiB     184143.7      5.7     1.0         1.0   "

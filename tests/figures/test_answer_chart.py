@@ -134,7 +134,7 @@ def test_a_column_that_rises_is_an_axis():
         and view.x[0] == 64
         and len(view.x) == 17
     )
-    assert view.caption == "index_bytes, over interval_bytes; 0 has no place on this axis"
+    assert view.caption == "index_bytes, over interval_bytes; 0 cannot be drawn on this axis"
     drawn = chart.figure(view, "light")
     assert (
         drawn.layout.xaxis.type == "log"

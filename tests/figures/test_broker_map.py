@@ -103,7 +103,7 @@ def test_hover_gives_the_exact_row(known):
     assert (
         broker_map.view(torn(known, "orders-0", 45))
         .bars[1]
-        .hover.endswith("<br>the last 45 B are no batch")
+        .hover.endswith("<br>the last 45 B are not a batch")
     )
     known.segments["batches"] = known.segments["records"] = 1
     assert "in 1 batch, 1 record<br>" in broker_map.view(known).bars[0].hover
@@ -175,7 +175,7 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
     """Inside the row too, where a segment behind it is whole."""
     cut = torn(known, "orders-0", 0)
     cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
-    view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that do not belong"})
+    view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that are not a batch"})
     (row,) = [row for row in view.rows if row.badge]
     assert (row.torn_ends, row.log_bytes) == ((1600,), 2400)
     patch = next(trace for trace in broker_map.figure(view, "light").data if trace.name == "torn")
@@ -188,13 +188,13 @@ def test_the_title_says_what_is_most_worth_knowing(known):
     """
     assert (
         broker_map.view(torn(known, "orders-0", 45)).title
-        == "One log ends in bytes that are no batch: 45 bytes in all"
+        == "One log ends in bytes that are not a batch: 45 bytes in all"
     )
     two = torn(known, "orders-0", 1000)
     two.segments["torn_bytes"][0] = 21
     assert (
         broker_map.view(two).title
-        == "Two logs end in bytes that are no batch: 1\u202f021 bytes in all"
+        == "Two logs end in bytes that are not a batch: 1\u202f021 bytes in all"
     )
     assert (
         broker_map.view(known).title
@@ -246,7 +246,7 @@ def test_the_figure_draws_the_view(known, mode):
     else.
     """
     view = broker_map.view(
-        torn(known, "orders-0", 45), tails={("orders-0", 30): "45 bytes that do not belong"}
+        torn(known, "orders-0", 45), tails={("orders-0", 30): "45 bytes that are not a batch"}
     )
     figure = broker_map.figure(view, mode)
     traces = {trace.name: trace for trace in figure.data}
@@ -262,7 +262,7 @@ def test_the_figure_draws_the_view(known, mode):
     assert list(traces["closed"].x) == pytest.approx([1600], rel=0.01)
     assert np.array_equal(np.array(traces["density"].z)[1::2], view.strip, equal_nan=True)
     words = next(
-        note for note in figure.layout.annotations if note.text == "45 bytes that do not belong"
+        note for note in figure.layout.annotations if note.text == "45 bytes that are not a batch"
     )
     mark = traces["error marks"]
     # an octagon is a pixel narrower than its size
@@ -356,30 +356,30 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
     assert orders.hover.split("<br>") == [
         "<b>orders-0</b>",
         "error: The .timeindex is missing, 00000000000000000030",
-        "warning: Records are from the future, 00000000000000000000",
+        "warning: Records have timestamps in the future, 00000000000000000000",
     ]
     assert (logs.severity, logs.text, logs.base_offset) == (
         "warning",
-        "records from the future",
+        "timestamps in the future",
         9,
     )
     assert badges["old-0 (deleted)"] is None
     drawn = "Segments of 4 topic-partitions, to scale."
     assert view.alt.endswith(
-        f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: records from the future."
+        f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: timestamps in the future."
     )
     assert broker_map.view(known).alt.endswith(drawn)
 
 
 def test_a_torn_end_is_worse_than_all(known):
     """Its words stand behind the row, whatever else was found."""
-    tails = {("orders-0", 30): "45 bytes that do not belong"}
+    tails = {("orders-0", 30): "45 bytes that are not a batch"}
     row = broker_map.view(
         torn(known, "orders-0", 45), tails=tails, badges={"orders-0": (FUTURE,)}
     ).rows[0]
     assert (row.badge.severity, row.badge.text, row.badge.base_offset) == (
         "error",
-        "45 bytes that do not belong",
+        "45 bytes that are not a batch",
         0,
     )
 
@@ -387,7 +387,7 @@ def test_a_torn_end_is_worse_than_all(known):
 def test_a_torn_end_needs_no_pin(known):
     """Its patch says where; the segment before it has its own."""
     tails, badges = (
-        {("orders-0", 30): "45 bytes that do not belong"},
+        {("orders-0", 30): "45 bytes that are not a batch"},
         {"orders-0": (MISSING, FUTURE)},
     )
     view = broker_map.view(torn(known, "orders-0", 45), tails=tails, badges=badges)
@@ -408,7 +408,7 @@ def test_a_segment_says_what_was_found_about_it(known):
     }
     assert bars == {
         ("orders-0", 30): ("error", "error: The .timeindex is missing"),
-        ("__consumer_offsets-3", 0): ("warning", "warning: Records are from the future"),
+        ("__consumer_offsets-3", 0): ("warning", "warning: Records have timestamps in the future"),
     }
     traces = {trace.name: trace for trace in broker_map.figure(view, "light").data}
     assert (
@@ -429,7 +429,9 @@ def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
     """However many of its segments are marked: how many is under the pointer."""
     monkeypatch.setattr(broker_map, "MAX_BARS_A_ROW", 1)
     view = broker_map.view(known, badges={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
-    assert view.rows[0].badge.hover.endswith("warning: Records are from the future, 2 segments")
+    assert view.rows[0].badge.hover.endswith(
+        "warning: Records have timestamps in the future, 2 segments"
+    )
     assert not any("pins" in trace.name for trace in broker_map.figure(view, "light").data)
 
 

@@ -13,7 +13,7 @@ TORN = StartupStep(
     segment=0,
     action="truncate",
     cause="tail",
-    why="its last batch is not whole",
+    why="its last batch is incomplete",
     file="orders-1/0.log",
     from_position=2900,
     size_bytes=100,
@@ -107,7 +107,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
                 "three segments"
             ),
             "It was not stopped cleanly, so 3 logs are read again from their recovery points, and "
-            "their indexes rebuilt. One log ends in bytes that are no batch: 100 are a batch cut "
+            "their indexes rebuilt. One log ends in bytes that are not a batch: 100 are a batch cut "
             "short. No whole batch is lost.",
         ),
         (
@@ -147,7 +147,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             ),
             [finding_of("becomes-stray")],
             "error",
-            "This broker will start, but not serve one directory, which it takes for stray",
+            "This broker will start, but not serve one directory, which it treats as stray",
             "It was stopped cleanly, so contents are not checked at the start. "
             "One directory will be renamed to end in -stray; its finding says why.",
         ),
@@ -183,7 +183,7 @@ def test_a_start_that_was_not_recorded_names_the_source_as_evidence(restart, rel
     verdict_text = checkup.start_verdict([], restart, 2, release=release).text
     assert (
         verdict_text.endswith(
-            f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 and 4.4.0 alone."
+            f" Known from the source of Kafka {text}; starts were recorded only for 4.3.1 and 4.4.0."
         )
         == is_said
     )

@@ -53,10 +53,7 @@ def test_what_changes_most_comes_first():
         "45 B from byte 561\u202f373",
     )
     assert table.rows[1].link == {"tp": "d-0", "segment": "7"} and table.rows[2].link == {}
-    assert (
-        table.shown == 4
-        and table.title == "What the start does before it fails, step by step: 5 steps"
-    )
+    assert table.shown == 4 and table.title == "Steps of the start before it fails: 5 steps"
 
 
 def test_many_alike_are_one_row():
@@ -76,17 +73,14 @@ def test_many_alike_are_one_row():
             )
         )
     )
-    assert (
-        within.title
-        == "What every start does, step by step: 4 steps, alike ones together, in 1 row"
-    )
+    assert within.title == "Steps of every start: 4 steps, similar ones together, in 1 row"
     rows = tables.steps_table(
         started(
             *(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")
         )
     )
     assert (
-        rows.title == "What the start does, step by step: 10 steps, alike ones together, in 2 rows"
+        rows.title == "Steps of the start: 10 steps, similar ones together, in 2 rows"
         and len(rows.rows) == 2
     )
     assert (
@@ -141,7 +135,7 @@ def test_what_keeps_each_segment():
     assert [(row.kind, row.cells[0], row.cells[2]) for row in table.rows] == [
         ("info", "a-0 0", "offset 9"),
         ("warning", "a-0 20", "offset 29"),
-        ("", "a-0 10", "the .log was written last"),
+        ("", "a-0 10", "last write of the .log"),
         ("", "b-1 0", "offset 9"),
     ]
     assert (
@@ -153,7 +147,7 @@ def test_what_keeps_each_segment():
         and "--set log.retention.ms=-1" in table.notes[-2]
     )
     assert table.notes[-1] == (
-        "Counted are the segments in use of every topic; __cluster_metadata has rules of its own."
+        "This counts the segments in use of every topic; __cluster_metadata has its own rules."
     )
     assert table.rows[1].link == {"tp": "a-0", "segment": "20"}
 

@@ -47,8 +47,8 @@ def test_what_is_counted_and_what_has_no_rows():
         == "3 segments that are not in use (-delete, .deleted) are counted too."
     )
     says = (
-        "1 segment (.deleted) is in segments alone: what is in its files is a row of no other "
-        "table."
+        "1 segment (.deleted) appears only in the table segments: no other table has a row "
+        "for its files."
     )
     assert inactive_segment_text.no_rows_text(["deleted"]) == says
 

@@ -98,7 +98,7 @@ def test_a_point_says_all_of_its_size(outcomes):
     assert view.hover_texts[view.today].split("<br>") == [
         "300 B of index, interval 150 B",
         "full with 37 offset or 24 time entries",
-        f"time index ends a segment, at 5.69 KiB: 184{T}144 rolls a GiB, 1{T}763 a day",
+        f"time index ends a segment, at 5.69 KiB: 184{T}144 rolls per GiB, 1{T}763 per day",
         "its index: 24 entries, 5.7 probes (5.7 plain), 1.0 pages",
         "cold: 1.0 device reads of it, 1.5 headers, a lookup about 297 µs",
     ]

@@ -75,7 +75,7 @@ def test_the_image_with_a_warm_section():
     """No fault, three pages; a smaller section says so."""
     view = page_faults.view(replay_of(8192), WARM)
     assert view.title == "No fault: three pages at most, always the newest" and not len(view.dots)
-    assert [note.text for note in view.notes] == ["older pages are left alone"]
+    assert [note.text for note in view.notes] == ["older pages are no longer touched"]
     assert len(page_faults.figure(view, "light").data) == 1
     assert page_faults.view(replay_of(4096), WARM, 4096).caption == "A warm section of 4 KiB first"
     assert (
@@ -172,7 +172,7 @@ def test_faults_a_grown_page_as_bars():
     """The considered turnover is marked; the warm section has a bar only where it has faults."""
     view = fault_bars.view(BARS, 16_000_000, "below")
     assert (
-        view.title == "Plain search: up to 4.9 faults a page. Warm section: none"
+        view.title == "Plain search: up to 4.9 faults per page. Warm section: none"
         and view.considered_bar == 1
     )
     assert fault_bars.rows(view) == [
@@ -187,7 +187,7 @@ def test_faults_a_grown_page_as_bars():
     )
     faulty = fault_bars.view([TurnoverFaults(1_000_000, 8.4, 1.6, None)], 2, "")
     assert (
-        faulty.title == "Plain search: up to 8.4 faults a page. Warm section: up to 1.6"
+        faulty.title == "Plain search: up to 8.4 faults per page. Warm section: up to 1.6"
         and faulty.considered_bar is None
     )
     assert list(trace(fault_bars.figure(faulty, "dark"), "warm").x) == [1.6]

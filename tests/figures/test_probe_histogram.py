@@ -57,7 +57,7 @@ def test_the_figure_draws_the_view(mode):
 def test_nothing_to_draw():
     """An empty figure, and words."""
     view = probe_histogram.view(costs([0]), None, "headers", 0, "offset")
-    assert view.title == "No target here is answered by a batch"
+    assert view.title == "No batch is the answer for any target here"
     assert len(probe_histogram.figure(view, "light").layout.annotations) == 0
 
 

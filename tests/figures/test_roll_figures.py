@@ -368,9 +368,11 @@ def test_a_run_beside_the_run_before():
         "39",
         "× 2.1",
     )
-    assert rows["A segment, on average"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows[
-        "Open for, on average"
-    ] == ("2 s", "1 s", "−50 %")
+    assert rows["Mean segment"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows["Mean time open"] == (
+        "2 s",
+        "1 s",
+        "−50 %",
+    )
     assert roll_summary.describe_changes(now, now) == "nothing was changed"
     assert all(change == roll_summary.SAME_TEXT for *_, change in roll_summary.rows(now, now))
 
@@ -413,7 +415,7 @@ def test_every_step_has_its_reason():
     assert words[16].endswith(
         "The newest timestamp equals the last time entry's: maybeAppend writes nothing"
     )
-    assert words[20].endswith(f"The counter lives in memory alone: its 3{T}000 B are forgotten")
+    assert words[20].endswith(f"The counter is only in memory: its 3{T}000 B are forgotten")
     assert "1 of the time index" in words[26] and "The counter was set back" in words[27]
     assert (
         words[34].startswith(f"By size, 24{T}000 + 1{T}000 > 24{T}000 B")

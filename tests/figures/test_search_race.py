@@ -68,9 +68,11 @@ def test_who_waits(entries, target, title):
 def test_the_title_says_which_entry_it_is():
     """The one at which a middle moves to a cold page, and beside it the one before."""
     jump, before = jump_views()
-    assert jump.question.startswith("The entry at which the middles move to pages that nobody read")
+    assert jump.question.startswith(
+        "The entry at which the middles move to pages that no reader used"
+    )
     assert jump.storages[0].title == (
-        "The entry at which the middles move to pages that nobody read lately. Plain bisection "
+        "The entry at which the middles move to pages that no reader used lately. Plain bisection "
         "waits for 1 cold page: 100 µs. Warm section first meets hot pages only: 0.27 µs"
     )
     assert before.storages[0].title == (
@@ -92,7 +94,7 @@ def test_the_title_says_which_entry_it_is():
         (
             7168,
             100,
-            f"ends in front of the warm section, the last 1{T}024 entries and the one before",
+            f"ends before the warm section, the last 1{T}024 entries and the one before",
         ),
         (1025, 100, "so short that all of it is the warm section"),
     ],
@@ -147,7 +149,7 @@ def test_the_model_is_called_one():
     """With its numbers, that of a cold page first; a lesson says how small its pages are."""
     note = TAIL.storages[0].note
     assert "within the last 1 MB of log" in note
-    assert "Times are a model: 0.10 µs a search, 14 ns a probe, 100 µs a cold page" in note
+    assert "Times are a model: 0.10 µs per search, 14 ns per probe, 100 µs per cold page" in note
     small = view(20, 20, warm_bytes=32, page_bytes=32)
     assert small.storages[0].note.startswith("A page is 4 slots here; Kafka’s are 4 KiB.")
 

@@ -114,7 +114,7 @@ def test_tables_of_an_entry_that_leads_astray(damaged):
     row = next(row for row in tables.index_rows(segment_anatomy, pin) if row.is_pinned)
     assert (row.slot, row.fault, row.batch) == (
         "3",
-        "behind the batch of this offset",
+        "after the batch of this offset",
         "1\u202f017–1\u202f025",
     )
     assert plain(tables.index_rows(segment_anatomy, pin)[4]).gap == "−4 995 B"

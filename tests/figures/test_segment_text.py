@@ -49,11 +49,11 @@ def test_findings_of_a_clean_broker(clean, directory, base_offset, finding):
         (
             "metrics-0",
             1201,
-            "The time index ends in 14 zero slots, so a search by time passes this segment over",
+            "The time index ends in 14 zero slots, so a search by time skips this segment",
         ),
         ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros"),
         ("rides-0", 1811, "There is no .index: every search in this segment starts at byte 0"),
-        ("rides-0", 607, "There is no .timeindex: a search by time has nothing to go by"),
+        ("rides-0", 607, "There is no .timeindex: a search by time has no index to use"),
     ],
 )
 def test_findings_of_damage(damaged, directory, base_offset, finding):
@@ -85,7 +85,7 @@ def test_findings_that_no_sample_shows():
     entries, times = arrays.indexed(table, 300)
     assert entries["position"].tolist() == [400, 800]
     say = lambda **more: words.headline(arrays.anatomy(table, entries, times, **more))  # noqa: E731
-    assert say(tail=("torn", 45)) == "The log ends in 45 bytes that are no batch"
+    assert say(tail=("torn", 45)) == "The log ends in 45 bytes that are not a batch"
     assert say(tail=("zeros", 3 << 20)) == "The log ends in 3 MiB of zeros"
     assert say(state="active", tail=("torn", 45), unwritten=(7, 0)).startswith(
         "The index was created at 72 B and 7 of its 9 slots"
@@ -99,7 +99,7 @@ def test_findings_that_no_sample_shows():
     lower = arrays.offset_entries([(4, 400), (3, 300)])
     assert (
         words.headline(arrays.anatomy(table, lower, times))
-        == "The keys of the index do not grow at slot 1"
+        == "The keys of the index do not increase at slot 1"
     )
     both = arrays.offset_entries([(4, 401), (5, 501)])
     assert (
@@ -111,7 +111,7 @@ def test_findings_that_no_sample_shows():
     )
     assert (
         words.headline(fresh)
-        == "The index was created at 64 B and none of its 8 slots was written yet"
+        == "The index was created at 64 B and none of its 8 slots has been written yet"
     )
     wrong = arrays.anatomy(table, entries, arrays.time_entries([(1, 4), (2, 8)]))
     assert (
@@ -135,14 +135,14 @@ def test_an_entry_for_an_append():
             lambda: even(9),
             (
                 "9 batches in 900 B. 1 has an index entry; the other 8 are reached by stepping "
-                "from one that has."
+                "from one that has one."
             ),
         ),
         (
             lambda: even(2, interval=0),
             (
                 "2 batches in 200 B. 1 has an index entry; the other 1 is reached by stepping from "
-                "one that has."
+                "one that has one."
             ),
         ),
         (
@@ -193,7 +193,7 @@ def test_nothing_to_draw():
     """An empty log, one of zeros, one that was cut."""
     assert words.no_batch_text(even(0))[0] == "Nothing was written here yet"
     assert (
-        "Its .index was made 64 B long"
+        "Its .index was preallocated at 64 B"
         in words.no_batch_text(even(0, state="active", unwritten=(8, 8)))[1]
     )
     assert words.no_batch_text(even(0, tail=("zeros", 12)))[1].startswith(
@@ -201,7 +201,7 @@ def test_nothing_to_draw():
     )
     assert (
         words.no_batch_text(even(0, tail=("torn", 1)))[1]
-        == "It holds 1 byte, the beginning of a batch and no more."
+        == "It holds 1 byte, only the beginning of a batch."
     )
 
 
@@ -227,8 +227,8 @@ def test_why_an_index_has_no_entry():
             [1, 1, 1],
             [1],
             (
-                "The header of a compressed message of magic 1 tells neither its first offset nor "
-                "how many records it holds."
+                "The header of a compressed message of magic 1 has neither its first offset nor "
+                "its number of records."
             ),
         ),
         (

@@ -230,7 +230,7 @@ def test_every_target_of_a_small_log_has_its_steps(every):
 @pytest.mark.parametrize(
     ("offset", "text"),
     [
-        (32, "Offset 32 is the log end: nothing is there yet."),
+        (32, "Offset 32 is the log end: there is no record yet."),
         (33, "we only have log segments upto 32"),
         (-1, "starting from offset: 0"),
     ],

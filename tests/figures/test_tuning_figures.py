@@ -105,7 +105,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
     view = curve(profile)
     assert view.titles == (
         "16 KiB instead of 4 KiB: a lookup reads 2.5 times as many headers",
-        "The index shrinks from 15.6 KiB to 4.60 KiB, beside 3.81 MiB of log",
+        "The index shrinks from 15.6 KiB to 4.60 KiB; the log is 3.81 MiB",
     )
     assert (view.today.interval_bytes, view.today.name, round(view.today.headers_mean, 2)) == (
         4096,
@@ -251,7 +251,7 @@ def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
     )
     assert view.titles == (
         "64 B instead of 0 B: a lookup reads as many headers",
-        "The index stays at 78.1 KiB, beside 3.81 MiB of log",
+        "The index stays at 78.1 KiB; the log is 3.81 MiB",
     )
 
 
@@ -388,7 +388,7 @@ def test_a_slow_log_is_ended_by_time():
 
 ASSUMED = (
     Assumption(
-        name=verbatim("µs a header"),
+        name=verbatim("µs per header"),
         unit="µs",
         low=1.5,
         typical=1.8,
@@ -399,7 +399,7 @@ ASSUMED = (
         verdict_high=("change", 2048),
     ),
     Assumption(
-        name=verbatim("reads a header"),
+        name=verbatim("reads per header"),
         unit="",
         low=1,
         typical=2,
@@ -418,7 +418,7 @@ def test_the_tornado_says_what_would_change_the_answer(mode):
     view = tornado.view(ASSUMED, ("keep", 4096), 41.0, 50.0)
     assert (
         view.title
-        == "µs a header moves it most, from 33 µs to 90 µs; one of 2 would change the answer"
+        == "µs per header moves it most, from 33 µs to 90 µs; one of 2 would change the answer"
     )
     assert (
         view.bars[0].ends == ("1.5 µs", "4 µs")
@@ -426,7 +426,7 @@ def test_the_tornado_says_what_would_change_the_answer(mode):
         and view.bars[1].ends == ("1", "2")
     )
     assert tornado.rows(view)[0] == (
-        "µs a header",
+        "µs per header",
         "1.5 µs",
         "4 µs",
         "33 µs",
@@ -439,9 +439,9 @@ def test_the_tornado_says_what_would_change_the_answer(mode):
     assert f"4 µs → <b>2{T}048</b>" in notes(figure) and [
         shape.x0 for shape in figure.layout.shapes
     ] == [41.0, 50.0]
-    assert "as it is, 41 µs" in notes(figure) and list(figure.layout.yaxis.ticktext) == [
-        "µs a header",
-        "reads a header",
+    assert "unchanged, 41 µs" in notes(figure) and list(figure.layout.yaxis.ticktext) == [
+        "µs per header",
+        "reads per header",
     ]
 
 
@@ -449,7 +449,7 @@ def test_a_tornado_of_nothing_is_empty():
     """And one that changes nothing says so."""
     empty = tornado.view((), ("keep", 4096), 0.0, None)
     assert (
-        empty.title == "No lookup, no assumption"
+        empty.title == "No lookups, so no assumptions"
         and len(tornado.figure(empty, "dark").layout.shapes) == 1
     )
     assert tornado.view(ASSUMED[1:], ("keep", 4096), 41.0, None).title.endswith(
@@ -491,7 +491,7 @@ def test_before_and_after_line_by_line():
         rows["Index, share of the log"].before == "0.40 %"
         and rows["Log stepped over, mean"].change == "× 3.0"
     )
-    assert rows["Lookup in page cache, mean"].basis == "modelled: 2.2 + 0.9 µs a header"
+    assert rows["Lookup in page cache, mean"].basis == "modelled: 2.2 + 0.9 µs per header"
     assert rows["Lookup in page cache, p99"].basis == "modelled: 3.8 to 16 µs, then 9.5 to 40 µs"
     assert rows["Lookup from the device, p99"].basis.startswith("modelled, nvme: 2, then ")
     assert (
@@ -503,7 +503,7 @@ def test_before_and_after_line_by_line():
         "time index",
         "worse",
     )
-    assert rows["What 1 MB of index a GiB is worth"].kind == "" and "Cores for lookups" not in rows
+    assert rows["Value of 1 MB of index per GiB"].kind == "" and "Cores for lookups" not in rows
 
 
 def test_cores_where_fetches_are_counted():
@@ -591,7 +591,7 @@ def test_keep_and_why():
         f"The default, 4{T}096, already indexes every batch: the smallest has 14{T}38"
     )
     assert (
-        "At today’s interval the p99 lookup takes about 4.0 µs warm (1.9 to 7.6 µs), inside the 50 "
+        "At today’s interval the p99 lookup takes about 4.0 µs warm (1.9 to 7.6 µs), within the 50 "
         "µs you allow."
     ) in text.reason
     assert (
@@ -604,7 +604,7 @@ def test_keep_and_why():
         f"3{T}999."
     ) in boxes["Sure"]
     assert boxes["Modelled"].startswith(
-        "time. 0.47 to 2 µs a header in page cache, one read each from 4.1 on"
+        "time. 0.47 to 2 µs per header in page cache, one read each from 4.1 on"
     )
     assert (
         boxes["Modelled"].endswith("A read from nvme costs 50 to 200 µs.")
@@ -623,7 +623,7 @@ def test_batch_first_for_tiny_batches():
         "If the producers cannot batch:",
     )
     assert text.reason.startswith(
-        f"Records arrive one to a batch of about 97 B. At 4{T}096 a lookup reads 22 headers, "
+        f"Each batch of about 97 B holds one record. At 4{T}096 a lookup reads 22 headers, "
         "p99 about 41 µs (21 to 90 µs)"
     )
     assert text.reason.endswith(
@@ -645,7 +645,7 @@ def test_lower_where_a_budget_is_missed():
     assert (text.kind, text.mark) == ("lower", "warning") and text.headline.startswith("Lower to ")
     assert (
         "Over its budget: the p99 lookup." in text.reason
-        and "of the log more in index" in text.reason
+        and "the index grows by" in text.reason
         and text.command_lead == "To change it:"
     )
 
@@ -687,7 +687,7 @@ def test_what_can_be_compared_with_the_replay():
     said_of = (
         ((790, 1), False, "a restart, a truncation"),
         ((799, 798), False, "lacks its last time entry"),
-        ((790, 1), True, "stand for whole"),
+        ((790, 1), True, "cover whole"),
     )
     for theirs, is_coarse, why in said_of:
         today = CurrentConfig(
@@ -713,7 +713,7 @@ def test_the_ends_of_a_short_bar_stand_below_it():
     """
     ends = [
         Assumption(
-            name=verbatim("µs a header"),
+            name=verbatim("µs per header"),
             unit="µs",
             low=0.30517578125,
             typical=0.36,

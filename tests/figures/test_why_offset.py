@@ -58,13 +58,13 @@ def test_title_and_rows():
     """The finding, and each segment with its fate."""
     view = why_offset.view(why())
     assert view.title == "Offset 4 is the first record not before the target: 5 ms after the target"
-    assert [row[-1] for row in view.rows] == ["skipped: all older", "searched", "not looked at"]
+    assert [row[-1] for row in view.rows] == ["skipped: all older", "searched", "not searched"]
     assert (
         view.rows[1][1] == "3–5"
         and view.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
     )
     assert view.notes == (
-        "1 segment is skipped without a look inside: its largest timestamp is below the target.",
+        "1 segment is skipped unread: its largest timestamp is below the target.",
     )
 
 
@@ -81,8 +81,7 @@ def test_the_closest_is_named():
     assert view.closest == (5, START_MS + 44)
     assert any("closest in time is offset 5, 1 ms before the target" in note for note in view.notes)
     assert any(
-        note.startswith("2 batches behind the answer hold only older records")
-        for note in view.notes
+        note.startswith("2 batches after the answer hold only older records") for note in view.notes
     )
 
 
@@ -123,7 +122,7 @@ def test_outliers_stay_outside():
         )
     )
     assert view.frame_ms[1] < START_MS + 400 and view.caption.endswith(
-        "1 dot lies outside of the picture"
+        "1 dot is outside the picture"
     )
 
 

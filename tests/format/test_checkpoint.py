@@ -307,7 +307,7 @@ def test_the_state_of_a_quorum(text, state):
         ),
         (
             '{"leaderId":"a","leaderEpoch":1,"votedId":3,"votedDirectoryId":"","data_version":1}',
-            "the field 'leaderId' is no int",
+            "the field 'leaderId' is not of type int",
         ),
         (
             '{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[7],"data_version":0}',

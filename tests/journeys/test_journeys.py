@@ -38,7 +38,7 @@ def test_from_the_map_to_the_bytes(walk):
     """J1: from the broker map to the bytes of a batch."""
     walk.titled("37 topic-partitions")
     walk.shows(".js-plotly-plot .barlayer .point path")
-    walk.step("The sample broker is open: a row a topic-partition, its segments to scale")
+    walk.step("The sample broker is open: one row per topic-partition, its segments to scale")
     click_a_bar(walk.page)
     walk.titled("from offset")
     drawing = walk.shows(".detail svg")

@@ -105,7 +105,7 @@ def tars() -> dict[str, tuple[bytes, str]]:
     archives = {
         f"size {size} of type {kind.decode()}": (
             header("x", size, kind),
-            f"says a size of {size} bytes",
+            f"gives a size of {size} bytes",
         )
         for size, kind in sizes
     }
@@ -139,7 +139,7 @@ def tars() -> dict[str, tuple[bytes, str]]:
         "digits": (pax(b"1" * 60_000) + header("b/x"), BAD_PAX),
         "digits, more than are read": (
             pax(b"1" * 200_000) + header("b/x"),
-            "a header says that 200000 bytes of names and notes follow",
+            "a header announces 200000 bytes of names and notes",
         ),
         "digits and blanks": (pax((b"1" * 100 + b" ") * 500) + header("b/x"), BAD_PAX),
         "a record of no length": (pax(b"0 a=b\n") + header("b/x"), BAD_PAX),

@@ -234,7 +234,7 @@ def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
     with pytest.raises(CannotOpen) as raised:
         open_broker(tmp_path / "copy")
     words = (
-        f"{tmp_path / 'copy'}: holds a .log, but has no name of a topic-partition; rename it "
+        f"{tmp_path / 'copy'}: holds a .log, but is not named like a topic-partition; rename it "
         "TOPIC-N, such as orders-0"
     )
     assert (str(raised.value), raised.value.kind) == (words, "not-kafka")

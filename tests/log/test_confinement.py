@@ -52,7 +52,9 @@ def test_a_file_outside_is_refused_by_every_reader(root, read):
     """The directory beside whose name begins alike, and a link that leads there."""
     (root / "link").symlink_to(root.parent / "rootless" / "secret")
     for path in (root / "link", root.parent / "rootless" / "secret"):
-        with pytest.raises(CannotOpen, match="lies outside what this server may open") as refused:
+        with pytest.raises(
+            CannotOpen, match="is outside the directories that this server may open"
+        ) as refused:
             read(path)
         assert refused.value.kind == "outside"
 

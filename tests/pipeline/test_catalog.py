@@ -147,7 +147,7 @@ def test_a_file_that_is_missing_is_reported(out):
 
 def test_no_catalog_is_reported(tmp_path):
     """With how to make one."""
-    with pytest.raises(CannotOpen, match="is no catalog; make one: kafkaviz ingest") as raised:
+    with pytest.raises(CannotOpen, match="is not a catalog; make one: kafkaviz ingest") as raised:
         catalog.read(tmp_path)
     assert raised.value.kind == "missing"
 

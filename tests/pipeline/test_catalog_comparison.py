@@ -210,7 +210,7 @@ def test_the_command_takes_catalogs(folders, capsys):
     assert main(["compare", *map(str, folders)]) == 1
     text = capsys.readouterr().out
     assert text.startswith(f"a  {folders[0]}\nb  {folders[1]}\n")
-    assert "parted at offset 180: leader epoch 3 in a, 5 in b" in text
+    assert "diverged at offset 180: leader epoch 3 in a, 5 in b" in text
     assert "the first at offset 372, where only b has a batch" in text
     assert "offsets 0–39" in text
     assert "2 partitions: a batch has a wrong checksum" in text
@@ -231,7 +231,7 @@ def test_a_catalog_is_compared_with_a_catalog_only(folders, capsys, sides):
     """Which is said, and not that there is no broker directory."""
     paths = {"catalog": str(folders[0]), "directory": str(B)}
     assert main(["compare", *(paths[side] for side in sides)]) == 2
-    assert "a catalog is compared with a catalog only" in capsys.readouterr().err
+    assert "a catalog can only be compared with a catalog" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -469,7 +469,9 @@ def test_json_that_no_check_wrote_is_one_line(copied, in_process, out, table, fi
         return json.dumps(values)
 
     spoil_first_row(out / table, column, spoil)
-    with pytest.raises(CannotOpen, match="holds what no check finds; run kafkaviz ingest --full"):
+    with pytest.raises(
+        CannotOpen, match="contains findings that no check produces; run kafkaviz ingest --full"
+    ):
         catalog.read(out).health("killed")
 
 
@@ -488,7 +490,9 @@ def test_rows_that_no_check_wrote_are_one_line(copied, in_process, out, table, c
     """The same of the columns."""
     in_process(copied, catalog=out, findings=True)
     spoil_first_row(out / table, column, lambda text: value)
-    with pytest.raises(CannotOpen, match="holds what no check finds; run kafkaviz ingest --full"):
+    with pytest.raises(
+        CannotOpen, match="contains findings that no check produces; run kafkaviz ingest --full"
+    ):
         catalog.read(out).health("killed")
 
 

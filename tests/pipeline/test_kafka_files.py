@@ -249,11 +249,11 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
                 "startingOffsets": '{"t":{"0":130,"1":0}}',
                 "endingOffsets": '{"t":{"0":120,"1":1}}',
             },
-            "t-0: the start 130 lies behind the end 120",
+            "t-0: the start 130 is past the end 120",
         ),
         (
             {"startingTimestamp": str(START_MS + 20_000), "endingTimestamp": str(START_MS)},
-            "t-1: the start 20 lies behind the end 0",
+            "t-1: the start 20 is past the end 0",
         ),
         ({"startingTimestamp": "soon"}, "option startingTimestamp is a whole number"),
         ({"startingTimestamp": str(-(2**63) - 1)}, "option startingTimestamp is a whole number"),
@@ -290,17 +290,17 @@ def test_an_option_that_means_nothing_is_refused(broker_directory, options, word
         ({"assign": '{"t":[1,7]}'}, "t-7 lie in none", {"t-1": (0, 49)}),
         (
             {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":100}}'},
-            "t-0: offset 100 lies before the log start offset 110",
+            "t-0: offset 100 is before the log start offset 110",
             {"t-0": (110, 199)},
         ),
         (
             {"assign": '{"t":[0]}', "endingOffsets": '{"t":{"0":201}}'},
-            "t-0: offset 201 lies behind the log end offset 200",
+            "t-0: offset 201 is past the log end offset 200",
             {"t-0": (110, 199)},
         ),
         (
             {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":201}}'},
-            "t-0: offset 201 lies behind the log end offset 200",
+            "t-0: offset 201 is past the log end offset 200",
             {},
         ),
         (
@@ -376,7 +376,7 @@ def test_the_isolation_of_a_consumer(clean):
     assert committed == [row["offset"] for row in kinds["read_committed"] if not row["is_control"]]
     assert len(plain) > len(committed) > 10_000
     end = json.dumps({"payments": {"0": plain[-1]}})
-    with pytest.raises(DataLoss, match="lies behind the last stable offset"):
+    with pytest.raises(DataLoss, match="is past the last stable offset"):
         offsets(clean, subscribe="payments", endingOffsets=end, **{LEVEL: "read_committed"})
 
 

@@ -255,7 +255,7 @@ def test_a_torn_tail_ends_the_query_and_zeros_do_not(broker_directory):
     )
     log.write_bytes(data + whole_logs.batch(1000, [START_MS])[:70])
     for name in ("kafka_records", "kafka_batches"):
-        with pytest.raises(Malformed, match=f"byte {len(data)}: 70 bytes are no whole batch"):
+        with pytest.raises(Malformed, match=f"byte {len(data)}: 70 bytes are not a whole batch"):
             read(name, broker_directory)
     assert read("kafka_records", broker_directory, mode="DROPMALFORMED").num_rows == 2000
 

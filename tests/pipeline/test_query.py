@@ -38,21 +38,21 @@ ENDLESS = "SELECT count(*) FROM batches a, batches b, batches c"
 TITLES = {  # of the answers on the sample broker
     "half-full": (
         "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of "
-        "Kafka’s default, as no file names segment.bytes"
+        "Kafka’s default, since no file gives segment.bytes"
     ),
     "sparsest": "bulk-import-0 has an entry only every 792 KiB",
     "densest": "The indexes of tiny-index-0 hold 8.2 % of its log",
     "worst-lookup": "A fetch of offset 201 of __cluster_metadata-0 reads 57 batch headers",
     "small-batches": "6 topics have batches smaller than 200 B; heartbeat has 40\u202f000 of them",
     "unindexed": "39\u202f073 of the 40\u202f000 batches of heartbeat have no entry",
-    "interval": "Indexes of 1 MiB at an entry a batch, of 1.07 KiB at an interval of 4 MiB",
+    "interval": "Indexes of 1 MiB with one entry per batch, of 1.07 KiB at an interval of 4 MiB",
     "16-kib": "At 16 KiB one fetch in a hundred of heartbeat reads 170 headers, against 43 at 4 KiB",
-    "preallocated": "20 MiB of index were never written, in 1 topic-partition; 8 KiB take room on disk",
-    "maps": "184 memory maps at most, 0.28 % of what Linux allows",
+    "preallocated": "20 MiB of index were never written, in 1 topic-partition; 8 KiB take space on disk",
+    "maps": "184 memory maps at most, 0.28 % of the limit of Linux",
     "codecs": "A record takes 32 B with zstd, 100 B with none",
     "late": "537 batches of sensors-late-0 came late, by up to 400 d",
     "future": "The newest record of sensors-late-0 is 339 d ahead of its file",
-    "compacted": "84 % of the offsets of accounts-1 hold no record any more",
+    "compacted": "84 % of the offsets of accounts-1 no longer hold a record",
     "producers": "Producer 0 wrote the most, 46\u202f000 records of orders",
 }
 PARTITION = ("topic", "partition")
@@ -526,7 +526,7 @@ SECRET = "KAFKAVIZ_SECRET"
         ("PREPARE a AS SELECT 1", "Only a question", "PREPARE"),
         ("CREATE SECRET (TYPE s3)", "", None),
         ("VACUUM", "Only a question", "VACUUM"),
-        ("SELECT 1; SELECT 2", "Only one question is run here", None),
+        ("SELECT 1; SELECT 2", "Only one query is run here", None),
         ("SELECT 1; DROP TABLE segments", "Only a question", None),
         ("SELECT * FROM '/etc/hostname'", "There is no table /etc/hostname", "'/etc/hostname'"),
         (
@@ -895,7 +895,7 @@ def test_a_catalog_is_queried_whatever_its_folder_is_called(
 
 def test_no_catalog(tmp_path):
     """Said as everywhere else."""
-    with pytest.raises(CannotOpen, match="is no catalog"):
+    with pytest.raises(CannotOpen, match="is not a catalog"):
         ask(tmp_path, "SELECT 1")
 
 
@@ -950,7 +950,7 @@ def test_a_query_that_takes_too_long_is_ended(catalog_folder, monkeypatch):
     assert ask(catalog_folder, "SELECT 1 AS one") == [{"one": 1}]
     monkeypatch.setenv(query.SECONDS, "soon")
     with pytest.raises(
-        query.KafkavizError, match="KAFKAVIZ_QUERY_SECONDS is no whole number above 0: soon"
+        query.KafkavizError, match="KAFKAVIZ_QUERY_SECONDS is not a whole number above 0: soon"
     ):
         ask(catalog_folder, "SELECT 1")
 
@@ -1049,7 +1049,9 @@ def test_nobody_waits_for_a_worker_that_does_not_start(monkeypatch):
         pool.give_back(worker)
     monkeypatch.setenv(worker_pool.MEMORY, "-1")
     for _ in range(3):
-        with pytest.raises(query.KafkavizError, match="KAFKAVIZ_QUERY_MEMORY is no whole number"):
+        with pytest.raises(
+            query.KafkavizError, match="KAFKAVIZ_QUERY_MEMORY is not a whole number"
+        ):
             pool.take(over)
     over.set()
     assert pool.take(over) is None

@@ -731,7 +731,7 @@ def test_a_directory_may_be_named_by_a_uri(big):
     assert directories({"path": big.as_uri()}) == [str(big)]
     assert directories({"path": f"file:{big}"}) == [str(big)]
     assert directories({"path": "s3://bucket/kafka"}) == ["s3://bucket/kafka"]
-    with pytest.raises(CannotOpen, match="ftp is no store that is read"):
+    with pytest.raises(CannotOpen, match="ftp is not a store that can be read"):
         directories({"path": "ftp://host/kafka"})
 
 

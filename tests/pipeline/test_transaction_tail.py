@@ -200,11 +200,11 @@ def test_a_marker_that_cannot_be_read_is_one_row(open_at_the_roll):
     data = bytearray(log.read_bytes())
     broken = marker(7, 5, ABORT)[:-10] + b"\xff" * 10
     log.write_bytes(bytes(data[: -len(broken)]) + whole_logs.summed(broken))
-    with pytest.raises(Malformed, match="a marker of a transaction cannot be taken"):
+    with pytest.raises(Malformed, match="a marker of a transaction cannot be applied"):
         read("kafka_records", open_at_the_roll)
     rows = read("kafka_records", open_at_the_roll, mode="PERMISSIVE").to_pylist()
     problems = [row["problem"] for row in rows if row["problem"]]
-    assert sum("a marker of a transaction cannot be taken" in text for text in problems) == 1
+    assert sum("a marker of a transaction cannot be applied" in text for text in problems) == 1
 
 
 @pytest.mark.parametrize("is_stopped", [True, False])
@@ -221,7 +221,7 @@ def test_an_end_behind_the_last_stable_offset_is_lost_data(open_at_the_roll, is_
         "kafka.isolation.level": "read_committed",
     }
     reader = reader_of("kafka_files", open_at_the_roll, **options)
-    with pytest.raises(DataLoss, match="t-0: offset 5 lies behind the last stable offset 2"):
+    with pytest.raises(DataLoss, match="t-0: offset 5 is past the last stable offset 2"):
         offsets_of(reader, reader.partitions())
     reader = reader_of("kafka_files", open_at_the_roll, **options, failOnDataLoss="false")
     assert offsets_of(reader, reader.partitions()) == [0, 1]

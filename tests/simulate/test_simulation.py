@@ -270,7 +270,7 @@ def test_a_release_leaves_its_own_traces(version, files, tmp_path):
             "Invalid value 1000 for configuration segment.bytes: Value must be at least 1048576",
         ),
         ({"no.such": 1}, "Unknown topic config name: no.such"),
-        ({"log.cleaner.threads": 1}, "is no setting of a topic"),
+        ({"log.cleaner.threads": 1}, "is not a setting of a topic"),
         (
             {"max.message.bytes": 100},
             "RecordTooLargeException: The record batch size in the append to short-0 is ",

@@ -546,9 +546,13 @@ def test_a_follower_takes_many_batches_at_once():
         (
             (0, 10, 2),
             "none",
-            "phase 2: Kafka 0.10.2 takes no record batch; the first that does is 0.11",
+            "phase 2: Kafka 0.10.2 does not support record batches; the first that does is 0.11",
         ),
-        ((2, 0), "zstd", "phase 2: Kafka 2.0 takes no batch of zstd; the first that does is 2.1"),
+        (
+            (2, 0),
+            "zstd",
+            "phase 2: Kafka 2.0 does not support zstd batches; the first that does is 2.1",
+        ),
     ],
 )
 def test_a_release_that_knows_no_such_batch_is_reported(behaviour, name, words):

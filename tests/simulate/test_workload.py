@@ -59,7 +59,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
     [
         ("topic", "w.toml: Expected '=' after a key in a key/value pair (at end of document)"),
         (HEAD, "w.toml: give one to 1000 phases, each below a line [[phase]]"),
-        ("phase = [1]", "w.toml: phase 1: 1 is no table"),
+        ("phase = [1]", "w.toml: phase 1: 1 is not a table"),
         (
             "colour = 1\n" + PHASE,
             (
@@ -67,26 +67,26 @@ def test_the_example_at_the_top_of_the_module_is_read():
                 "start_offset, seed, kafka_version"
             ),
         ),
-        ("topic = 7\n" + PHASE, "w.toml: topic: 7 is no text in quotes"),
-        ('topic = "../etc"\n' + PHASE, 'w.toml: topic: "../etc" is no name of a topic'),
-        ('topic = ".."\n' + PHASE, 'w.toml: topic: ".." is no name of a topic'),
+        ("topic = 7\n" + PHASE, "w.toml: topic: 7 is not a text in quotes"),
+        ('topic = "../etc"\n' + PHASE, 'w.toml: topic: "../etc" is not a topic name'),
+        ('topic = ".."\n' + PHASE, 'w.toml: topic: ".." is not a topic name'),
         (
             'start = "monday"\n' + PHASE,
-            'w.toml: start: "monday" is no time such as 2026-03-01T08:00:00Z',
+            'w.toml: start: "monday" is not a time such as 2026-03-01T08:00:00Z',
         ),
         (
             "start = 0001-01-01T00:00:00Z\n" + PHASE,
             "w.toml: start: 0001-01-01T00:00:00+00:00 is not between 1970 and 2200",
         ),
-        ("seed = true\n" + PHASE, "w.toml: seed: true is no whole number"),
+        ("seed = true\n" + PHASE, "w.toml: seed: true is not a whole number"),
         (
             'kafka_version = "9.9"\n' + PHASE,
             (
-                "w.toml: kafka_version: Kafka 9.9 is no release that is known; give one from 0.10 "
-                "to 4.4, such as 3.9 or 4.3.1"
+                "w.toml: kafka_version: Kafka 9.9 is not a known release; give one from 0.10 to "
+                "4.4, such as 3.9 or 4.3.1"
             ),
         ),
-        ("settings = 1\n" + PHASE, "w.toml: settings: 1 is no table"),
+        ("settings = 1\n" + PHASE, "w.toml: settings: 1 is not a table"),
         (
             '[settings]\n"segment.bites" = 1\n' + PHASE,
             "w.toml: settings, segment.bites: Unknown topic config name: segment.bites",
@@ -101,13 +101,13 @@ def test_the_example_at_the_top_of_the_module_is_read():
         (
             "[settings]\nsegment.bytes = 1048576\n" + PHASE,
             (
-                "w.toml: settings, segment: is no single value; write the name in quotes: "
+                "w.toml: settings, segment: is not a single value; write the name in quotes: "
                 '"segment.bytes" = 1048576'
             ),
         ),
         (
             '[settings]\n"log.cleaner.threads" = 1\n' + PHASE,
-            "w.toml: settings, log.cleaner.threads: is no setting of a topic",
+            "w.toml: settings, log.cleaner.threads: is not a setting of a topic",
         ),
         (
             '[[phase]]\nduration = "10s"',
@@ -127,12 +127,12 @@ def test_the_example_at_the_top_of_the_module_is_read():
         ),
         (
             "[[phase]]\nrecords = 5\nrecords_per_s = nan",
-            "w.toml: phase 1, records_per_s: nan is no number",
+            "w.toml: phase 1, records_per_s: nan is not a number",
         ),
         (
             "[[phase]]\nduration = 10\nrecords_per_s = 1",
             (
-                'w.toml: phase 1, duration: 10 is no duration; give one such as "250ms", "10s", '
+                'w.toml: phase 1, duration: 10 is not a duration; give one such as "250ms", "10s", '
                 '"5min", "2h" or "7d"'
             ),
         ),
@@ -142,15 +142,15 @@ def test_the_example_at_the_top_of_the_module_is_read():
         ),
         (
             '[[phase]]\nduration = "0.5ms"\nrecords_per_s = 1',
-            'w.toml: phase 1, duration: "0.5ms" is no whole number of milliseconds',
+            'w.toml: phase 1, duration: "0.5ms" is not a whole number of milliseconds',
         ),
         (
             '[[phase]]\nsilence = "1h"\nrecords_per_s = 1',
-            "w.toml: phase 1, records_per_s: has no place in a phase of silence",
+            "w.toml: phase 1, records_per_s: is not allowed in a phase of silence",
         ),
         (
             PHASE + 'codec = "rar"',
-            'w.toml: phase 1, codec: "rar" is none of none, gzip, snappy, lz4, zstd',
+            'w.toml: phase 1, codec: "rar" is not one of none, gzip, snappy, lz4, zstd',
         ),
         (PHASE + "value_bytes = -1", "w.toml: phase 1, value_bytes: -1 is below 0"),
         (
@@ -168,26 +168,26 @@ def test_the_example_at_the_top_of_the_module_is_read():
         (
             PHASE + 'value_bytes = { shape = "normal" }',
             (
-                'w.toml: phase 1, value_bytes.shape: "normal" is none of uniform, exponential, '
+                'w.toml: phase 1, value_bytes.shape: "normal" is not one of uniform, exponential, '
                 "lognormal"
             ),
         ),
         (PHASE + "keys = { count = 0 }", "w.toml: phase 1, keys.count: 0 is below 1"),
         (PHASE + "keys = { zipf = 1 }", "w.toml: phase 1, keys.count: is missing"),
-        (PHASE + "keys = 5", "w.toml: phase 1, keys: 5 is no table"),
+        (PHASE + "keys = 5", "w.toml: phase 1, keys: 5 is not a table"),
         (
             PHASE + "late = { share = 1.5, by_ms = 1 }",
             "w.toml: phase 1, late.share: 1.5 is above 1",
         ),
         (PHASE + "headers = [{ size_bytes = 1 }]", "w.toml: phase 1, headers[0].name: is missing"),
-        (PHASE + "headers = 1", "w.toml: phase 1, headers: 1 is no list of at most 100"),
+        (PHASE + "headers = 1", "w.toml: phase 1, headers: 1 is not a list of at most 100"),
         (
             PHASE + "idempotent = false\ntransactions = { batches = 1 }",
             "w.toml: phase 1, transactions: need idempotent = true",
         ),
         (
             PHASE + "leader_epoch = 3\n" + PHASE,
-            "w.toml: phase 2, leader_epoch: 0 is below 3, that of a phase before",
+            "w.toml: phase 2, leader_epoch: 0 is below 3, the epoch of an earlier phase",
         ),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_wrong_text_is_reported_in_one_line_with_its_key(text, line):
 
 
 def test_a_file_is_read_and_named(tmp_path):
-    """Under its own name; what is no text or far too long is no workload."""
+    """Under its own name; what is no text or far too long too large for a workload."""
     file = tmp_path / "mine.toml"
     file.write_text(HEAD + PHASE)
     assert load(file) == load(HEAD + PHASE)
@@ -207,10 +207,10 @@ def test_a_file_is_read_and_named(tmp_path):
     with pytest.raises(KafkavizError, match=r"^mine\.toml: "):
         load(file)
     file.write_bytes(b"\xff")
-    with pytest.raises(CannotOpen, match="is no UTF-8 text"):
+    with pytest.raises(CannotOpen, match="is not UTF-8 text"):
         load(file)
     file.write_bytes(b"#" * (FILE_BYTES + 1))
-    with pytest.raises(CannotOpen, match="is no workload"):
+    with pytest.raises(CannotOpen, match="too large for a workload"):
         load(file)
     with pytest.raises(CannotOpen, match="No such file"):
         load(tmp_path / "missing.toml")

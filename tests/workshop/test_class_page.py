@@ -263,7 +263,7 @@ def test_a_class_or_a_server_that_is_full_says_so(rooms):
     assert strip(joined(teacher)).endswith("All 60 seats of this class are taken")
     for _ in range(MAX_ROOMS - 1):
         rooms.open()
-    assert "This server has 24 classes already" in page_html(taught())
+    assert "This server already has 24 classes" in page_html(taught())
 
 
 @pytest.mark.nightly

@@ -120,7 +120,7 @@ def test_before_the_answer_no_line_is_drawn():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("limit-race\nworkload: follower\nsegment: 0", "a race is drawn for a leader alone"),
+        ("limit-race\nworkload: follower\nsegment: 0", "a race is drawn only for a leader"),
         ("limit-race\nworkload: day\nsegment: 7\nsegment.jitter.ms: 5", "draws its own jitter"),
         ("limit-race\nworkload: day\nsegment: 16", "0 to 15"),
         (
@@ -413,8 +413,8 @@ def test_a_rule_is_run_on_every_target():
         "an empty index"
     )
     assert answers("slot + 1")[22] == (3, "slot 3")
-    assert answers("slot + 1")[32] == (5, "slot 5, not there")
-    assert answers("slot + 1")[None] == (0, "slot 0, not there")
+    assert answers("slot + 1")[32] == (5, "slot 5, which does not exist")
+    assert answers("slot + 1")[None] == (0, "slot 0, which does not exist")
     assert [case.target for case in view.cases if not case.is_right] == [
         6,
         14,
@@ -430,7 +430,7 @@ def test_an_answer_that_is_no_slot_has_words_and_no_place():
     """The base offset, the key of slot -1, a slot far away."""
     assert answers("if slot = -1 then base else slot")[5] == (None, "base offset")
     assert answers("if key(slot) = target then slot else none")[5] == (None, "key of no slot")
-    assert answers("slot + 9")[32] == (None, "slot 13, not there")
+    assert answers("slot + 9")[32] == (None, "slot 13, which does not exist")
     assert answers("none")[32] == (-1, "none")
 
 
@@ -457,7 +457,7 @@ def test_rings_and_discs_stand_on_their_slots(mode):
 @pytest.mark.parametrize("keys", ["6 6 7", "6", "1 2 3 4 5 6 7 8 9"])
 def test_keys_that_do_not_rise_are_refused(keys):
     """In a line."""
-    with pytest.raises(NoValue, match="keys are 2 to 8 whole numbers that rise"):
+    with pytest.raises(NoValue, match="keys are 2 to 8 increasing whole numbers"):
         LIVE["own-rule"].make(block(f"own-rule\nkeys: {keys}"))
 
 

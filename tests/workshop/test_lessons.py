@@ -81,7 +81,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         ("target: 21", "targt: 21", "13: a block stepper has no key targt; it takes set, data, tp"),
         ("target: 21", "target: twenty", "13: target is a whole number, not twenty"),
         ("set: five", "set: six", "12: set is five or twenty or full, not six"),
-        ("target: 21", "target: 21\ntarget: 22", "14: target is said twice"),
+        ("target: 21", "target: 21\ntarget: 22", "14: target is given twice"),
         ("target: 21", "target:", "13: target has no value"),
         ("target: 21\n", "", "11: a block stepper needs the key target"),
         ("target: 21", "and then 21", "13: a line here is key: value"),
@@ -91,7 +91,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
             "11: there is no block steper; there are attributes, batch-areas, break-it",
         ),
         ("target: 21\n```", "target: 21", "11: this block does not end"),
-        ("## First\n\n", "", "7: text stands in a step: a heading ## comes first"),
+        ("## First\n\n", "", "7: text belongs in a step: a heading ## comes first"),
         ("## Second\n", "", "1: a lesson has 3 to 6 steps"),
         ("## Second\n", "## Empty\n\n## Second\n", "16: this step is empty"),
         (

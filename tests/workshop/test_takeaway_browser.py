@@ -55,7 +55,7 @@ def test_an_answer_reveals_the_figure_and_its_stepper_steps(lesson_file):
     answer = step.get_by_label("Your answer")
     answer.fill("3")
     answer.press("Enter")
-    step.get_by_text("Not yet. 3 is not it.").wait_for()
+    step.get_by_text("Not yet. 3 is not right.").wait_for()
     before, lookup = step.locator("[data-base=task]"), step.locator("[data-after=task]")
     assert (before.is_visible(), lookup.is_visible()) == (True, False)
     answer.fill("15")
@@ -72,7 +72,7 @@ def test_a_choice_is_judged_and_a_chart_drawn(lesson_file):
     """The right one is shown beside a wrong one, and the chart has the width of its place."""
     step = lesson_file.locator("#step-2")
     step.get_by_role("button", name="The newest, just written").click()
-    step.get_by_text("Not so", exact=True).wait_for()
+    step.get_by_text("Not right", exact=True).wait_for()
     assert step.locator(".ask button.right").inner_text().startswith("C")
     deadline = time.monotonic() + PATIENCE_S
     while not lesson_file.evaluate(FITS, "#step-2 .plot") and time.monotonic() < deadline:

@@ -47,7 +47,7 @@ def test_a_lesson_by_keyboard(server, page):
     heading(page, "What the entry says")
     page.get_by_text("Where does the search for offset 21 begin?").wait_for()
     press(page, "1")
-    page.get_by_text("Not so", exact=True).wait_for()
+    page.get_by_text("Not right", exact=True).wait_for()
     page.get_by_text("Offset 21 is found from slot 1").wait_for()
     assert "last-offset.2a" in page.url.replace("%20", " ").replace("+", " ")
     press(page, "n")

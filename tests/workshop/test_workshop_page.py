@@ -89,7 +89,7 @@ def test_a_choice_reveals_and_is_kept_in_the_address():
     """Wrong first, then right; the figure comes, the next step is free."""
     at = press(page(), "kv_choice_1")
     assert (
-        "Not so" in page_html(at)
+        "Not right" in page_html(at)
         and "not above 20000 is 10905: the **floor**" in text(at)
         and "✓ 20\u202f000" in page_html(at)
     )
@@ -128,7 +128,7 @@ def test_an_exercise_is_checked():
     ) and "kv-judged" not in page_html(at)
     for answer, words in (
         ("43", "Give 2 numbers"),
-        ("43 4179", "43 4179 is not it"),
+        ("43 4179", "43 4179 is not right"),
         ("none", "Give 2 numbers"),
     ):
         at = assert_no_exception(field(at).set_value(answer).run())
@@ -140,7 +140,7 @@ def test_an_exercise_is_checked():
     assert query_value(at, "given") == "10,948 and 4179"
     at = press(at, "kv_next")
     assert field(at).value == "" and "given" not in at.query_params
-    assert "43 is not it" in page_html(page(lesson="three-files", at="4", given="43"))
+    assert "43 is not right" in page_html(page(lesson="three-files", at="4", given="43"))
 
 
 def test_only_a_rule_counts_its_characters():
@@ -159,7 +159,7 @@ def test_the_ceiling_is_tried_on_every_slot():
     at = assert_no_exception(field(at).set_value("slot + 1").run())
     assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in page_html(at)
     at = assert_no_exception(field(at).set_value("slot plus 1").run())
-    assert "This is no rule yet, at character 6" in page_html(at)
+    assert "This is not a rule yet, at character 6" in page_html(at)
     rule = (
         "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 "
         "else none"
@@ -504,7 +504,7 @@ def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
     )
     (tmp_path / "tenth.en.md").write_text(GOOD.replace("target: 21", "targt: 21"), encoding="utf-8")
     at = assert_no_exception(at.run())
-    assert "A file is no lesson yet" in page_html(at) and at.code[0].value.startswith(
+    assert "A file is not a lesson yet" in page_html(at) and at.code[0].value.startswith(
         "tenth.en.md:11: a block stepper needs the key target"
     )
     assert "Lesson 1 of 9" in page_html(at)

@@ -1,7 +1,7 @@
 """The two tables of the Health page: the steps of the next start, and what keeps each segment.
 
     Cut      append-time-0/0.log       45 B from byte 561 373     its last batch is not whole
-    Rebuild  48 files in 24 topic-partitions                      the segment reaches above the
+    Rebuild  48 files in 24 topic-partitions                      the segment extends past the
     recovery point
 
 More than a few steps of the same kind and cause share one row. Each segment has its own row, the

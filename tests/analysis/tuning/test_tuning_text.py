@@ -33,10 +33,8 @@ def test_a_broker_of_one_topic():
         )
         for settings in ({"a": 1024}, {})
     ]
-    gains = (
-        "its one topic would gain by an interval of its own: a (1024); the broker's default stays"
-    )
-    assert texts == [gains, "its one topic gains nothing by another interval"]
+    gains = "its one topic would gain from its own interval: a (1024); the broker's default stays"
+    assert texts == [gains, "its one topic gains nothing from another interval"]
 
 
 def test_a_budget_is_never_printed_as_zero():

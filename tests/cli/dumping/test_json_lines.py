@@ -291,7 +291,7 @@ def test_entries_and_slots_never_written(damaged):
             "index-offset-mismatch",
             24,
             (
-                "slot 3: offset 949 is said to be at byte 16372, where the batch of offsets 1017 "
+                "slot 3: the entry puts offset 949 at byte 16372, where the batch of offsets 1017 "
                 "to 1025 starts"
             ),
         )

@@ -71,18 +71,18 @@ def test_bytes_behind_a_torn_batch_are_reported(orders, capsys):
         "file": FIRST,
         "from_position": 498_204,
         "bytes": 1796,
-        "why": "its last batch is not whole",
+        "why": "its last batch is incomplete",
     }
     shutil.rmtree(orders.parents[1] / "out")
     assert replay(orders) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
-        f"{FIRST}: 1796 bytes from byte 498204 on are left out: its last batch is not whole"
+        f"{FIRST}: 1796 bytes from byte 498204 on are left out: its last batch is incomplete"
         in lines
     )
     assert (
         lines[-1].strip()
-        == "the bytes that were left out may have made that, or what stood there once"
+        == "the bytes that were left out, or earlier content in their place, may explain that"
     )
 
 

@@ -114,7 +114,7 @@ def test_a_frame_that_is_none_is_an_error(folder, tmp_path):
             )
         ],
     )
-    with pytest.raises(CannotOpen, match="frames: byte 3: no zstd frame of 100 bytes"):
+    with pytest.raises(CannotOpen, match="frames: byte 3: not a zstd frame of 100 bytes"):
         file.read(folder / "bad")
 
 
@@ -209,7 +209,7 @@ def test_a_limit_that_is_none_is_refused(object_store, noise, monkeypatch, text)
     object_store.put("limited", noise)
     path = file.absolute_path("s3://kafka/limited")
     monkeypatch.setenv(block_cache.LIMIT_VARIABLE, text)
-    with pytest.raises(KafkavizError, match="KAFKAVIZ_REMOTE_CACHE_BYTES is no whole number"):
+    with pytest.raises(KafkavizError, match="KAFKAVIZ_REMOTE_CACHE_BYTES is not a whole number"):
         file.read(path)
 
 

@@ -64,11 +64,11 @@ def test_bytes_that_do_not_come_are_missed(object_store):
     [
         ("s3://kafka/nothing", "is not there"),
         ("s3://no-such-bucket/x", "is not there"),
-        ("ftp://host/x", "ftp is no store that is read"),
+        ("ftp://host/x", "ftp is not a store that can be read"),
         ("s3://key:do-not-print-me@kafka/x", "an address with a password or a key in it"),
-        ("sftp://host/x", "sftp is no store that is read"),
+        ("sftp://host/x", "sftp is not a store that can be read"),
         ("hdfs://me:do-not-print-me@host/x", "an address with a password or a key in it"),
-        ("s3://kafka/x?secret_key=do-not-print-me", "secret_key is no parameter"),
+        ("s3://kafka/x?secret_key=do-not-print-me", "secret_key is not a parameter"),
         ("s3://kafka/../x", "no file can have a name"),
     ],
 )

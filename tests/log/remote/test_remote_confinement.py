@@ -43,12 +43,14 @@ def test_anything_else_is_refused_before_it_is_asked_for(
 ):
     """By what was typed, and again where bytes would be fetched; a store is sent nothing."""
     confined(*roots)
-    with pytest.raises(CannotOpen, match="lies outside what this server may open") as refused:
+    with pytest.raises(
+        CannotOpen, match="is outside the directories that this server may open"
+    ) as refused:
         access.resolve_typed_path(stored_broker)
     assert refused.value.kind == "outside" and str(archive.cache_folder()) not in str(refused.value)
-    with pytest.raises(CannotOpen, match="lies outside what this server may open"):
+    with pytest.raises(CannotOpen, match="is outside the directories that this server may open"):
         open_broker(stored_broker)
-    with pytest.raises(CannotOpen, match="lies outside what this server may open"):
+    with pytest.raises(CannotOpen, match="is outside the directories that this server may open"):
         file.read(file.absolute_path(f"{stored_broker}/{LOG}"))
     assert object_store.requests == []
 
