@@ -47,7 +47,9 @@ def share(part: float | None, total: float | None) -> str:
     percent = 100 * part / total
     if 0 < percent < 0.01:
         return "< 0.01 %"
-    return f"{percent:.{0 if percent >= 10 else 1 if percent >= 1 else 2}f} %"
+    if percent >= 10:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} %" if percent >= 1 else f"{percent:.2f} %"
 
 
 def rate(bytes_per_s: float | None) -> str:
@@ -202,7 +204,13 @@ def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> st
 
 def _three_figures(number: float) -> str:
     """Returns 3.70 and 20.5, so that columns line up; 3 instead of 3.00."""
-    text = f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f}"
+    if number >= 100:
+        decimals = 0
+    elif number >= 10:
+        decimals = 1
+    else:
+        decimals = 2
+    text = f"{number:.{decimals}f}"
     integer_part, _, fraction = text.partition(".")
     return text if fraction.strip("0") else integer_part
 

@@ -74,12 +74,15 @@ class StaticCompression:
         self, scope: "Scope", receive: "Receive"
     ) -> tuple[MutableHeaders, bytes] | None:
         """Returns the application's answer compressed, or None if it must not be compressed."""
-        status, headers, parts = 0, MutableHeaders(), []
+        status = 0
+        headers = MutableHeaders()
+        parts = []
 
         async def collect(message: "Message") -> None:
             nonlocal status, headers
             if message["type"] == "http.response.start":
-                status, headers = message["status"], MutableHeaders(raw=list(message["headers"]))
+                status = message["status"]
+                headers = MutableHeaders(raw=list(message["headers"]))
             elif status == 200:
                 parts.append(message.get("body", b""))
 

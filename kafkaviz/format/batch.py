@@ -109,10 +109,8 @@ def _legacy_rows(positions: np.ndarray, headers: np.ndarray) -> np.ndarray:
     is_single = (header["attributes"] & CODEC_MASK) == 0
     timestamp_ms = np.where(header["magic"] == 1, header["timestamp_ms"], -1)
     table = np.empty(len(positions), BATCH)
-    table["position"], table["size_bytes"] = (
-        positions,
-        header["message_size_bytes"].astype("i8") + LENGTH_END,
-    )
+    table["position"] = positions
+    table["size_bytes"] = header["message_size_bytes"].astype("i8") + LENGTH_END
     table["base_offset"] = np.where(is_single, header["offset"], UNKNOWN)
     table["last_offset"] = header["offset"]
     table["base_timestamp_ms"] = np.where(is_single, timestamp_ms, -1)

@@ -158,7 +158,8 @@ def batch_bytes(data: bytes | memoryview) -> memoryview:
     Raises:
         CorruptBytes: the data ends before the batch does.
     """
-    data, size = memoryview(data), size_bytes(data)
+    size = size_bytes(data)
+    data = memoryview(data)
     if size > len(data):
         raise CorruptBytes(0, message("corrupt.batch_cut", size=size, available=len(data)))
     return data[:size]

@@ -674,10 +674,8 @@ def _read_messages(
             batch["fault"] = MALFORMED
         else:
             batch["fault"] = DECOMPRESS
-        batch["records_read"], batch["records_bytes"] = (
-            len(messages.rows),
-            messages.rows["size_bytes"].sum(),
-        )
+        batch["records_read"] = len(messages.rows)
+        batch["records_bytes"] = messages.rows["size_bytes"].sum()
         if len(messages.rows) and int(batch["attributes"]) & CODEC_MASK:
             batch["oddities"] = _wrapper_oddities(batch, messages)
         for name in ("key", "value"):

@@ -618,7 +618,8 @@ def join_tiered(path: Path | str, store: Path | str) -> Path:
         local.parent / META_PROPERTIES
     )
     if is_of_broker or (local.is_dir() and is_partition(local)):
-        local, name = local.parent, Path(local.name)
+        name = Path(local.name)
+        local = local.parent
     state_store, state_local = _tiered_sources(store, local)
     return tiered_view.open_view(state_store, state_local) / name
 

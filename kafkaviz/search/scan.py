@@ -150,11 +150,9 @@ class LogReader:
         """Reads bytes that Kafka does not read; fewer if the log ends."""
         window_position = position - self._start
         if window_position < 0 or window_position + size > len(self._window):
-            self._start, self._window, window_position = (
-                position,
-                self._read_window(position, max(size, WINDOW_BYTES)),
-                0,
-            )
+            self._window = self._read_window(position, max(size, WINDOW_BYTES))
+            self._start = position
+            window_position = 0
         return self._window[window_position : window_position + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:

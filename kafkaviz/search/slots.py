@@ -245,11 +245,9 @@ def _floors(
     probed_slots = np.empty(2 + 64, np.int64)
     for row in range(len(targets)):
         slot, count = _floor(keys, targets[row], warm_from, probed_slots)
-        results[row, 0], results[row, 1], results[row, 2] = (
-            slot,
-            count,
-            _pages(probed_slots[:count], entry_bytes, page_bytes),
-        )
+        results[row, 0] = slot
+        results[row, 1] = count
+        results[row, 2] = _pages(probed_slots[:count], entry_bytes, page_bytes)
     return results
 
 

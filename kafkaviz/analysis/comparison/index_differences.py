@@ -434,7 +434,12 @@ def describe_index(a: LogSegment, b: LogSegment, comparison: IndexComparison) ->
     has_both = None not in infos
     position = int(places[0]) if len(places) else min(sizes)
     has_entries = bool(len(places)) or any(part[position:].strip(b"\0") for part in data)
-    what = ("entry" if has_entries else "size") if has_both else "file"
+    if not has_both:
+        what = "file"
+    elif has_entries:
+        what = "entry"
+    else:
+        what = "size"
     values = []
     locations = []
     for segment, info, size_bytes in zip((a, b), infos, sizes, strict=True):

@@ -18,7 +18,11 @@ from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import Message, message
 from kafkaviz.versions import Behaviour, Release
 
-ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
+# the worst first
+ERROR = "error"
+WARNING = "warning"
+INFO = "info"
+SEVERITIES = (ERROR, WARNING, INFO)
 # the modules of checks/
 FAMILIES = (
     "log",

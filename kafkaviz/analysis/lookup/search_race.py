@@ -158,7 +158,8 @@ def race(
     )
     keys = KeyColumn(column[:entries], base_offset)
     entry_bytes = ENTRY_BYTES[kind]
-    growth, memory = IndexGrowth(len(keys), entry_bytes=entry_bytes), Memory(page_bytes)
+    growth = IndexGrowth(len(keys), entry_bytes=entry_bytes)
+    memory = Memory(page_bytes)
     clock = _clock(segment, kind)[:entries]
 
     def run(*, warm: bool) -> RacedSearch:

@@ -158,11 +158,9 @@ def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.n
     page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
     for row in range(len(targets)):
         slot, count = _guess(keys, targets[row], alternate, probed_slots)
-        results[row, 0], results[row, 1], results[row, 2] = (
-            slot,
-            count,
-            _pages(probed_slots[:count], page_marks, row),
-        )
+        results[row, 0] = slot
+        results[row, 1] = count
+        results[row, 2] = _pages(probed_slots[:count], page_marks, row)
     return results
 
 
@@ -243,11 +241,9 @@ def _eytzinger(keys: np.ndarray, targets: np.ndarray, slot_of: np.ndarray) -> np
                 node = 2 * node + 1
             else:
                 node = 2 * node
-        results[row, 0], results[row, 1], results[row, 2] = (
-            slot,
-            count,
-            _pages(probed_slots[:count], page_marks, row),
-        )
+        results[row, 0] = slot
+        results[row, 1] = count
+        results[row, 2] = _pages(probed_slots[:count], page_marks, row)
     return results
 
 
@@ -365,11 +361,9 @@ def _search_lines(
                 lo = middle
             else:
                 hi = middle - 1
-        results[row, 0], results[row, 1], results[row, 2] = (
-            lo,
-            probes + count,
-            _pages(probed_slots[:count], page_marks, row),
-        )
+        results[row, 0] = lo
+        results[row, 1] = probes + count
+        results[row, 2] = _pages(probed_slots[:count], page_marks, row)
     return results
 
 

@@ -136,9 +136,13 @@ def _on_disk(
         "headers_p99": int(current.row["headers_p99"]),
         "headers_p99_replayed": int(replay.row["headers_p99"]),
     }
-    return Reason(
-        "denser" if is_dense else "on-disk" if today.is_coarse else "coarser", values | headers
-    )
+    if is_dense:
+        code = "denser"
+    elif today.is_coarse:
+        code = "on-disk"
+    else:
+        code = "coarser"
+    return Reason(code, values | headers)
 
 
 def not_fixed(

@@ -108,7 +108,8 @@ def _check(
     """Runs the checkup; after a cancel `report` raises before the next partition."""
     from kafkaviz.analysis.health.broker_health import check
 
-    done_bytes, total_bytes = 0, log_bytes(snapshot)
+    done_bytes = 0
+    total_bytes = log_bytes(snapshot)
 
     def on_partition(partition: "Partition") -> None:
         nonlocal done_bytes

@@ -50,7 +50,8 @@ def _compare(pair: SnapshotPair, report: Callable[[ReadProgress], None]) -> "Bro
     from kafkaviz.analysis.comparison.comparator import compare_brokers
 
     sizes = sum((_log_bytes(snapshot) for snapshot in pair), Counter())
-    done_bytes, total_bytes = 0, sizes.total()
+    done_bytes = 0
+    total_bytes = sizes.total()
 
     def on_partition(name: str) -> None:
         nonlocal done_bytes

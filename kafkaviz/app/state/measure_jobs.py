@@ -70,7 +70,8 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
         """Reports the bytes read so far: this share of a .log, and all of the earlier ones."""
         nonlocal log_name, done_bytes
         if name != log_name:
-            log_name, done_bytes = name, done_bytes + sizes.get(log_name, 0)
+            done_bytes += sizes.get(log_name, 0)
+            log_name = name
         read_bytes = done_bytes + int(share * sizes.get(name, 0))
         report(ReadProgress(read_bytes, request.total_bytes, name))
 

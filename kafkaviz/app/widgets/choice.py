@@ -63,7 +63,8 @@ def ask(
 def _draw(
     draw: Callable, label: str, options: Sequence[str], key: str, **arguments: object
 ) -> None:
-    arguments["on_change"], arguments["args"] = count_move, (arguments.get("on_change"),)
+    arguments["args"] = (arguments.get("on_change"),)
+    arguments["on_change"] = count_move
     arguments |= initial(draw, key, options)
     draw(label, options, key=key, **arguments)
 

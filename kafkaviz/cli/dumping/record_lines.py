@@ -301,7 +301,9 @@ class RecordLines:
         if not self._decode:
             return b""
         parts = self._decode(record)
-        return b"".join([b"| " if bare and parts else b" " if parts else b"", b" ".join(parts)])
+        if not parts:
+            return b""
+        return (b"| " if bare else b" ") + b" ".join(parts)
 
 
 def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:

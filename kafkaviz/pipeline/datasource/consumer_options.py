@@ -57,8 +57,13 @@ REPLICA = (pa.field("broker", STRING), REPLICA_REASON)
 EARLIEST = -2
 LATEST = -1
 WORDS = {"earliest": EARLIEST, "latest": LATEST}
-SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN = SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
-ERROR, NO_MATCH_LATEST = STRATEGIES = ("error", "latest")
+SUBSCRIBE = "subscribe"
+SUBSCRIBE_PATTERN = "subscribePattern"
+ASSIGN = "assign"
+SUBSCRIPTIONS = (SUBSCRIBE, SUBSCRIBE_PATTERN, ASSIGN)
+ERROR = "error"
+NO_MATCH_LATEST = "latest"
+STRATEGIES = (ERROR, NO_MATCH_LATEST)
 READ_OPTIONS = (
     "columns",
     "mode",

@@ -115,10 +115,8 @@ def is_exact(predicate: "Filter", columns: Container[str]) -> bool:
 
 
 def _add_filter(pushed_filters: PushedFilters, predicate: "Filter") -> PushedFilters:
-    (column, *deeper), value = (
-        getattr(predicate, "attribute", ("", "")),
-        getattr(predicate, "value", None),
-    )
+    column, *deeper = getattr(predicate, "attribute", ("", ""))
+    value = getattr(predicate, "value", None)
     kind = type(predicate).__name__
     if deeper or value is None:
         return pushed_filters

@@ -91,8 +91,13 @@ MIN_TASK_BYTES = 16 << 10
 RECORD_FORMATS = ("kafka_records", "kafka_files")  # here each further replica repeats every row
 ANY = "any"
 # the modes of Spark's own sources
-FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
-ONE_REPLICA, ALL_REPLICAS = REPLICAS = ("one", "all")
+FAILFAST = "FAILFAST"
+PERMISSIVE = "PERMISSIVE"
+DROPMALFORMED = "DROPMALFORMED"
+MODES = (FAILFAST, PERMISSIVE, DROPMALFORMED)
+ONE_REPLICA = "one"
+ALL_REPLICAS = "all"
+REPLICAS = (ONE_REPLICA, ALL_REPLICAS)
 # formats whose rows have a timestamp without further reading
 TIMED_FORMATS = ("kafka_batches", "kafka_records", "kafka_time_index")
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")

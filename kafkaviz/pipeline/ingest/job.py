@@ -100,13 +100,11 @@ def start_ingest(
         master: the master given to spark-submit by default, or else local[*].
         delay_s: the seconds to wait before doing anything, to leave the processor to others.
     """
-    directories, catalog_path = (
-        [
-            (Path(directory),) if isinstance(directory, str | Path) else tuple(directory)
-            for directory in directories
-        ],
-        output_path(Path(catalog_path).expanduser()),
-    )
+    directories = [
+        (Path(directory),) if isinstance(directory, str | Path) else tuple(directory)
+        for directory in directories
+    ]
+    catalog_path = output_path(Path(catalog_path).expanduser())
 
     def steps(run: Ingest) -> CatalogInfo:
         if delay_s and run.ends_within(delay_s):

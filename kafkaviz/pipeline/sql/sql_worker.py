@@ -251,13 +251,12 @@ def _select_list(relation: "DuckDBPyRelation") -> tuple[str, int]:
     """
     columns = []
     for place, kind in enumerate(map(str, relation.types), 1):
-        expression = (
-            f"hex(#{place})"
-            if kind == "BLOB"
-            else f"#{place}"
-            if PLAIN.fullmatch(kind)
-            else f"CAST(#{place} AS VARCHAR)"
-        )
+        if kind == "BLOB":
+            expression = f"hex(#{place})"
+        elif PLAIN.fullmatch(kind):
+            expression = f"#{place}"
+        else:
+            expression = f"CAST(#{place} AS VARCHAR)"
         columns.append((expression, not PLAIN.fullmatch(kind)))
     most = max(MIN_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
     names = map(sql.quote_name, _unique_names(relation.columns))

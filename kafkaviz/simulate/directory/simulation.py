@@ -270,10 +270,8 @@ def plan_log(
         log_settings: the settings of the log.
         settings: the settings that replace them, as for simulate.
     """
-    behaviour, topic_settings = (
-        release_behaviour(release),
-        _settings(dict(log_settings), settings, release),
-    )
+    behaviour = release_behaviour(release)
+    topic_settings = _settings(dict(log_settings), settings, release)
     first = next(iter(replay_stream.chunks(log, behaviour, payload=False)), None)
     start_ms = 0 if first is None else int(first.rows["now_ms"][0])
     return SimulationPlan(

@@ -20,12 +20,11 @@ import numpy as np
 
 from kafkaviz.binary.lazy_njit import njit
 
-CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL = SHAPES = (
-    "constant",
-    "uniform",
-    "exponential",
-    "lognormal",
-)
+CONSTANT = "constant"
+UNIFORM = "uniform"
+EXPONENTIAL = "exponential"
+LOGNORMAL = "lognormal"
+SHAPES = (CONSTANT, UNIFORM, EXPONENTIAL, LOGNORMAL)
 CELLS = 1024  # cells of a table, all equally likely
 FRACTION_BITS = 8  # a table stores 256ths: 3.5 is 896
 MAX_NUMBER = 2**31 - 1

@@ -4,10 +4,19 @@ from dataclasses import dataclass
 
 from kafkaviz.simulate.producers.distributions import Spread
 
-RECORDS, BYTES, BATCHES = RATES = ("records", "bytes", "batches")
-EVEN, BY_CHANCE = ARRIVALS = ("even", "by-chance")
-CREATE, NONE = TIMESTAMPS = ("create", "none")
-TEXT, RANDOM = CONTENTS = ("text", "random")
+RECORDS = "records"
+BYTES = "bytes"
+BATCHES = "batches"
+RATES = (RECORDS, BYTES, BATCHES)
+EVEN = "even"
+BY_CHANCE = "by-chance"
+ARRIVALS = (EVEN, BY_CHANCE)
+CREATE = "create"
+NONE = "none"
+TIMESTAMPS = (CREATE, NONE)
+TEXT = "text"
+RANDOM = "random"
+CONTENTS = (TEXT, RANDOM)
 MAX_RECORDS = 1_000_000
 MAX_VALUE_BYTES = 64 << 20
 MAX_PRODUCERS = 10_000

@@ -110,7 +110,10 @@ def _decode_base64(data: bytes) -> bytes:
         raise ValueError("Input byte array has wrong 4-byte ending unit")
     if last_sextets == 1:
         raise ValueError("Last unit does not have enough valid bits")
-    end = len(sextets) + (0 if not rest else 2 if last_sextets == 2 else 1)
+    padding = 0
+    if rest:
+        padding = 2 if last_sextets == 2 else 1
+    end = len(sextets) + padding
     if end < len(data):
         raise ValueError(f"Input byte array has incorrect ending byte at {end}")
     return base64.urlsafe_b64decode(sextets + b"=" * (-len(sextets) % 4))

@@ -75,7 +75,8 @@ async def _next_revision(code: str, token: str, known: str) -> int:
     room = ROOMS.find(code)
     if room is None or not (room.is_teacher(token) or room.seat(token)):
         return NO_CLASS
-    loop, has_moved = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    has_moved = asyncio.Event()
     with room.watched(lambda: loop.call_soon_threadsafe(has_moved.set)):
         if str(room.position.revision) == known:
             with suppress(TimeoutError):

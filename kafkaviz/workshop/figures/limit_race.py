@@ -32,7 +32,8 @@ def _make(block: LessonBlock) -> LimitRaceView:
     Raises:
         NoValue: the segment was not rolled, or it cannot be replayed.
     """
-    preset, run = _find_workload(block["workload"]), simulate(block)
+    preset = _find_workload(block["workload"])
+    run = simulate(block)
     if not preset.is_leader:
         raise NoValue(message("limit_race.follower", name=block["workload"]))
     if run.history.config.segment_jitter_ms:

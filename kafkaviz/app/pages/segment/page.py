@@ -158,12 +158,13 @@ def _render_unreadable(fault: CannotOpen) -> None:
         else say("segment.unreadable_why", problem=render(fault.what))
     )
     finding = say("segment.gone" if is_gone else "segment.unreadable", name=fault.path.name)
-    with elements.state(
-        "unreadable",
-        "info" if is_gone else "lock" if fault.kind == "permission" else "error",
-        finding,
-        reason,
-    ):
+    if is_gone:
+        icon = "info"
+    elif fault.kind == "permission":
+        icon = "lock"
+    else:
+        icon = "error"
+    with elements.state("unreadable", icon, finding, reason):
         st.button(say("common.try_again"), key="kv_again")
 
 
