@@ -67,7 +67,7 @@ def run() -> list[str]:
     texts = [
         (
             f"{units.rate(total_bytes / elapsed_s)}, {elapsed_s:.1f} s, at most "
-            f"{units.size(most_bytes)} resident in all"
+            f"{units.format_bytes(most_bytes)} resident in all"
         )
         for elapsed_s in result["seconds"]
     ]

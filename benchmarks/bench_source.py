@@ -69,7 +69,8 @@ def measured(directory: Path) -> list[str]:
         assert read < 0.02 * TOTAL_BYTES
         options_text = ", ".join(f"`{option}`" for option in options)
         what = f"{name}, option {options_text}, {row_count} rows in {SEGMENTS} GiB of 16 KB batches"
-        share = f"{units.size(read)} read, {100 * read / TOTAL_BYTES:.2f} %; {by_option_s:.2f} s"
+        percent = f"{100 * read / TOTAL_BYTES:.2f} %"
+        share = f"{units.format_bytes(read)} read, {percent}; {by_option_s:.2f} s"
         lines.append(
             row(
                 what,

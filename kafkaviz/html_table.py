@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from kafkaviz.messages import say
-from kafkaviz.units import MISSING, escape_controls, group
+from kafkaviz.units import MISSING, escape_controls, format_count
 
 MAX_ROWS = 60
 
@@ -29,5 +29,5 @@ def _cell(value: object) -> str:
     if value is None:
         return f"<td>{MISSING}</td>"
     if isinstance(value, int):
-        return f'<td style="text-align: right">{group(value)}</td>'
+        return f'<td style="text-align: right">{format_count(value)}</td>'
     return f'<td style="text-align: left">{escape(escape_controls(str(value)))}</td>'

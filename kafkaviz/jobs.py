@@ -97,7 +97,7 @@ class Job(Generic[ResultT, ProgressT]):
     def progress(self) -> ProgressT:
         return self._progress
 
-    def ends_within(self, seconds: float) -> bool:
+    def wait_until_over(self, seconds: float) -> bool:
         """Waits at most this long and returns whether the job is over."""
         return self._end_event.wait(seconds)
 

@@ -26,12 +26,12 @@ _LONE_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _GROUP_SEPARATOR = re.compile(f"(?<=[0-9]){THIN_SPACE}(?=[0-9])")
 
 
-def group(number: float | None) -> str:
+def format_count(number: float | None) -> str:
     """Returns a number with its digits grouped by threes with a thin space."""
     return MISSING if number is None else f"{number:,}".replace(",", THIN_SPACE)
 
 
-def size(count: float | None) -> str:
+def format_bytes(count: float | None) -> str:
     """Returns a number of bytes in a binary unit, with three figures: 319 B, 1.02 MiB."""
     if count is None:
         return MISSING
@@ -40,7 +40,7 @@ def size(count: float | None) -> str:
     return _scale(count / 1024, 1024, 1023.5, ("KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
-def share(part: float | None, total: float | None) -> str:
+def format_percent(part: float | None, total: float | None) -> str:
     """Returns a part of a total in percent: 0.45 %."""
     if part is None or not total:
         return MISSING
@@ -190,7 +190,7 @@ def _utc(ms: int | None) -> datetime | None:
 
 
 def _raw_time(ms: int | None) -> str:
-    return MISSING if ms is None or ms == -1 else f"{group(int(ms))} ms"
+    return MISSING if ms is None or ms == -1 else f"{format_count(int(ms))} ms"
 
 
 def _scale(number: float, step: int, limit: float, units: tuple[str, ...]) -> str:

@@ -54,9 +54,9 @@ APP_FLOORS = {
     "workloads": 0,
     "state": 1,
     "widgets": 2,
-    "first_page": 3,
+    "warm_up": 3,
     "frame": 3,
-    "index_page": 3,
+    "html_shell": 3,
     "server": 3,
     "pages": 4,
 }

@@ -73,9 +73,9 @@ def test_nothing_to_read_is_no_share():
 def test_who_waits_may_give_up(gate):
     """After the time that was said; the job goes on."""
     job = gate.job()
-    assert job.wait(0.01) is None and not job.ends_within(0.01) and job.state == "running"
+    assert job.wait(0.01) is None and not job.wait_until_over(0.01) and job.state == "running"
     gate.opened.set()
-    assert job.ends_within(PATIENCE_S)
+    assert job.wait_until_over(PATIENCE_S)
 
 
 def test_cancelled_while_it_runs(gate):
@@ -128,7 +128,7 @@ def test_work_that_never_reports_is_cancelled_too():
 def test_an_error_of_ours_is_kept_without_what_it_read():
     """Its frames would hold the arrays of a log for as long as the job is kept."""
     job = Job(fail(KafkavizError("orders-0, byte 4: torn")), None)
-    assert job.ends_within(PATIENCE_S)
+    assert job.wait_until_over(PATIENCE_S)
     job.settle(PATIENCE_S)
     assert job.state == "failed" and job.error.__traceback__ is None
     with pytest.raises(KafkavizError, match="byte 4: torn"):

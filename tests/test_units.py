@@ -20,7 +20,7 @@ from kafkaviz import units
 )
 def test_a_size_is_below_1024_of_its_unit(count, text):
     """But of the largest."""
-    assert units.size(count) == text
+    assert units.format_bytes(count) == text
 
 
 @pytest.mark.parametrize(

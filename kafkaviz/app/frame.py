@@ -16,16 +16,16 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.app import access, gc_tuning, index_page, page_state, upload_expiry
+from kafkaviz.app import access, gc_tuning, html_shell, page_state, upload_expiry
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
-from kafkaviz.app.index_page import IndexPage
+from kafkaviz.app.html_shell import HtmlShell
 from kafkaviz.app.registry import PAGES, Keys, Page
 from kafkaviz.app.state import checkups, page_location, session_language, visit_history
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import charts, elements, go_to, unpack_progress, version_text
 from kafkaviz.messages import render, say
-from kafkaviz.units import escape_controls, group
+from kafkaviz.units import escape_controls, format_count
 
 APP_FOLDER = Path(__file__).parent
 NO_ADDRESS: MappingProxyType[str, str] = MappingProxyType({})
@@ -79,7 +79,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
 
 def _style() -> None:
     """Sends the parts of the stylesheet that are not in the HTML page."""
-    styles = [] if IndexPage.in_use else [index_page.stylesheet()]
+    styles = [] if HtmlShell.in_use else [html_shell.stylesheet()]
     styles += [DARK_CHARTS] if charts.mode() == "dark" else []
     if styles:
         st.html(f"<style>{''.join(styles)}</style>")
@@ -118,7 +118,7 @@ def _label(name: str, location: Location) -> str:
         checkups.error_count(location.snapshot) if name == "Health" and location.snapshot else 0
     )
     if errors:
-        return f"{elements.page_name(name)} :red[**{group(errors)}**]"
+        return f"{elements.page_name(name)} :red[**{format_count(errors)}**]"
     return elements.page_name(name)
 
 

@@ -21,9 +21,9 @@ from starlette.websockets import WebSocketClose
 from streamlit.web.server.starlette import starlette_server
 
 from kafkaviz import resources
-from kafkaviz.app import access, first_page, gc_tuning, registry
+from kafkaviz.app import access, gc_tuning, registry, warm_up
 from kafkaviz.app.compression import StaticCompression
-from kafkaviz.app.index_page import IndexPage
+from kafkaviz.app.html_shell import HtmlShell
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -152,7 +152,7 @@ async def while_running(app: object) -> AsyncGenerator[None, None]:
     This is the imports of the first page, garbage collection, and the work in the registry, such as
     the class of `--class`.
     """
-    first_page.prepare_in_background()
+    warm_up.prepare_in_background()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(gc_tuning.collect_periodically())
         for work in registry.BACKGROUND_WORK.values():
@@ -170,7 +170,7 @@ def main(arguments: Sequence[str]) -> None:
     middleware = [
         Middleware(HostCheck, names=host_names(os.environ.get(ALLOW_HOST, ""))),
         Middleware(FrameGuard),
-        Middleware(IndexPage),
+        Middleware(HtmlShell),
         *(Middleware(load()) for load in registry.MIDDLEWARE.values()),
         Middleware(StaticCompression),
     ]

@@ -9,7 +9,7 @@ from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.producers import workload
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.units import duration, size
+from kafkaviz.units import duration, format_bytes
 
 OWN_TITLE = "Your own"
 NONE = "none"  # display of a setting whose value turns it off
@@ -70,4 +70,4 @@ def config_of(preset: Workload, overrides: Mapping[str, int]) -> LogConfig:
 def format_setting(name: str, value: int) -> str:
     if name.endswith(".ms"):
         return NONE if name == "segment.jitter.ms" and not value else duration(value)
-    return size(value)
+    return format_bytes(value)

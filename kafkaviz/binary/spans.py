@@ -61,7 +61,7 @@ class FieldDisplay(NamedTuple):
 
 
 def group_field(name: str) -> Callable[[np.void], str]:
-    return lambda row: units.group(int(row[name]))
+    return lambda row: units.format_count(int(row[name]))
 
 
 def field_spans(

@@ -244,7 +244,7 @@ def _render(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
     from kafkaviz.report import health, tuning
 
     health_view = health.view(subject)
-    yield say("common.labelled", where=out, text=units.size(size_bytes))
+    yield say("common.labelled", where=out, text=units.format_bytes(size_bytes))
     yield f"  {health_view.verdict.title}"
     yield f"  {health.describe_counts(health_view)}"
     if subject.tuning:

@@ -90,7 +90,7 @@ def batch(
                 position + len(data),
                 end,
                 "records",
-                units.size(size_bytes - len(data)),
+                units.format_bytes(size_bytes - len(data)),
                 PAYLOAD,
                 note,
             )

@@ -152,7 +152,7 @@ class _RecordReader:
         if count > SHOWN_HEADERS and self.cursor < self.end:
             more = message("span.more_headers", n=count - SHOWN_HEADERS)
             rest_bytes = self.end - self.cursor
-            self._append_span(self.end, more, units.size(rest_bytes), PAYLOAD)
+            self._append_span(self.end, more, units.format_bytes(rest_bytes), PAYLOAD)
 
     def _time_note(self, delta: int) -> Message:
         if self.batch.append_time_ms is not None:

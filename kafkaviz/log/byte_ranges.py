@@ -150,7 +150,7 @@ def _region_spans(log: log_regions.LogFile, region: LogRegion, start: int, stop:
             region.position,
             region.end,
             message("span.zero_padding"),
-            units.size(size_bytes),
+            units.format_bytes(size_bytes),
             UNWRITTEN,
             note,
         )
@@ -199,7 +199,7 @@ def _unknown_file_span(info: FileInfo) -> Span:
         0,
         info.size_bytes,
         message("span.unknown_file"),
-        units.size(info.size_bytes),
+        units.format_bytes(info.size_bytes),
         PAYLOAD,
         message("span.unknown_file_note"),
     )

@@ -121,7 +121,7 @@ class Segment:
         stop: int | None = None,
         chunk_bytes: int = CHUNK_BYTES,
         *,
-        look_inside: bool = False,
+        fill_wrapper_fields: bool = False,
     ) -> "BatchScan":
         """Returns the batches between two positions of the .log, as a BatchScan.
 
@@ -144,7 +144,7 @@ class Segment:
             start,
             log.size_bytes if stop is None else stop,
             chunk_bytes,
-            look_inside=look_inside,
+            fill_wrapper_fields=fill_wrapper_fields,
         )
 
     def full_scan(self) -> "BatchScan":
@@ -152,7 +152,7 @@ class Segment:
 
         Wrappers of magic 0 and 1 are decompressed only in logs up to 64 MiB.
         """
-        return self.scan(look_inside=self.is_looked_into)
+        return self.scan(fill_wrapper_fields=self.is_looked_into)
 
     @property
     def is_looked_into(self) -> bool:
@@ -335,13 +335,13 @@ class BatchScan:
     end: WalkEnd
 
     def __init__(
-        self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, look_inside: bool
+        self, log: FileInfo, start: int, stop: int, chunk_bytes: int, *, fill_wrapper_fields: bool
     ) -> None:
         self._log = log
         self._start = start
         self._stop = stop
         self._chunk_bytes = chunk_bytes
-        self._look_inside = look_inside
+        self._look_inside = fill_wrapper_fields
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yields arrays of format.batch.BATCH with up to 16 384 rows each."""
@@ -349,12 +349,12 @@ class BatchScan:
             walk = Walk(read, self._start, self._stop, self._chunk_bytes)
             for batches in walk:
                 if self._look_inside:
-                    look_inside(batches, read)
+                    fill_wrapper_fields(batches, read)
                 yield batches
             self.end = walk.end
 
 
-def look_inside(batches: np.ndarray, read: ReadInto) -> None:
+def fill_wrapper_fields(batches: np.ndarray, read: ReadInto) -> None:
     """Fills in the fields that headers of wrappers of magic 0 and 1 lack, see Segment.scan."""
     for row in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position = int(batches["position"][row])

@@ -16,7 +16,7 @@ from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.format.deep_scan import plain_batches
 from kafkaviz.format.walk import MAX_ROWS
 from kafkaviz.log import file
-from kafkaviz.log.segment import LogSegment, look_inside
+from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
 
 
 class SharedScan(BatchObserver[int]):
@@ -58,7 +58,7 @@ class SharedScan(BatchObserver[int]):
             CannotOpen: the file cannot be read.
         """
         self._show()
-        scan = self._segment.scan(self._end_position, look_inside=True)
+        scan = self._segment.scan(self._end_position, fill_wrapper_fields=True)
         observe_scan(scan, *self._observers)
         return scan.end.position
 
@@ -70,5 +70,5 @@ class SharedScan(BatchObserver[int]):
         self._row_count = 0
         if (rows["magic"] < MAGIC_2).any():
             with file.reader(self._segment.log.path) as read:
-                look_inside(rows, read)
+                fill_wrapper_fields(rows, read)
         observe_scan([rows], *self._observers)

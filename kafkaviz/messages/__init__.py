@@ -163,7 +163,7 @@ def say_count(key: str, number: float | None, /, **values: object) -> str:
         values: the values of the other places; n, to replace the grouped number.
     """
     language_code = language()
-    filled = {"n": units.group(number)} | values
+    filled = {"n": units.format_count(number)} | values
     return _fill(_template(language_code, key, number), filled, language_code)
 
 
@@ -247,12 +247,14 @@ def _template(language_code: str, key: str, number: object = None) -> str:
 
 def _percent(share: Any) -> str:
     """Formats a share from 0 to 1, or a pair (part, total)."""
-    return units.share(*share) if isinstance(share, tuple) else units.share(share, 1)
+    return (
+        units.format_percent(*share) if isinstance(share, tuple) else units.format_percent(share, 1)
+    )
 
 
-FORMATS: dict[str, Callable[[Any], str]] = {  # {size:bytes} is units.size(size)
-    "group": units.group,  # 21 310
-    "bytes": units.size,  # 1.02 MiB
+FORMATS: dict[str, Callable[[Any], str]] = {  # {size:bytes} is units.format_bytes(size)
+    "group": units.format_count,  # 21 310
+    "bytes": units.format_bytes,  # 1.02 MiB
     "rate": units.rate,  # 1.3 GB/s
     "percent": _percent,  # 0.45 %
     "duration": units.duration,  # 4.6 min

@@ -169,7 +169,7 @@ def _dump(dump: HexDump) -> Html:
     for start in range(0, len(data), ROW_BYTES):
         line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
         runs = join((tag("mark", words) if is_bad else words for words, is_bad in line), " ")
-        rows.append(join((tag("i", units.group(dump.start + start).rjust(12)), "  ", runs)))
+        rows.append(join((tag("i", units.format_count(dump.start + start).rjust(12)), "  ", runs)))
     words = say("report.bytes_from", start=dump.start, first=dump.bad[0], last=dump.bad[1] - 1)
     return tag(
         "pre",

@@ -114,24 +114,24 @@ def _metrics(subject: Subject) -> Html:
     cells = (
         (
             say("common.topic_partitions"),
-            units.group(len(overview.partitions)),
+            units.format_count(len(overview.partitions)),
             say_count("broker.n_empty", empty),
         ),
-        (say("common.segments"), units.group(total.segments), kinds),
+        (say("common.segments"), units.format_count(total.segments), kinds),
         (
             say("broker.log"),
-            units.size(total.log_bytes),
+            units.format_bytes(total.log_bytes),
             say("report.batches_records", batches=total.batches, records=total.records),
         ),
         (
             say("common.index"),
-            units.size(total.index_bytes),
-            say("broker.share_of_log", share=units.share(total.index_share, 1)),
+            units.format_bytes(total.index_bytes),
+            say("broker.share_of_log", share=units.format_percent(total.index_share, 1)),
         ),
-        (say("broker.covers"), units.size(covered), entries),
+        (say("broker.covers"), units.format_bytes(covered), entries),
         (
             say("report.files_apparent"),
-            units.size(total.length_bytes),
+            units.format_bytes(total.length_bytes),
             say("report.allocated", size=total.allocated_bytes),
         ),
     )
@@ -234,22 +234,24 @@ def _row(row: PartitionRow) -> tuple:
         and row.last_offset >= row.log_start_offset
     )
     offsets = (
-        f"{units.group(row.log_start_offset)}–{units.group(row.last_offset)}"
+        f"{units.format_count(row.log_start_offset)}–{units.format_count(row.last_offset)}"
         if has_offsets
         else units.MISSING
     )
     covered = (
-        units.MISSING if sums.bytes_an_entry is None else units.group(round(sums.bytes_an_entry))
+        units.MISSING
+        if sums.bytes_an_entry is None
+        else units.format_count(round(sums.bytes_an_entry))
     )
     return (
         label,
-        units.group(sums.segments),
+        units.format_count(sums.segments),
         offsets,
-        units.size(sums.log_bytes),
-        units.size(sums.allocated_bytes),
-        units.group(sums.batches),
-        units.group(sums.records),
-        units.group(sums.offset_entries),
+        units.format_bytes(sums.log_bytes),
+        units.format_bytes(sums.allocated_bytes),
+        units.format_count(sums.batches),
+        units.format_count(sums.records),
+        units.format_count(sums.offset_entries),
         covered,
         ", ".join(row.codecs or ()),
         units.moment(sums.newest_ms, fraction=False),
@@ -292,15 +294,15 @@ def _segment_rows(subject: Subject, rows: np.ndarray) -> Iterator[tuple]:
             None if row[name] == UNKNOWN else int(row[name])
             for name in ("batches", "records", "offset_entries", "time_entries")
         )
-        torn = f"{units.group(int(row['torn_bytes']))} B" if row["torn_bytes"] > 0 else ""
+        torn = f"{units.format_count(int(row['torn_bytes']))} B" if row["torn_bytes"] > 0 else ""
         name = subject.overview.partitions[row["partition"]].label
-        base_offset = units.group(int(row["base_offset"]))
-        log_bytes = units.size(int(row["log_bytes"]))
+        base_offset = units.format_count(int(row["base_offset"]))
+        log_bytes = units.format_bytes(int(row["log_bytes"]))
         yield (
             name,
             base_offset,
             say(f"common.kind_{KINDS[row['kind']]}"),
             log_bytes,
-            *map(units.group, counts),
+            *map(units.format_count, counts),
             torn,
         )

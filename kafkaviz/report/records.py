@@ -98,7 +98,7 @@ def _row(record: BatchRecord) -> tuple[str, str, str, str, str]:
         else []
     )
     return (
-        units.group(record.offset),
+        units.format_count(record.offset),
         units.moment(record.timestamp_ms),
         _text(record.key),
         _text(record.value),
@@ -117,5 +117,5 @@ def _text(data: bytes | str | None) -> str:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
         more = "…" if len(data) > HEX_BYTES else ""
-        return f"{cast(bytes, data)[:HEX_BYTES].hex(' ')}{more} ({units.size(len(data))})"
+        return f"{cast(bytes, data)[:HEX_BYTES].hex(' ')}{more} ({units.format_bytes(len(data))})"
     return text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}…"

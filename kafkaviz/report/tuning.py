@@ -174,12 +174,15 @@ def _intervals(report_tuning: ReportTuning) -> Html:
     )
     rows = [
         (
-            units.group(interval.interval_bytes),
-            units.group(int(interval.row["entries"])),
-            units.size(int(interval.row["index_bytes"])),
-            units.share(interval.index_share, 1),
+            units.format_count(interval.interval_bytes),
+            units.format_count(int(interval.row["entries"])),
+            units.format_bytes(int(interval.row["index_bytes"])),
+            units.format_percent(interval.index_share, 1),
             f"{interval.row['headers_mean']:.1f}",
-            *(units.group(int(interval.row[f"headers_{name}"])) for name in ("p50", "p99", "max")),
+            *(
+                units.format_count(int(interval.row[f"headers_{name}"]))
+                for name in ("p50", "p99", "max")
+            ),
             range_text(interval.p99_us),
         )
         for interval in report_tuning.intervals
@@ -228,14 +231,14 @@ def _topic(report_tuning: ReportTuning, case: TuningCase) -> tuple:
     says = (
         kept_text
         if answer.verdict == tuning.TuningVerdict.KEEP
-        else tag("b", units.group(answer.value))
+        else tag("b", units.format_count(answer.value))
     )
     return (
         case.name,
-        units.size(case.measurement.log_bytes),
-        units.size(case.measurement.batch_bytes),
-        units.group(answer.current_cost.interval_bytes),
-        units.share(answer.current_cost.index_share, 1),
+        units.format_bytes(case.measurement.log_bytes),
+        units.format_bytes(case.measurement.batch_bytes),
+        units.format_count(answer.current_cost.interval_bytes),
+        units.format_percent(answer.current_cost.index_share, 1),
         f"{answer.current_cost.row['headers_mean']:.1f}",
         f"≈ {format_us(answer.current_cost.p99_us.typical)}",
         says,
@@ -251,7 +254,7 @@ def _comparison(report_tuning: ReportTuning) -> Html:
     if today.interval_bytes == other.interval_bytes:
         return Html("")
     measured = report_tuning.case.measurement
-    names = [units.size(interval.interval_bytes) for interval in (today, other)]
+    names = [units.format_bytes(interval.interval_bytes) for interval in (today, other)]
     times = today.time_entries, other.time_entries
     config = report_tuning.case.today.config
     limit_before, limit_after = (
@@ -343,7 +346,7 @@ def _other_drawings(report_tuning: ReportTuning) -> tuple[Drawing, ...]:
     words = limit_map.index_size_text(report_tuning.case.measurement, config)
     heads = (say("tuning.head_interval"), say("tuning.head_safe"), say("tuning.head_first_today"))
     rows = (
-        (units.group(interval), units.group(safe), cause)
+        (units.format_count(interval), units.format_count(safe), cause)
         for interval, safe, cause in limit_map.rows(limits)
     )
     safe = details(

@@ -70,7 +70,7 @@ class ConsumerRecord:
     batch_position: int
 
 
-class PassedOver(Enum):
+class SkipReason(Enum):
     """Why a batch has no record for the consumer."""
 
     MARKER = auto()  # a transaction marker
@@ -87,7 +87,7 @@ class CorruptRecord(KafkavizError):
     class_name = CORRUPT_RECORD
 
 
-FetchResult = ConsumerRecord | CorruptRecord | FailedRead | PassedOver | None
+FetchResult = ConsumerRecord | CorruptRecord | FailedRead | SkipReason | None
 
 
 def fetches(
@@ -109,7 +109,7 @@ def fetches(
                 log, fetch, batch, profile=profile, bounds=bounds, isolation=isolation
             )
         yield fetch, result
-        if batch is None or not isinstance(result, PassedOver) or batch.last_offset < offset:
+        if batch is None or not isinstance(result, SkipReason) or batch.last_offset < offset:
             return
         offset = batch.last_offset + 1
 
@@ -122,7 +122,7 @@ def _first_record(
     profile: SearchProfile,
     bounds: Bounds,
     isolation: str,
-) -> ConsumerRecord | CorruptRecord | FailedRead | PassedOver:
+) -> ConsumerRecord | CorruptRecord | FailedRead | SkipReason:
     """Returns the first record in a fetch's batch, the error, or why there is none."""
     segment = next(
         candidate for candidate in log.segments if candidate.base_offset == fetch.segment
@@ -143,9 +143,9 @@ def _first_record(
                 )
             )
         if batch.is_control:
-            return PassedOver.MARKER
+            return SkipReason.MARKER
         if aborted is not None and batch.is_transactional and _is_aborted(batch, aborted):
-            return PassedOver.ABORTED
+            return SkipReason.ABORTED
         with segment.log.open_reader() as read:
             reader = LogReader(read, segment.log.size_bytes)
             return _record(_batch(reader, fetch), fetch)
@@ -205,7 +205,7 @@ def _message_from(data: bytes, offset: int) -> tuple[int, memoryview] | None:
     return int(row["offset"]), message_bytes
 
 
-def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | PassedOver:
+def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | SkipReason:
     """Returns the first record that the consumer wants from a batch.
 
     Raises CorruptBytes if this record or one before it cannot be read.
@@ -215,7 +215,7 @@ def _record(batch: FileBatch, fetch: Fetch) -> ConsumerRecord | PassedOver:
             if batch.is_legacy:
                 _read_parts(batch, fetch.offset)
             return ConsumerRecord(head.offset, head.timestamp_ms, fetch.segment, fetch.position)
-    return PassedOver.EMPTY
+    return SkipReason.EMPTY
 
 
 def _read_parts(batch: FileBatch, offset: int) -> None:
@@ -415,8 +415,8 @@ def _fetch_outcome(results: list[tuple[Fetch, FetchResult]]) -> LookupOutcome | 
         return LookupOutcome.CORRUPT
     if not isinstance(last, ConsumerRecord):
         return LookupOutcome.NO_RECORD
-    if isinstance(result, PassedOver):
-        return LookupOutcome.MARKER if result is PassedOver.MARKER else LookupOutcome.EMPTY
+    if isinstance(result, SkipReason):
+        return LookupOutcome.MARKER if result is SkipReason.MARKER else LookupOutcome.EMPTY
     if last.offset != first.offset:
         return LookupOutcome.COMPACTED
     is_first = first.batch.base_offset == first.offset

@@ -141,7 +141,7 @@ class LogReader:
         self._window = b""
         self._start = 0
 
-    def kafka_reads(self, position: int, size: int, part: ReadPart) -> bytes:
+    def read_recorded(self, position: int, size: int, part: ReadPart) -> bytes:
         """Reads bytes that Kafka reads too, and adds the read to `reads`."""
         self.reads.append(LogRead(position, size, part))
         return self.peek(position, size)
@@ -168,7 +168,7 @@ class LogReader:
                 verbatim(f"The file channel position cannot be negative, but it is {position}"),
             )
         while position < self.size_bytes - MAGIC_END:
-            start = self.kafka_reads(position, MAGIC_END, ReadPart.START)
+            start = self.read_recorded(position, MAGIC_END, ReadPart.START)
             if len(start) < MAGIC_END:
                 return
             header = np.frombuffer(start.ljust(HEADER_BYTES, b"\0"), HEADER)[0]
@@ -241,7 +241,7 @@ class FileBatch:
                 self.position,
                 message("corrupt.batch_too_large", size=self.size_bytes, limit=LIMIT_BYTES),
             )
-        data = self._log.kafka_reads(self.position, self.size_bytes, ReadPart.BATCH)
+        data = self._log.read_recorded(self.position, self.size_bytes, ReadPart.BATCH)
         if len(data) < self.size_bytes:  # the file has become shorter since it was listed
             raise CorruptBytes(
                 self.position,
@@ -300,7 +300,7 @@ class FileBatch:
         data = (
             self.content
             if "content" in self.__dict__
-            else self._log.kafka_reads(self.position, size, ReadPart.HEADER)
+            else self._log.read_recorded(self.position, size, ReadPart.HEADER)
         )
         return np.frombuffer(data[: layout.itemsize].ljust(layout.itemsize, b"\0"), layout)[0]
 

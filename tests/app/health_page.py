@@ -13,7 +13,7 @@ def page(directory: Path, **query: str) -> AppTest:
     """The page at this address, once its checkup is over."""
     at = open_page("health", dir=directory, **query)
     for known in checkups().jobs():
-        assert known.ends_within(PATIENCE_S)
+        assert known.wait_until_over(PATIENCE_S)
     return assert_no_exception(at.run())
 
 

@@ -64,7 +64,7 @@ def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
     if name == BROKER:
         return at
     for checkup in checkups().jobs():
-        assert checkup.ends_within(PATIENCE_S)
+        assert checkup.wait_until_over(PATIENCE_S)
     return assert_no_exception(at.run())
 
 

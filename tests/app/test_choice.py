@@ -21,7 +21,7 @@ def tabs() -> None:
         if st.query_params.get("lang") == "zh"
         else {"First": "One", "Second": "Two"}
     )
-    word = choice.adopt("tab", names)
+    word = choice.take_from_address("tab", names)
     st.tabs(list(names.values()), key="tab", on_change="rerun")
     st.text(f"{word} {st.session_state['tab']}")
 
@@ -41,7 +41,7 @@ def asks() -> None:
         st.query_params.get("usual", "size"),
     )
     st.text(
-        choice.ask(
+        choice.draw_bound(
             st.segmented_control,
             "Order",
             says,
@@ -59,7 +59,11 @@ def steps() -> None:
 
     from kafkaviz.app.widgets import choice
 
-    st.text(" ".join(choice.ask(st.select_slider, name, list("01234"), "0", name) for name in "ab"))
+    st.text(
+        " ".join(
+            choice.draw_bound(st.select_slider, name, list("01234"), "0", name) for name in "ab"
+        )
+    )
 
 
 def page(script=tabs, **query: str) -> AppTest:

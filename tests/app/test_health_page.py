@@ -151,7 +151,8 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
     next(button for button in at.button if button.label == "Check again").click().run()
     (known,) = checkups().jobs()
     assert (
-        known.ends_within(PATIENCE_S) and known.result.counts["error"] == health.counts["error"] - 1
+        known.wait_until_over(PATIENCE_S)
+        and known.result.counts["error"] == health.counts["error"] - 1
     )
 
 

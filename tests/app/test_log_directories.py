@@ -50,7 +50,7 @@ def test_the_map_has_a_group_a_directory(disks):
     for name in NAMES:
         folders = [path for path in (disks / name).iterdir() if path.is_dir()]
         size = sum(log.stat().st_size for path in folders for log in path.glob("*.log"))
-        start = f"{len(folders)} topic-partitions, {units.size(size)} of log, "
+        start = f"{len(folders)} topic-partitions, {units.format_bytes(size)} of log, "
         assert headings[name].startswith(start)
     assert [row.name for row in view.rows if row.heading] == list(NAMES)
     for bar in view.bars:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.app import index_page
+from kafkaviz.app import html_shell
 from kafkaviz.figures import theme, tokens
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def test_the_plotly_template_has_the_stylesheets_colours(mode):
 
 def test_every_token_that_is_used_exists():
     """A misspelled token would silently be no colour at all."""
-    known = set(re.findall(r"--kv-([\w-]+):", index_page.stylesheet()))
+    known = set(re.findall(r"--kv-([\w-]+):", html_shell.stylesheet()))
     for file in [
         UI / "look.css",
         *(UI / "frontend").glob("*.css"),

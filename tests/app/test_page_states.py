@@ -20,7 +20,7 @@ from kafkaviz.app.widgets import faults, upload
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, say
-from kafkaviz.units import size
+from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lesson_state, lessons
 from tests.app.health_page import page as health_page
 from tests.pipeline import whole_logs
@@ -165,7 +165,7 @@ def test_a_recovery_that_does_not_get_through_says_why(broker, monkeypatch):
     monkeypatch.setattr(rebuilt_indexes, "MAX_LOG_BYTES", 0)
     at = health_page(broker)
     assert "kv_build" not in {button.key for button in at.button}
-    sizes = {size(partition.live_log_bytes) for partition in open_broker(broker).partitions}
+    sizes = {format_bytes(partition.live_log_bytes) for partition in open_broker(broker).partitions}
     assert any(say("health.too_much", size=text) in page_html(at) for text in sizes)
 
 

@@ -67,7 +67,7 @@ def test_the_browser_writes_numbers_as_python_does():
         console.log(JSON.stringify(sizes.map(size => [formatBytes(size), groupDigits(size)])));
     """
     written = json.loads(run_node("--input-type=module", "--eval", script))
-    assert written == [[units.size(size), units.group(size)] for size in sizes]
+    assert written == [[units.format_bytes(size), units.format_count(size)] for size in sizes]
 
 
 @NEEDS_NODE

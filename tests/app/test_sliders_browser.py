@@ -60,4 +60,4 @@ def test_every_press_counts(server, page, path, name, parameter, beside):
 
 def grouped(value: str) -> str:
     """A number as the page writes it."""
-    return units.group(int(value)) if value.isdigit() else value
+    return units.format_count(int(value)) if value.isdigit() else value

@@ -403,7 +403,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         .log.size_bytes
     )
     assert (
-        f"{units.size(first // 2)} of 2.38 MiB of .log measured" in page_html(at)
+        f"{units.format_bytes(first // 2)} of 2.38 MiB of .log measured" in page_html(at)
         and "kv-prog" in page_html(at)
         and "<h1>Tuning</h1>" in page_html(at)
     )

@@ -86,4 +86,6 @@ def test_the_dialog_names_what_can_be_opened():
     hint = upload.upload_hint()
     assert hint.startswith("A .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2 or .zip of a broker directory")
     assert [suffix for suffix in archive.SUFFIXES if suffix not in hint] == []
-    assert f"at most {units.size(int(st.get_option('server.maxUploadSize')) << 20)}." in hint
+    assert (
+        f"at most {units.format_bytes(int(st.get_option('server.maxUploadSize')) << 20)}." in hint
+    )

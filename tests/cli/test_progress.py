@@ -35,7 +35,7 @@ def test_a_line_now_and_then(capsys):
 @pytest.mark.parametrize("line", ["check {0}", "tune {0}", "rebuild {0} --out {1}"])
 def test_long_commands_tell_their_bytes(line, partition, tmp_path, monkeypatch, capsys):
     """Of all logs together, which is their size on disk; quick ones tell nothing."""
-    total = units.size(sum(path.stat().st_size for path in partition.glob("*.log")))
+    total = units.format_bytes(sum(path.stat().st_size for path in partition.glob("*.log")))
     assert main([*line.format(partition, tmp_path / "quick").split(), "--json"]) in (0, 1)
     assert "reading" not in capsys.readouterr().err
     monkeypatch.setattr(progress, "PLAIN_EVERY_S", 1e-9)

@@ -73,7 +73,7 @@ def headline(directory, name, base_offset) -> str:
 
 
 def spaced(words: str) -> str:
-    """Thin spaces between the digits of a number, as units.group puts them."""
+    """Thin spaces between the digits of a number, as units.format_count puts them."""
     return re.sub(r"(?<=\d) (?=\d{3})", THIN, words)
 
 

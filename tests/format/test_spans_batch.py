@@ -177,7 +177,7 @@ def test_a_wrapper_gives_its_messages_their_offsets(recorded):
         if span.name == "offset" and str(span.note).startswith("Offset ")
     ]
     assert [note.partition(":")[0] for note in notes] == [
-        f"Offset {units.group(record['offset'])}" for record in recorded["records"]
+        f"Offset {units.format_count(record['offset'])}" for record in recorded["records"]
     ]
 
 

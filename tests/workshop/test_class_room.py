@@ -263,7 +263,7 @@ def test_a_step_that_asks_nothing_leaves_nobody_late(room, clock):
     """Of a step without question and task everybody is done."""
     room.take_seat()
     clock.now_s += STUCK_S
-    room.hear_teacher()
+    room.heartbeat()
     assert room.stuck_seats(has_question=False, has_task=False) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from kafkaviz import versions
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import say
-from kafkaviz.units import group, moment, size
+from kafkaviz.units import format_bytes, format_count, moment
 from kafkaviz.workshop.lab import damage_bytes, trial_result
 from kafkaviz.workshop.lab.damage_bytes import DamageView, HexRow
 from kafkaviz.workshop.lab.faults import DAY_MS, FAULTS, Damage
@@ -68,8 +68,8 @@ def test_an_entry_in_words(copy):
     )
     was, is_now = (2400 + int(entries["relative_offset"][3]) for entries in (before, after))
     assert was - is_now == 20
-    assert f"offset {group(was)}, byte" in view.note_before
-    assert f"offset {group(is_now)}, byte" in view.note_after
+    assert f"offset {format_count(was)}, byte" in view.note_before
+    assert f"offset {format_count(is_now)}, byte" in view.note_after
 
 
 def test_a_setting_is_no_file(copy):
@@ -186,20 +186,23 @@ def test_an_index_that_is_rebuilt_has_a_new_size(copy):
     rebuilt = trial(copy, "index-removed", 0)
     (step,) = rebuilt.steps
     (step_line,) = trial_result.view(rebuilt, (), RELEASE).rows[1][1]
-    assert say("health.to_size", size=size(step.size_bytes)) in step_line
+    assert say("health.to_size", size=format_bytes(step.size_bytes)) in step_line
 
 
 def test_a_client_of_a_time_gets_an_answer_an_error_or_none(copy):
     """Beside the offset that was right."""
     clock = trial(copy, "clock", 200)
-    values = {"time": moment(clock.timestamp_ms), "expected": group(clock.expected_reading.answer)}
+    values = {
+        "time": moment(clock.timestamp_ms),
+        "expected": format_count(clock.expected_reading.answer),
+    }
     failed, unanswered = (
         replace(clock, reading=replace(clock.reading, answer=None, **fault))
         for fault in ({"error": "x", "error_class": "org.apache.kafka.KafkaStorageException"}, {})
     )
     sentences = [trial_result.describe_reading(each) for each in (clock, failed, unanswered)]
     assert sentences == [
-        say("break_it.client_other", answer=group(clock.reading.answer), **values),
+        say("break_it.client_other", answer=format_count(clock.reading.answer), **values),
         say("break_it.client_error", time=values["time"], error="KafkaStorageException"),
         say("break_it.client_none", **values),
     ]
@@ -224,7 +227,7 @@ def test_a_consumer_gets_less_than_it_should(copy):
         say(
             "break_it.consumer_missing",
             ranges=missing,
-            received=group(cut.reading.record_count),
+            received=format_count(cut.reading.record_count),
             count="5\u202f000",
         ),
         say("break_it.consumer_shifted", received="5\u202f000", count="5\u202f000"),

@@ -25,7 +25,7 @@ from kafkaviz.simulate.recovery.recovery import (
 )
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.stored_log import StoredLog
-from kafkaviz.units import size
+from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.drawings import skip_list
 from kafkaviz.workshop.figures import (
@@ -393,8 +393,8 @@ def test_what_the_default_size_does_is_as_the_step_says(spoken):
     reveal = question["reveal"]
     assert f"{round(today['rolls_a_gib'] / default['rolls_a_gib']):,}".replace(",", " ") in reveal
     assert f"{default['entries']:,}".replace(",", " ") in reveal
-    assert size(default["segment_log_bytes"]) in reveal
-    assert size(today["segment_log_bytes"]) in reveal
+    assert format_bytes(default["segment_log_bytes"]) in reveal
+    assert format_bytes(today["segment_log_bytes"]) in reveal
     assert (today["ends_a_segment"], default["ends_a_segment"]) == ("time-index-full", "time")
     assert (round(today["cold_reads_mean"]), round(default["cold_reads_mean"])) == (1, 6)
     assert f"{default['cold_mean_us'] / 1000:.1f}" in reveal

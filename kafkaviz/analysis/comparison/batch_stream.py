@@ -22,7 +22,7 @@ from kafkaviz.log import file
 from kafkaviz.log.checked_scan import CheckedScan
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.resync_scan import Hole
-from kafkaviz.log.segment import LogSegment, look_inside
+from kafkaviz.log.segment import LogSegment, fill_wrapper_fields
 
 TAIL_BYTES = 16 << 20  # the part of a tail that is examined
 
@@ -160,7 +160,7 @@ class BatchStream:
         """
         if _is_sound(segment):
             next_offset = segment.base_offset
-            for batches in segment.scan(look_inside=True):
+            for batches in segment.scan(fill_wrapper_fields=True):
                 yield _with_first_offsets(batches, next_offset)
                 next_offset = int(batches["last_offset"][-1]) + 1
             return
@@ -170,7 +170,7 @@ class BatchStream:
             if isinstance(part, Hole):
                 hole = part
             elif len(part):
-                look_inside(part, self.read)
+                fill_wrapper_fields(part, self.read)
                 part = _with_first_offsets(part, next_offset)
                 if hole:
                     yield _unreadable(segment, hole, next_offset, int(part["base_offset"][0]) - 1)

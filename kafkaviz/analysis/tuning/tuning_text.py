@@ -55,7 +55,7 @@ def format_us_range(value: Range) -> Message:
 
 
 def format_share(part: float) -> str:
-    return ("−" if part < 0 else "") + units.share(abs(part), 1.0)
+    return ("−" if part < 0 else "") + units.format_percent(abs(part), 1.0)
 
 
 def headline(recommendation: Recommendation, name: str = SETTING) -> Message:
@@ -166,7 +166,7 @@ def _describe_most_batches(values: Mapping) -> Message:
         interval=values["interval"],
         entries=values["entries"],
         indexable=values["of"],
-        share=units.share(values["entries"], values["of"]),
+        share=units.format_percent(values["entries"], values["of"]),
     )
 
 
@@ -262,7 +262,10 @@ def _describe_cold(values: Mapping) -> Message:
 
 
 def _describe_tiny(values: Mapping) -> Message:
-    batch = {"batch": values["batch_bytes"], "header": units.share(61, values["batch_bytes"])}
+    batch = {
+        "batch": values["batch_bytes"],
+        "header": units.format_percent(61, values["batch_bytes"]),
+    }
     if values["single_share"] > 0.5:
         return message("tuning_reason.tiny_single", **batch, share=values["single_share"])
     return message("tuning_reason.tiny", **batch)

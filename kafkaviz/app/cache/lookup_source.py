@@ -34,7 +34,7 @@ from kafkaviz.search.log_view import BatchTable, KeyColumn, LogView, SegmentView
 from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import PracticeLog
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 OFFSET = "offset"
 TIMESTAMP = "timestamp"
@@ -231,7 +231,7 @@ def _title(partition: Partition, log: LogView, segment_view: SegmentView) -> str
         name=name,
         entries=entries,
         segment=stem,
-        count=group(len(log.segments)),
+        count=format_count(len(log.segments)),
     )
 
 
@@ -240,7 +240,11 @@ def _note(open_segment: Segment, log: LogView) -> str:
     notes = []
     if bounds.high_bytes is not None:
         notes.append(
-            say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes))
+            say(
+                "lookup.interval",
+                low=format_count(bounds.low_bytes or 0),
+                high=format_count(bounds.high_bytes),
+            )
         )
     if log.start_error:
         has_unopened = lookups.has_unopened_log(log.segments)

@@ -1,15 +1,15 @@
 """Choices that are kept in the address as one word, independent of their label on the page.
 
 Examples are `search=3.9` for "Kafka 2.1 to 4.0", and `tab=Bytes` for 字节. A widget that Streamlit
-binds to the address would write its label there. These widgets are not bound: `ask` sets the state
-of a control before it is drawn, and writes the word into the address.
+binds to the address would write its label there. These widgets are bound here instead: `draw_bound`
+sets the state of a control before it is drawn, and writes the word into the address.
 
 - A link, or Back in the browser, changes the address and not the control: then the address wins.
   Otherwise the control wins, also after a change of language.
 - In a run that was started by a control, the control wins. The browser sends the address it knows,
   which may be older than the choice if keys are pressed faster than runs finish.
 - If the browser itself writes other parameters, it also has to write the word. Such pages use
-  `adopt` alone, together with frontend.address.
+  `take_from_address` alone, together with frontend.address.
 
 Streamlit sends the state of a control to the browser only in the run that sets it. If a click
 interrupts that run, the message may be lost, and the control would show its default. Therefore
@@ -34,7 +34,7 @@ AddressParser = Callable[[str], str | None]
 MOVES = "kv_moves"  # session key: how often a control was moved
 
 
-def ask(
+def draw_bound(
     draw: Callable,
     label: str,
     options: Iterable[str],
@@ -55,7 +55,7 @@ def ask(
         arguments: further arguments of `draw`.
     """
     options = list(options)
-    word = settle(key, options, default)
+    word = bind_to_address(key, options, default)
     _draw(draw, label, options, key, format_func=format_func, **arguments)
     return word
 
@@ -75,7 +75,7 @@ def initial(draw: Callable, key: str, options: Sequence[str]) -> dict[str, Any]:
     Returns an empty dict in the run that sets the state, because the state is sent then.
 
     Args:
-        draw, key, options: the arguments of `ask`.
+        draw, key, options: the arguments of `draw_bound`.
     """
     word = st.session_state.get(key)
     if word not in options or get_session_state().is_new_state_value(key):
@@ -105,7 +105,7 @@ def slider(
     For a topic setting the label also shows the name that a broker uses.
     """
     options = list(options)
-    word = settle(key, options, default)
+    word = bind_to_address(key, options, default)
     st.html(elements.label(label, format_func(word), setting_text.broker_names_text(label)))
     _draw(
         st.select_slider, label, options, key, format_func=format_func, label_visibility="collapsed"
@@ -113,7 +113,7 @@ def slider(
     return word
 
 
-def settle(
+def bind_to_address(
     name: str,
     options: Options,
     default: str,
@@ -121,13 +121,13 @@ def settle(
     *,
     writes_default: bool = False,
 ) -> str:
-    """Adopts the choice like `adopt`, and writes it into the address unless it is the default.
+    """Takes the choice from the address, and writes it there unless it is the default.
 
     Args:
         writes_default: whether the default is written too, because an address without it means
             another word.
     """
-    word = adopt(name, options, default, parse_other)
+    word = take_from_address(name, options, default, parse_other)
     is_left_out = word == default and not writes_default
     address_word = "" if is_left_out else word
     previous = _previous_run(name)
@@ -143,7 +143,7 @@ def settle(
     return word
 
 
-def adopt(
+def take_from_address(
     name: str,
     options: Options,
     default: str | None = None,
@@ -203,7 +203,7 @@ class _PreviousRun:
         state: the state of the control.
         words: the word for each state of the control.
         moves: the value of MOVES.
-        settled_word: the word last written by `settle`, or None.
+        settled_word: the word last written by `bind_to_address`, or None.
     """
 
     address: str = ""

@@ -13,7 +13,7 @@ import streamlit as st
 
 from kafkaviz.app.frontend import art
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import escape_controls, group
+from kafkaviz.units import escape_controls, format_count
 
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µm]?s|min|[KMGT]iB|[kMGT]?B)(?!\w))")
 BEHIND_SIGN = re.compile(r"(?<=[<>≈]) (?=\d)")
@@ -173,7 +173,7 @@ def tab_counts(key: str, counts: Iterable[int]) -> None:
     """Adds the number of rows to each tab, as CSS so that it is not part of links to the tab."""
     tab = f'.st-key-{key} [role="tab"]'
     rules = (
-        f'{tab}[data-key="{index}"] p::after {{ content: "{group(count)}"; }}'
+        f'{tab}[data-key="{index}"] p::after {{ content: "{format_count(count)}"; }}'
         for index, count in enumerate(counts)
     )
     st.html(f"<style>{' '.join(rules)}</style>")

@@ -174,7 +174,11 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
 def partial(readable: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
     """Draws which files could not be read."""
     finding = (
-        say("faults.partial", shown_count=units.group(readable), total=units.group(total))
+        say(
+            "faults.partial",
+            shown_count=units.format_count(readable),
+            total=units.format_count(total),
+        )
         if readable < total
         else say("faults.partial_directory")
     )

@@ -236,7 +236,7 @@ def _offset_entries(
             MAX_ENTRIES,
         )
     )
-    number = units.group(offset)
+    number = units.format_count(offset)
     for partition in candidates:
         segment = page_location.find_segment(partition, offset)
         address = page_state.address(
@@ -259,7 +259,7 @@ def _partition_entries(location: Location, partitions: list[Partition]) -> Itera
         (partition for partition in partitions if partition.segments), MAX_ENTRIES
     ):
         address = page_state.address(location.directory, broker.partition_name(partition))
-        aside = [units.size(partition.log_bytes)]
+        aside = [units.format_bytes(partition.log_bytes)]
         if len(names) > 1:
             aside.insert(0, names[partition.path.parent])
         yield GoToEntry(
@@ -313,4 +313,4 @@ def _directory_entries(name: str, directories: Sequence[str]) -> Iterator[GoToEn
 
 
 def _size(segment: Segment) -> str:
-    return units.size(segment.log.size_bytes if segment.log else None)
+    return units.format_bytes(segment.log.size_bytes if segment.log else None)

@@ -39,7 +39,7 @@ def html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> 
 
 
 def text(progress: "Progress") -> str:
-    size = units.size(progress.total_bytes)
+    size = units.format_bytes(progress.total_bytes)
     if progress.state == "failed":
         return say(
             "progress.stopped",
@@ -56,7 +56,7 @@ def text(progress: "Progress") -> str:
     if progress.state == "reading" and not progress.done_bytes:
         return say("progress.reading", size=size)
     if progress.state == "reading":
-        return say("progress.part_read", done=units.size(progress.done_bytes), size=size)
+        return say("progress.part_read", done=units.format_bytes(progress.done_bytes), size=size)
     return say("progress.starting")
 
 

@@ -38,7 +38,7 @@ def render_tabs(parts: Mapping[str, str], controls: Controls) -> tuple[str, Delt
     """
     parameters = [name for names in controls.values() for name in names]
     first = next(iter(parts))
-    word = choice.settle(page_state.TAB, parts, first, writes_default=_has_any(parameters))
+    word = choice.bind_to_address(page_state.TAB, parts, first, writes_default=_has_any(parameters))
     containers = st.tabs(list(parts.values()), key=page_state.TAB, on_change=choice.count_move)
     return word, containers[list(parts).index(word)]
 

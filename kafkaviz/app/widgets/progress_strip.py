@@ -16,8 +16,8 @@ from kafkaviz.messages import say
 def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
     """Draws how much of the logs a job has read, and a button that cancels it."""
     progress = job.progress()
-    done = units.size(progress.done_bytes)
-    total = units.size(progress.total_bytes)
+    done = units.format_bytes(progress.done_bytes)
+    total = units.format_bytes(progress.total_bytes)
     render_strip(
         "kv_strip_work",
         line_html(text, say("health.read_of", done=done, total=total), progress.share),

@@ -49,8 +49,8 @@ def render_epochs(comparison: "PartitionComparison") -> None:
         ],
         (
             [
-                units.group(epoch),
-                *(units.group(side.get(epoch)) for side in entries),
+                units.format_count(epoch),
+                *(units.format_count(side.get(epoch)) for side in entries),
             ]
             for epoch in epochs
         ),

@@ -67,11 +67,11 @@ def _checksum(is_new: set[bool]) -> str:
 
 def _batch(row: BatchRow) -> tuple[str, ...]:
     via = (
-        say("segment.via_slot", slot=units.group(row.found_from_slot))
+        say("segment.via_slot", slot=units.format_count(row.found_from_slot))
         if row.found_from_slot != NONE
         else say("segment.via_start")
     )
-    own_text = say("segment.own_slot", slot=units.group(row.slot))
+    own_text = say("segment.own_slot", slot=units.format_count(row.slot))
     entry = (
         _styled_html("color:var(--kv-offset-text);font-weight:600", own_text)
         if row.slot != NONE

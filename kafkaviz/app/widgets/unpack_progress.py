@@ -61,10 +61,8 @@ class _Strip:
         if self._slot is None:
             self._slot = st.empty()
             self._draw(self._slot)
-        self._line.html(
-            f'<div class="kv-sm kv-fnt">{say("progress.unpacked", size=units.size(bytes_read))}'
-            "</div>"
-        )
+        text = say("progress.unpacked", size=units.format_bytes(bytes_read))
+        self._line.html(f'<div class="kv-sm kv-fnt">{text}</div>')
 
     def _draw(self, slot: DeltaGenerator) -> None:
         finding = say("progress.unpacking", name=units.escape_controls(self._archive_path.name))

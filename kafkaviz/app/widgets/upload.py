@@ -57,7 +57,7 @@ def _upload_form() -> None:
 
 
 def upload_hint() -> str:
-    largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
+    largest = units.format_bytes(int(st.get_option("server.maxUploadSize")) << 20)
     kinds = join_or(f".{kind}" for kind in SEGMENT_KINDS)
     formats = join_or(archive.SUFFIXES)
     return say("broker.upload_words", formats=formats, kinds=kinds, size=largest)

@@ -86,13 +86,13 @@ def _render_directories(broker: Broker) -> Iterator[str]:
             if directory.has_metadata_log
             else "cli_check.directory",
             path=directory.text,
-            log=units.size(sum(partition.log_bytes for partition in single.partitions)),
+            log=units.format_bytes(sum(partition.log_bytes for partition in single.partitions)),
             partitions=say_count("common.n_topic_partitions", len(single.partitions)),
         )
         yield from _wrap("", detail, "  ")
     total = say(
         "cli_check.all_directories",
-        log=units.size(sum(partition.log_bytes for partition in broker.partitions)),
+        log=units.format_bytes(sum(partition.log_bytes for partition in broker.partitions)),
         partitions=say_count("common.n_topic_partitions", len(broker.partitions)),
         directories=len(broker.log_directories),
     )
@@ -104,20 +104,20 @@ def _render_topics(sizes: Sequence[TopicSize]) -> Iterator[str]:
         return
     yield from ("", say("cli_check.largest_topics"))
     largest = sizes[:MAX_TOPICS]
-    width = max(len(units.size(size.size_bytes)) for size in largest)
+    width = max(len(units.format_bytes(size.size_bytes)) for size in largest)
     for size in largest:
-        total = output.pad(units.size(size.size_bytes), width, ">")
+        total = output.pad(units.format_bytes(size.size_bytes), width, ">")
         detail = say(
             "cli_check.topic_size",
             topic=size.topic,
-            log=units.size(size.log_bytes),
-            indexes=units.size(size.index_bytes),
+            log=units.format_bytes(size.log_bytes),
+            indexes=units.format_bytes(size.index_bytes),
             partitions=say_count("common.n_topic_partitions", size.partitions),
         )
         yield from _wrap("", detail, f"  {total}  ")
     if len(sizes) > MAX_TOPICS:
         rest = sizes[MAX_TOPICS:]
-        rest_bytes = units.size(sum(size.size_bytes for size in rest))
+        rest_bytes = units.format_bytes(sum(size.size_bytes for size in rest))
         yield f"  {say_count('cli_check.more_topics', len(rest), size=rest_bytes)}"
 
 

@@ -9,7 +9,7 @@ from kafkaviz.messages import language, message, say
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.directory.replay_stream import UnreadTail
 from kafkaviz.simulate.directory.simulation import Simulated, SimulatedSegment
-from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.writer.writer import Event
 from kafkaviz.units import file_stem
 
@@ -84,7 +84,7 @@ def _render_unread(part: UnreadTail) -> str:
         file=part.name,
         bytes=part.size_bytes,
         byte=part.from_position,
-        why=way_outs.STOP_REASONS[part.reason],
+        why=remedies.STOP_REASONS[part.reason],
     )
 
 
@@ -114,7 +114,7 @@ def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
             "file": part.name,
             "from_position": part.from_position,
             "bytes": part.size_bytes,
-            "why": str(way_outs.STOP_REASONS[part.reason]),
+            "why": str(remedies.STOP_REASONS[part.reason]),
         }
         for part in replay_stream.find_unread(source.log)
     ]

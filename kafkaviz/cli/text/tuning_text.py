@@ -224,7 +224,8 @@ def _render_table(
     yield from ("", f"{''.join(cells)}   {say('cli_tune.head_p99_warm')}")
     for interval, mark in _rows(case, recommendation, costs):
         row = interval.row
-        index = f"{units.size(int(row['index_bytes'])):>12}{format_share(interval.index_share):>9}"
+        index_bytes = units.format_bytes(int(row["index_bytes"]))
+        index = f"{index_bytes:>12}{format_share(interval.index_share):>9}"
         headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
         range_text = output.to_one_line(format_us_range(interval.p99_us))
         words = f"   {range_text}{'  ' if mark else ''}{mark}"
@@ -310,7 +311,7 @@ def _render_index_sizes(source: TuningSource, costs: LookupCosts) -> Iterator[st
         ends = say("cli_tune.ended_by", cause=message(f"roll_cause.{outcome.cause}"))
         mark = f", {say('cli_tune.today')}" if outcome.index_bytes == today_bytes else ""
         yield (
-            f"{outcome.index_bytes:>12}{units.size(outcome.log_bytes):>14}"
+            f"{outcome.index_bytes:>12}{units.format_bytes(outcome.log_bytes):>14}"
             f"{outcome.rolls_a_gib:>13.1f}{search.mean_probes:>9.1f}{search.mean_pages:>8.1f}"
             f"{outcome.cold_index_reads(costs):>12.1f}   {range_text}  {ends}{mark}"
         )
@@ -327,7 +328,7 @@ def _render_topics(
         text = output.to_one_line(
             message("tuning.no_batch") if recommendation is None else headline(recommendation)
         )
-        size = units.size(case.measurement.log_bytes)
+        size = units.format_bytes(case.measurement.log_bytes)
         batch = (
             ""
             if recommendation is None

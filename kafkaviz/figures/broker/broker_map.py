@@ -196,8 +196,8 @@ def _heading_row(overview: BrokerOverview, log_directory: str) -> MapRow:
     heading = say(
         "broker.directory_heading",
         partitions=say_count("common.n_topic_partitions", count),
-        log=units.size(sums.log_bytes),
-        index=units.size(sums.index_bytes),
+        log=units.format_bytes(sums.log_bytes),
+        index=units.format_bytes(sums.index_bytes),
     )
     return MapRow(
         name=log_directory,
@@ -252,7 +252,7 @@ def _gap(partition: PartitionRow) -> str:
         return say("broker.no_entry")
     if partition.sums.bytes_an_entry is None:
         return units.MISSING
-    return f"{units.group(round(partition.sums.bytes_an_entry))} B"
+    return f"{units.format_count(round(partition.sums.bytes_an_entry))} B"
 
 
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
@@ -316,11 +316,11 @@ def _segment_bar(
 def _row_bar(segments: np.ndarray, row: int, partition: PartitionRow) -> SegmentBar:
     largest = segments[segments["log_bytes"].argmax()]
     log_bytes = int(segments["log_bytes"].sum())
-    segments_text = say("broker.hover_many", count=units.group(len(segments)))
+    segments_text = say("broker.hover_many", count=units.format_count(len(segments)))
     head = say(
         "common.comma", first=f"<b>{escape(partition.label, quote=False)}</b>", next=segments_text
     )
-    hover = f"{head}<br>{say('broker.hover_many_below', size=units.size(log_bytes))}"
+    hover = f"{head}<br>{say('broker.hover_many_below', size=units.format_bytes(log_bytes))}"
     return SegmentBar(
         row=row,
         start_byte=0,
@@ -348,17 +348,17 @@ def _hover(segment: np.void, name: str, badges: Sequence[Badge], *, is_remote: b
             ),
             next=kind,
         ),
-        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **counts),
+        say("broker.hover_batches", size=units.format_count(int(segment["log_bytes"])), **counts),
         say(
             "broker.entries",
-            offset=units.group(count["offset_entries"]),
-            time=units.group(count["time_entries"]),
+            offset=units.format_count(count["offset_entries"]),
+            time=units.format_count(count["time_entries"]),
         ),
     ]
     if is_remote:
         lines.insert(1, say("broker.hover_remote"))
     if torn_mask(cast(np.ndarray, segment)):  # torn_mask also takes a single row
-        lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
+        lines.append(say("broker.hover_torn", bytes=units.format_count(int(segment["torn_bytes"]))))
     lines += [map_badges.badge_line(badge) for badge in badges[: map_badges.MAX_LINES]]
     return "<br>".join(lines)
 
@@ -395,7 +395,7 @@ def _title(overview: BrokerOverview) -> str:
             "broker.torn_title",
             len(tails),
             count=number_word(len(tails)).capitalize(),
-            bytes=units.group(int(tails.sum())),
+            bytes=units.format_count(int(tails.sum())),
         )
     comparable = [
         row
@@ -410,8 +410,8 @@ def _title(overview: BrokerOverview) -> str:
     return say(
         "broker.large_title",
         name=row.label,
-        size=units.size(row.sums.log_bytes),
-        total=units.size(overview.total.log_bytes),
+        size=units.format_bytes(row.sums.log_bytes),
+        total=units.format_bytes(overview.total.log_bytes),
     )
 
 
@@ -430,19 +430,19 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
         return say(
             f"broker.{key}",
             count=number_word(len(others) + 1).capitalize(),
-            bytes=units.group(least_bytes),
+            bytes=units.format_count(least_bytes),
         )
     return say(
         "broker.dense_alone" if is_alone else "broker.dense_title",
         name=densest.label,
-        bytes=units.group(least_bytes),
+        bytes=units.format_count(least_bytes),
     )
 
 
 def tail_text(tail: Tail) -> str:
     """Describes the bytes after the last complete batch in the few words that fit into a row."""
     if tail.size_bytes > READ_BYTES:
-        return say("broker.tail_long", size=units.size(tail.size_bytes))
+        return say("broker.tail_long", size=units.format_bytes(tail.size_bytes))
     return say_count(f"broker.tail_{tail.kind}", tail.size_bytes)
 
 
@@ -519,7 +519,7 @@ def _ticks(longest_bytes: int) -> list[int]:
 
 
 def _tick(value: int) -> str:
-    return units.size(value) if value else "0"
+    return units.format_bytes(value) if value else "0"
 
 
 def _segment_traces(

@@ -102,7 +102,7 @@ def view(pairs: Sequence[BatchPair], offset: int) -> BatchPairsView:
     """
     chosen = _choose_pair(pairs, offset)
     return BatchPairsView(
-        title=say("compare.batches_around", offset=units.group(offset)),
+        title=say("compare.batches_around", offset=units.format_count(offset)),
         rows=tuple(_row(pair, is_chosen=pair is chosen) for pair in pairs),
         hex_pair=_hex_pair(chosen) if chosen else None,
     )
@@ -153,11 +153,12 @@ def _cells(batch: WindowBatch | None, other: WindowBatch | None) -> tuple[PairCe
     last = batch.number("last_offset")
     return (
         PairCell(
-            f"{units.group(first)}–{units.group(last)}", differs("base_offset", "last_offset")
+            f"{units.format_count(first)}–{units.format_count(last)}",
+            differs("base_offset", "last_offset"),
         ),
         PairCell(str(batch.number("leader_epoch")), differs("leader_epoch")),
-        PairCell(units.group(batch.number("position"))),
-        PairCell(units.group(batch.number("size_bytes")), differs("size_bytes")),
+        PairCell(units.format_count(batch.number("position"))),
+        PairCell(units.format_count(batch.number("size_bytes")), differs("size_bytes")),
         PairCell(f"{batch.number('crc') & 0xFFFFFFFF:08x}", differs("crc")),
     )
 
@@ -171,11 +172,11 @@ def _hex_pair(pair: BatchPair) -> HexPairView:
     visible = [row for row in visible if row * ROW_BYTES < max(map(len, data))]
     count = sum(left != right for left, right in zip(*data, strict=False))
     count += abs(len(data[0]) - len(data[1]))
-    position = tuple(units.group(batch.number("position")) for batch in (a, b))
+    position = tuple(units.format_count(batch.number("position")) for batch in (a, b))
     return HexPairView(
-        title=say_count("compare.bytes_title", count, offset=units.group(pair.base_offset))
+        title=say_count("compare.bytes_title", count, offset=units.format_count(pair.base_offset))
         if count
-        else say("compare.bytes_same", offset=units.group(pair.base_offset)),
+        else say("compare.bytes_same", offset=units.format_count(pair.base_offset)),
         caption=say(
             "compare.bytes_below",
             a=a.segment.log.name,
@@ -223,8 +224,8 @@ def _fields(pair: BatchPair, a: WindowBatch) -> Iterator[FieldRow]:
         last = first + max(location.size_bytes, 1) - 1
         yield FieldRow(
             field=difference.what,
-            position=units.group(first)
+            position=units.format_count(first)
             if first == last
-            else f"{units.group(first)}–{units.group(last)}",
+            else f"{units.format_count(first)}–{units.format_count(last)}",
             values=(difference.values[0] or units.MISSING, difference.values[1] or units.MISSING),
         )

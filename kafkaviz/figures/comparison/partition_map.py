@@ -119,11 +119,11 @@ def title(comparison: BrokerComparison) -> str:
     if wrong:
         names = join_details(escape_controls(item.partition) for item in wrong[:MAX_NAMES])
         key = "title_wrong" if len(wrong) <= MAX_NAMES else "title_wrong_many"
-        return say_count(f"compare.{key}", len(wrong), names=names, total=units.group(total))
+        return say_count(f"compare.{key}", len(wrong), names=names, total=units.format_count(total))
     if comparison.has_equal_records:
         return say_count("compare.title_equal", total)
     others = sum(item.relation not in EQUAL for item in comparison.partitions)
-    return say_count("compare.title_other", others, total=units.group(total))
+    return say_count("compare.title_other", others, total=units.format_count(total))
 
 
 def relation_label(relation: Relation) -> str:
@@ -141,7 +141,7 @@ def describe_row(comparison: PartitionComparison) -> str:
     label = partition_label(comparison)
     lag = comparison.lag
     if comparison.first_divergent_offset is not None:
-        offset = units.group(comparison.first_divergent_offset)
+        offset = units.format_count(comparison.first_divergent_offset)
         return say("compare.at_offset", relation=label, offset=offset)
     if lag and comparison.relation is Relation.DOOMED_TAIL:
         doomed_side = SIDES[1 - SIDES.index(lag.side)]
@@ -161,7 +161,7 @@ def _row(comparison: PartitionComparison) -> PartitionLanes:
             say(
                 "compare.hover_side",
                 side=side,
-                offsets=offsets_text(replica, units.group),
+                offsets=offsets_text(replica, units.format_count),
             )
             for side, replica in replicas
             if replica

@@ -179,16 +179,16 @@ def _title(comparison: PartitionComparison, leader: int | None, parting: int | N
         return say_count(
             "compare.drops",
             walk.drop_count,
-            first=units.group(first),
-            last=units.group(last),
+            first=units.format_count(first),
+            last=units.format_count(last),
             **values,
         )
     epochs = comparison.leader_epochs_there
     if comparison.first_divergent_offset is not None and epochs and epochs[0] != epochs[1]:
-        offset = units.group(comparison.first_divergent_offset)
+        offset = units.format_count(comparison.first_divergent_offset)
         return say("compare.title_parted", offset=offset, a=epochs[0], b=epochs[1])
     if parting is not None:
-        return say("compare.title_same_below", offset=units.group(parting))
+        return say("compare.title_same_below", offset=units.format_count(parting))
     if None in comparison.replicas:
         return say("compare.title_one_side")
     return say("compare.title_same")
@@ -198,7 +198,7 @@ def _parting_text(comparison: PartitionComparison, parting: int | None) -> str:
     if parting is None:
         return ""
     if comparison.first_divergent_offset == parting:
-        return say("compare.differs_at", offset=units.group(parting))
+        return say("compare.differs_at", offset=units.format_count(parting))
     unreadable = comparison.unreadable.ranges
     if unreadable and unreadable[0].first == parting:
         ranges = join_ranges(unreadable[:1], has_more=len(unreadable) > 1)
@@ -209,7 +209,7 @@ def _parting_text(comparison: PartitionComparison, parting: int | None) -> str:
             ranges = join_ranges(records.ranges[:1], has_more=len(records.ranges) > 1)
             return say("compare.alone", side=side, ranges=ranges)
     assert comparison.lag is not None
-    return say("compare.ends_at", side=comparison.lag.side, offset=units.group(parting))
+    return say("compare.ends_at", side=comparison.lag.side, offset=units.format_count(parting))
 
 
 def _range(
@@ -343,8 +343,8 @@ def _epoch_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> go.B
                 "compare.hover_epoch",
                 side=SIDES[bar.side],
                 epoch=bar.epoch,
-                first=units.group(bar.first),
-                last=units.group(bar.stop - 1),
+                first=units.format_count(bar.first),
+                last=units.format_count(bar.stop - 1),
             )
             for bar in bars
         ],
@@ -372,8 +372,8 @@ def _mark_traces(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> list
                     say(
                         f"compare.{key}",
                         side=SIDES[mark.side],
-                        first=units.group(mark.first),
-                        last=units.group(mark.stop - 1),
+                        first=units.format_count(mark.first),
+                        last=units.format_count(mark.stop - 1),
                     )
                     for mark in marks
                 ],
@@ -398,7 +398,7 @@ def _watermark_trace(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> 
         marker={"symbol": "triangle-down", "size": 9, "color": colours["ink_2"]},
         cliponaxis=False,
         hovertext=[
-            say("compare.hover_watermark", side=SIDES[side], offset=units.group(offset))
+            say("compare.hover_watermark", side=SIDES[side], offset=units.format_count(offset))
             for side, offset in places
         ],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -504,7 +504,7 @@ def _annotations(axis_view: ReplicaAxisView, colours: Mapping[str, str]) -> Iter
                     "x": base,
                     "xanchor": "center",
                     "y": _lane_top(side) + LANE_PX + MARK_PX + 19,
-                    "text": units.group(base),
+                    "text": units.format_count(base),
                     "font": {"size": 11.5, "color": colours["ink_3"]},
                 }
     if axis_view.parting is not None:

@@ -14,7 +14,14 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.explore.questions import AnswerRow, Question, partition_name
 from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.messages import say
-from kafkaviz.units import duration, escape_controls, group, moment, share, size
+from kafkaviz.units import (
+    duration,
+    escape_controls,
+    format_bytes,
+    format_count,
+    format_percent,
+    moment,
+)
 
 MAX_BARS = 24
 ROW_PX = 27
@@ -114,7 +121,7 @@ def _bars(rows: pa.Table, column: str, drawn_question: Question | None) -> Answe
     )
     if rows.num_rows > MAX_BARS:
         caption = say(
-            "answer_chart.first_rows", below=caption, n=MAX_BARS, all=group(rows.num_rows)
+            "answer_chart.first_rows", below=caption, n=MAX_BARS, all=format_count(rows.num_rows)
         )
     return AnswerView(
         title=title,
@@ -174,12 +181,16 @@ def format_value(value: object, column: str) -> str:
         return "–"
     name_parts = column.lower().split("_")
     if "bytes" in name_parts or column == "bytes":
-        return size(number) if number >= 0 else f"−{size(-number)}"
+        return format_bytes(number) if number >= 0 else f"−{format_bytes(-number)}"
     if name_parts[-1] == "ms":
         return moment(int(number), fraction=False) if number >= TIMES_MS else duration(number)
     if name_parts[-1] in SHARE_NAMES and 0 <= number <= 1:
-        return share(number, 1) if number else "0 %"
-    return group(int(number)) if number == int(number) and abs(number) < 1e15 else f"{number:.4g}"
+        return format_percent(number, 1) if number else "0 %"
+    return (
+        format_count(int(number))
+        if number == int(number) and abs(number) < 1e15
+        else f"{number:.4g}"
+    )
 
 
 def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
@@ -219,7 +230,11 @@ def _row_names(rows: Sequence[AnswerRow], column: str) -> list[str]:
 
 
 def _short_text(value: object) -> str:
-    return group(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return (
+        format_count(value)
+        if isinstance(value, int) and not isinstance(value, bool)
+        else str(value)
+    )
 
 
 def _shorten(text: str, most_characters: int) -> str:

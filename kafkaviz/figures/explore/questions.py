@@ -14,7 +14,7 @@ from kafkaviz.analysis.retention.policy import DUE_STATES, KEPT_STATES
 from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.join_text import join_details
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import duration, group, share, size
+from kafkaviz.units import duration, format_bytes, format_count, format_percent
 
 AnswerRow = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ class Question:
 
     @property
     def caption(self) -> str:
-        return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
+        return say(f"questions.{self.name}_below", most=format_count(MAX_MAP_COUNT))
 
 
 def _question(
@@ -95,15 +95,15 @@ QUESTIONS = (
             _count_partitions(rows),
             first=partition_name(rows[0]),
             partitions=say_count("common.n_topic_partitions", _count_partitions(rows)),
-            share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
+            share=format_percent(rows[0]["log_bytes"], rows[0]["segment_bytes"]),
             limit=say(f"questions.half-full_{'default' if rows[0]['by_default'] else 'known'}"),
         ),
         lambda row: say(
             "questions.half-full_tail",
-            size=size(row["log_bytes"]),
-            limit=say("questions.half-full_of_default", limit=size(row["segment_bytes"]))
+            size=format_bytes(row["log_bytes"]),
+            limit=say("questions.half-full_of_default", limit=format_bytes(row["segment_bytes"]))
             if row["by_default"]
-            else size(row["segment_bytes"]),
+            else format_bytes(row["segment_bytes"]),
             segments=say_count("common.n_segments", row["closed"]),
             reason=say(f"rolls.cause_{row['roll_reason']}")
             if row["roll_reason"]
@@ -125,7 +125,7 @@ QUESTIONS = (
         lambda rows: say(
             "questions.sparsest_title",
             first=partition_name(rows[0]),
-            size=size(rows[0]["bytes_per_entry"]),
+            size=format_bytes(rows[0]["bytes_per_entry"]),
         ),
     ),
     _question(
@@ -145,10 +145,13 @@ QUESTIONS = (
         lambda rows: say(
             "questions.densest_title",
             first=partition_name(rows[0]),
-            share=share(rows[0]["index_share"], 1),
+            share=format_percent(rows[0]["index_share"], 1),
         ),
         lambda row: join_details(
-            [share(row["index_share"], 1), say_count("common.n_offset_entries", row["entries"])]
+            [
+                format_percent(row["index_share"], 1),
+                say_count("common.n_offset_entries", row["entries"]),
+            ]
         ),
     ),
     _question(
@@ -199,12 +202,12 @@ QUESTIONS = (
         "headers",
         lambda rows: say(
             "questions.worst-lookup_title",
-            offset=group(rows[0]["offset"]),
+            offset=format_count(rows[0]["offset"]),
             first=partition_name(rows[0]),
             headers=say_count("common.n_headers", rows[0]["headers"]),
         ),
         lambda row: say_count(
-            "questions.worst-lookup_tail", row["headers"], size=size(row["bytes"])
+            "questions.worst-lookup_tail", row["headers"], size=format_bytes(row["bytes"])
         ),
     ),
     _question(
@@ -224,12 +227,12 @@ QUESTIONS = (
             "questions.small-batches_title",
             len(rows),
             first=rows[0]["topic"],
-            batches=group(rows[0]["batches"]),
+            batches=format_count(rows[0]["batches"]),
         ),
         lambda row: say_count(
             "questions.small-batches_tail",
             row["batches"],
-            size=size(row["batch_bytes"]),
+            size=format_bytes(row["batch_bytes"]),
             records=f"{row['records_a_batch']:.1f}",
         ),
     ),
@@ -249,11 +252,11 @@ QUESTIONS = (
         lambda rows: say_count(
             "questions.unindexed_title",
             rows[0]["not_indexed"],
-            all=group(rows[0]["batches"]),
+            all=format_count(rows[0]["batches"]),
             first=rows[0]["topic"],
         ),
         lambda row: say_count(
-            "questions.unindexed_tail", row["not_indexed"], share=share(row["share"], 1)
+            "questions.unindexed_tail", row["not_indexed"], share=format_percent(row["share"], 1)
         ),
     ),
     _question(
@@ -270,9 +273,9 @@ QUESTIONS = (
         "index_bytes",
         lambda rows: say(
             "questions.interval_title",
-            most=size(max(row["index_bytes"] for row in rows)),
-            least=size(min(row["index_bytes"] for row in rows)),
-            interval=size(rows[-1]["interval_bytes"]),
+            most=format_bytes(max(row["index_bytes"] for row in rows)),
+            least=format_bytes(min(row["index_bytes"] for row in rows)),
+            interval=format_bytes(rows[-1]["interval_bytes"]),
         ),
     ),
     _question(
@@ -295,14 +298,14 @@ QUESTIONS = (
         lambda rows: say(
             "questions.16-kib_title",
             first=rows[0]["topic"],
-            then=group(rows[0]["headers_p99_at_16_kib"]),
-            now=group(rows[0]["headers_p99_at_4_kib"]),
+            then=format_count(rows[0]["headers_p99_at_16_kib"]),
+            now=format_count(rows[0]["headers_p99_at_4_kib"]),
         ),
         lambda row: say(
             "questions.16-kib_tail",
-            then=group(row["headers_p99_at_16_kib"]),
-            now=group(row["headers_p99_at_4_kib"]),
-            size=size(row["saved_bytes"]),
+            then=format_count(row["headers_p99_at_16_kib"]),
+            now=format_count(row["headers_p99_at_4_kib"]),
+            size=format_bytes(row["saved_bytes"]),
         ),
     ),
     _question(
@@ -322,14 +325,14 @@ QUESTIONS = (
         "unwritten_bytes",
         lambda rows: say(
             "questions.preallocated_title",
-            size=size(sum(row["unwritten_bytes"] for row in rows)),
+            size=format_bytes(sum(row["unwritten_bytes"] for row in rows)),
             partitions=say_count("common.n_topic_partitions", len(rows)),
-            disk=size(sum(row["on_disk_bytes"] for row in rows)),
+            disk=format_bytes(sum(row["on_disk_bytes"] for row in rows)),
         ),
         lambda row: say(
             "questions.preallocated_tail",
-            size=size(row["unwritten_bytes"]),
-            disk=size(row["on_disk_bytes"]),
+            size=format_bytes(row["unwritten_bytes"]),
+            disk=format_bytes(row["on_disk_bytes"]),
         ),
     ),
     _question(
@@ -347,10 +350,10 @@ QUESTIONS = (
         lambda rows: say(
             "questions.maps_title",
             maps=say_count("questions.n_maps", sum(row["maps"] for row in rows)),
-            share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT),
+            share=format_percent(sum(row["maps"] for row in rows), MAX_MAP_COUNT),
         ),
         lambda row: join_details(
-            [group(row["maps"]), say_count("common.n_segments", row["segments"])]
+            [format_count(row["maps"]), say_count("common.n_segments", row["segments"])]
         ),
     ),
     _question(
@@ -375,14 +378,14 @@ QUESTIONS = (
         lambda rows: say_count(
             "questions.topic-bytes_title",
             len(rows),
-            size=size(sum(row["bytes"] for row in rows)),
+            size=format_bytes(sum(row["bytes"] for row in rows)),
             first=rows[0]["topic"],
-            share=share(rows[0]["bytes"], sum(row["bytes"] for row in rows)),
+            share=format_percent(rows[0]["bytes"], sum(row["bytes"] for row in rows)),
         ),
         lambda row: say(
             "questions.topic-bytes_tail",
-            size=size(row["bytes"]),
-            indexes=size(row["index_bytes"]),
+            size=format_bytes(row["bytes"]),
+            indexes=format_bytes(row["index_bytes"]),
             partitions=say_count("common.n_topic_partitions", row["partitions"]),
         ),
     ),
@@ -402,16 +405,16 @@ QUESTIONS = (
         "bytes_a_record",
         lambda rows: say(
             "questions.codecs_title",
-            least=size(rows[0]["bytes_a_record"]),
+            least=format_bytes(rows[0]["bytes_a_record"]),
             first=rows[0]["codec"],
-            most=size(rows[-1]["bytes_a_record"]),
+            most=format_bytes(rows[-1]["bytes_a_record"]),
             last=rows[-1]["codec"],
         ),
         lambda row: say(
             "questions.codecs_tail",
             n=f"{row['bytes_a_record']:g}",
             batches=say_count("common.n_batches", row["batches"]),
-            size=size(row["log_bytes"]),
+            size=format_bytes(row["log_bytes"]),
         ),
     ),
     _question(
@@ -479,10 +482,12 @@ QUESTIONS = (
         "gone",
         lambda rows: say(
             "questions.compacted_title",
-            share=share(rows[0]["gone"], rows[0]["offsets"]),
+            share=format_percent(rows[0]["gone"], rows[0]["offsets"]),
             first=partition_name(rows[0]),
         ),
-        lambda row: say_count("questions.compacted_tail", row["gone"], all=group(row["offsets"])),
+        lambda row: say_count(
+            "questions.compacted_tail", row["gone"], all=format_count(row["offsets"])
+        ),
     ),
     _question(
         "producers",
@@ -508,7 +513,7 @@ QUESTIONS = (
         lambda row: (
             say_count("questions.in_transactions", row["records"])
             if row["transactional"]
-            else group(row["records"])
+            else format_count(row["records"])
         ),
     ),
     _question(
@@ -525,12 +530,12 @@ QUESTIONS = (
         "log_bytes",
         lambda rows: say(
             "questions.retention_title",
-            due=size(_due_bytes(rows)),
-            all=size(sum(row["log_bytes"] for row in rows)),
+            due=format_bytes(_due_bytes(rows)),
+            all=format_bytes(sum(row["log_bytes"] for row in rows)),
         ),
         lambda row: say(
             "questions.retention_tail",
-            size=size(row["log_bytes"]),
+            size=format_bytes(row["log_bytes"]),
             segments=say_count("common.n_segments", row["segments"]),
             why=retention_text.held_text(row["state"])
             if row["state"] in KEPT_STATES

@@ -490,7 +490,7 @@ def recovery_strip(
         bar._replace(share=bar.share / total_share if total_share else 1 / len(bars))
         for bar in bars
     )
-    title = say_count("health.strip", len(bars), size=units.size(total))
+    title = say_count("health.strip", len(bars), size=units.format_bytes(total))
     return RecoveryStrip(title, bars, _cut_text(bars), _unchanged_text(bars))
 
 
@@ -526,9 +526,9 @@ def _recovery_bar(name: str, size_bytes: int, share: float, restart: Restart) ->
         key = "kept"
     hover = say(
         f"health.bar_{key}",
-        cut=units.group(cut_bytes),
+        cut=units.format_count(cut_bytes),
         segments=say_count("common.n_segments", segments),
-        size=units.size(size_bytes),
+        size=units.format_bytes(size_bytes),
     )
     return RecoveryBar(name, size_bytes, share, cut_bytes, is_failing, hover, is_unchanged)
 
@@ -677,11 +677,11 @@ def _short_directory(directory: str) -> str:
 
 def _bytes_text(finding: Finding) -> str:
     if not finding.length or finding.length == 1:
-        return say("health.one_byte", first=units.group(finding.position))
+        return say("health.one_byte", first=units.format_count(finding.position))
     return say(
         "health.bytes",
-        first=units.group(finding.position),
-        last=units.group(cast(int, finding.position) + finding.length - 1),
+        first=units.format_count(finding.position),
+        last=units.format_count(cast(int, finding.position) + finding.length - 1),
     )
 
 

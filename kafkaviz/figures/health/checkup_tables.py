@@ -117,7 +117,7 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
     )
     size_bytes = sum(step.size_bytes or 0 for step in steps_alike)
     size_text = (
-        units.size(size_bytes)
+        units.format_bytes(size_bytes)
         if steps_alike[0].action in ("truncate", "delete") and size_bytes
         else ""
     )
@@ -135,7 +135,7 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
         HealthRow(
             _severity(steps_alike[0]),
             cells,
-            ("", names, f"{units.group(size_bytes)} B" if size_text else "", ""),
+            ("", names, f"{units.format_count(size_bytes)} B" if size_text else "", ""),
             {},
             is_one=False,
         )
@@ -144,7 +144,7 @@ def _group_rows(steps_alike: Sequence[StartupStep]) -> list[HealthRow]:
 
 def _step_row(step: StartupStep) -> HealthRow:
     location = step.file or step.partition or say("health.broker_directory")
-    exact_size = "" if step.size_bytes is None else f"{units.group(step.size_bytes)} B"
+    exact_size = "" if step.size_bytes is None else f"{units.format_count(step.size_bytes)} B"
     has_segment = (
         step.partition and step.segment is not None and step.file and step.action != "delete"
     )
@@ -169,9 +169,9 @@ def _severity(step: StartupStep) -> str:
 
 
 def _size_text(step: StartupStep) -> str:
-    size = "" if step.size_bytes is None else units.size(step.size_bytes)
+    size = "" if step.size_bytes is None else units.format_bytes(step.size_bytes)
     if step.from_position is not None:
-        position_text = units.group(step.from_position)
+        position_text = units.format_count(step.from_position)
         if step.action == "truncate":
             return say("health.from_byte", size=size, byte=position_text)
         return say("health.at_byte", byte=position_text)
@@ -225,12 +225,12 @@ def basis_notes(logs: Sequence[LogRetention]) -> tuple[str, ...]:
 
 def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
     aged = segment.age
-    offset = units.MISSING if aged.offset is None else units.group(aged.offset)
+    offset = units.MISSING if aged.offset is None else units.format_count(aged.offset)
     origin = (
         "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
     )
     time = units.moment(aged.timestamp_ms, fraction=False)
-    name = f"{_short_path(log.partition)} {units.group(aged.base_offset)}"
+    name = f"{_short_path(log.partition)} {units.format_count(aged.base_offset)}"
     is_waiting = (
         segment.state == "behind"
         and cast(int, segment.gone_ms) - cast(int, segment.until_ms) > policy.DAY_MS
@@ -242,12 +242,11 @@ def _retention_row(log: LogRetention, segment: SegmentRetention) -> HealthRow:
         kind = "info"
     else:
         kind = ""
-    full_name = (
-        f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
-    )
+    segment_name = units.file_stem(aged.base_offset)
+    full_name = f"{log.partition} {segment_name}, {units.format_bytes(aged.size_bytes)}"
     hover = (
         full_name,
-        f"{units.group(aged.timestamp_ms)} ms",
+        f"{units.format_count(aged.timestamp_ms)} ms",
         retention_text.newest_text(aged),
         retention_text.basis_text(log),
     )

@@ -13,7 +13,7 @@ from kafkaviz.figures import theme
 from kafkaviz.messages import render, say
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 PANEL_PX = 190
 HEAD_PX = 8
@@ -93,7 +93,7 @@ def _add_panel(
         mode="lines+markers",
         line={"color": colours[f"{panel.kind}_text"], "width": 1.5},
         marker={"size": 8, "color": colours[panel.kind]},
-        customdata=[(group(slot), key, compare) for slot, key, compare in panel.probes],
+        customdata=[(format_count(slot), key, compare) for slot, key, compare in panel.probes],
         hovertemplate=say("search_path.hover") + "<extra></extra>",
         **names,
     )

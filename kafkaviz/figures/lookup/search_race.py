@@ -19,7 +19,7 @@ from kafkaviz.figures.text.join_text import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 from kafkaviz.versions import PLAIN, WARM
 
 LONG_UNITS = (("s", 1_000_000), ("ms", 1000))
@@ -137,7 +137,7 @@ def view(race: SearchRace, entry: str = "") -> SearchRaceView:
     """
     cells = _cells(race)
     lanes = (_lane(race, race.plain, PLAIN, cells), _lane(race, race.warm, WARM, cells))
-    meaning = say("search_race.meaning", size=size(race.page_bytes))
+    meaning = say("search_race.meaning", size=format_bytes(race.page_bytes))
     caption = join_sentences([meaning, _place_text(race)])
     return SearchRaceView(
         question=say(f"search_race.question_{entry or race.kind}"),
@@ -155,7 +155,7 @@ def _place_text(race: SearchRace) -> str:
     if race.warm_from_slot == 0:
         return say("search_race.all_warm")
     place = "in_warm" if race.warm.search.section == "warm" else "in_front"
-    return say(f"search_race.{place}", n=group(race.warm_entries))
+    return say(f"search_race.{place}", n=format_count(race.warm_entries))
 
 
 def _cells(race: SearchRace) -> tuple[RaceCell, ...]:
@@ -191,12 +191,12 @@ def _lane(race: SearchRace, raced: RacedSearch, name: str, cells: Sequence[RaceC
         pages=say_count("common.n_pages", len(raced.pages)),
     )
     if raced.cold_pages:
-        pages = join_and(map(group, sorted(raced.cold_pages)))
+        pages = join_and(map(format_count, sorted(raced.cold_pages)))
         waits = say_count("search_race.waited", len(raced.cold_pages), pages=pages)
         alt = join_semicolon([alt, waits])
         end = join_semicolon([end, waits])
     since = say(f"lookup_lanes.{name}_since")
-    first = say(f"search_race.{name}_first", slot=group(race.warm_from_slot or 0))
+    first = say(f"search_race.{name}_first", slot=format_count(race.warm_from_slot or 0))
     hot = tuple(cell.page in raced.hot_pages for cell in cells)
     return RaceLane(title, since, first, alt, hot, steps, warm_from, end)
 

@@ -13,7 +13,7 @@ from kafkaviz import units
 from kafkaviz.analysis.lookup.why_offset import OLDER, SEARCHED, OffsetExplanation, SegmentTimes
 from kafkaviz.messages import ENGLISH, language, render, say, say_count
 from kafkaviz.search.log_view import BatchTable
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -239,7 +239,7 @@ def _title(explanation: OffsetExplanation) -> str:
     later_by_ms = explanation.answer.timestamp_ms - explanation.target_ms
     return say(
         "why_offset.later" if later_by_ms else "why_offset.exactly",
-        offset=group(explanation.answer.offset),
+        offset=format_count(explanation.answer.offset),
         span=units.duration(later_by_ms),
     )
 
@@ -258,12 +258,16 @@ def _notes(explanation: OffsetExplanation) -> list[str]:
             else "why_offset.closest_after"
         )
         span = units.duration(abs(explanation.closest.timestamp_ms - explanation.target_ms))
-        notes.append(say(key, offset=group(explanation.closest.offset), span=span))
+        notes.append(say(key, offset=format_count(explanation.closest.offset), span=span))
     if explanation.older_batches:
         notes.append(say_count("why_offset.behind", explanation.older_batches))
     if len(explanation.segments) > MAX_NAMED:
         notes.append(
-            say("why_offset.named", shown_count=MAX_NAMED, count=group(len(explanation.segments)))
+            say(
+                "why_offset.named",
+                shown_count=MAX_NAMED,
+                count=format_count(len(explanation.segments)),
+            )
         )
     if explanation.faults:
         notes.append(
@@ -285,9 +289,8 @@ def _segment_row(segment: SegmentTimes) -> tuple[str, ...]:
         "why_offset.by_file" if segment.is_file_time else "why_offset.by_entry",
         moment=units.moment(segment.largest_ms),
     )
-    offsets = (
-        f"{group(segment.base_offset)}–{group(max(segment.base_offset, segment.end_offset - 1))}"
-    )
+    last_offset = max(segment.base_offset, segment.end_offset - 1)
+    offsets = f"{format_count(segment.base_offset)}–{format_count(last_offset)}"
     return (
         units.file_stem(segment.base_offset),
         offsets,
@@ -449,7 +452,7 @@ def _mark_annotation(
     anchor = (
         "right" if why_view.bands and offset > why_view.bands[-1].end_offset * left_from else "left"
     )
-    text = {"text": say(key, offset=group(offset)), "font": {"color": colour}}
+    text = {"text": say(key, offset=format_count(offset)), "font": {"color": colour}}
     return text | {
         "x": offset,
         "y": _to_datetime(timestamp_ms),

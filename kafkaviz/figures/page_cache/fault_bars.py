@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
 from kafkaviz.messages import say
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 COLUMNS = ("cold_after_bytes", "plain", "closed_form", "warm")  # of the CSV file
 ROW_PX = 37
@@ -72,7 +72,7 @@ def _title(bars: Sequence[TurnoverFaults]) -> str:
 
 def turnover_text(cold_after_bytes: int) -> str:
     """Returns a turnover such as 16 MB, in the decimal units of throughput."""
-    return f"{group(cold_after_bytes // 1_000_000)} MB"
+    return f"{format_count(cold_after_bytes // 1_000_000)} MB"
 
 
 def rows(faults: FaultBarsView) -> list[tuple[str, str, str, str]]:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.page_cache.index_layouts import Cost
 from kafkaviz.figures import theme
 from kafkaviz.messages import say
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 ROW_PX = 26
 TOP = 22
@@ -65,14 +65,17 @@ def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> La
     layouts = tuple(map(_layout_cost, costs))
     kafka_row = next((index for index, cost in enumerate(costs) if cost.layout.name == WARM), None)
     caption = say(
-        "layout_bars.below", workload=workload, targets=group(targets), entries=group(entries)
+        "layout_bars.below",
+        workload=workload,
+        targets=format_count(targets),
+        entries=format_count(entries),
     )
     return LayoutBarsView(_title(layouts, kafka_row), caption, layouts, kafka_row)
 
 
 def _layout_cost(cost: Cost) -> LayoutCost:
     name = text_key(cost.layout.name)
-    extra = size(cost.extra_bytes) if cost.extra_bytes else say("common.none")
+    extra = format_bytes(cost.extra_bytes) if cost.extra_bytes else say("common.none")
     return LayoutCost(
         name=say(name),
         probes=cost.probes_mean,
@@ -124,9 +127,9 @@ def rows(layouts_view: LayoutBarsView) -> list[tuple[str, ...]]:
         (
             layout.name,
             f"{layout.probes:.1f}",
-            group(layout.most_probes),
+            format_count(layout.most_probes),
             f"{layout.pages:.1f}",
-            group(layout.most_pages),
+            format_count(layout.most_pages),
             layout.tail,
             layout.extra_size,
             layout.note,
@@ -195,7 +198,12 @@ def _add_panel(
     ]
     axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
     hover_texts = [
-        say(f"layout_bars.hover_{currency}", name=layout.name, mean=f"{mean:.1f}", most=group(most))
+        say(
+            f"layout_bars.hover_{currency}",
+            name=layout.name,
+            mean=f"{mean:.1f}",
+            most=format_count(most),
+        )
         for layout, mean, most in zip(layouts_view.layouts, means, most_values, strict=True)
     ]
     hover_style = {"customdata": hover_texts, "hovertemplate": "%{customdata}<extra></extra>"}

@@ -13,7 +13,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import count_phrase
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.slots import WARM_BYTES
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 COLUMNS = 280
 MAX_ROWS = 300
@@ -119,7 +119,7 @@ def _caption(search: str, warm_bytes: int | None) -> str:
     if search == PLAIN or warm_bytes == WARM_BYTES:
         return say(f"page_faults.below_{search}")
     if warm_bytes:
-        return say("page_faults.below_section", size=size(warm_bytes))
+        return say("page_faults.below_section", size=format_bytes(warm_bytes))
     return say("page_faults.below_none")
 
 
@@ -294,7 +294,7 @@ def _fault_traces(
 
 def _x_axis(faults_view: PageFaultsView) -> dict:
     values = [faults_view.entries * tick / TICKS for tick in range(TICKS + 1)]
-    tick_texts = ["0", *(group(round(value)) for value in values[1:-1]), ""]
+    tick_texts = ["0", *(format_count(round(value)) for value in values[1:-1]), ""]
     if faults_view.entries >= CROWDED_ENTRIES:
         tick_texts[-2] = ""
     return {
@@ -312,7 +312,7 @@ def _y_axis(faults_view: PageFaultsView) -> dict:
     values = [
         page for page in range(0, faults_view.pages, step) if page <= faults_view.pages - step * 0.4
     ]
-    tick_texts = [*(group(page) for page in values), say("page_faults.page")]
+    tick_texts = [*(format_count(page) for page in values), say("page_faults.page")]
     axis_range = [-0.5, (faults_view.pages or 1) - 0.5]
     return {
         "range": axis_range,

@@ -7,7 +7,7 @@ import numpy as np
 
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, LookupCounts
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import group, share
+from kafkaviz.units import format_count, format_percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -108,16 +108,16 @@ def _title(counts: np.ndarray, measure: str, target_count: int, unit: str) -> st
         f"probe_histogram.title_{unit}",
         total,
         count=cost_text,
-        share=share(same_count, total),
+        share=format_percent(same_count, total),
     )
 
 
 def rows(histogram: HistogramView) -> list[tuple[str, str, str]]:
     """Returns rows of number, share of targets, share for the other search."""
     names = [
-        f"{group(start)}"
+        f"{format_count(start)}"
         if histogram.width == 1
-        else f"{group(start)}–{group(start + histogram.width - 1)}"
+        else f"{format_count(start)}–{format_count(start + histogram.width - 1)}"
         for start in histogram.starts
     ]
     outline = (

@@ -13,7 +13,7 @@ from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory
 from kafkaviz.analysis.page_cache.tail_growth import TailLookup, TailLookups
 from kafkaviz.figures.text.join_text import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 from kafkaviz.versions import PLAIN, WARM
 
 FIRST_PAGES = 14  # the size shown first: KAFKA-6432 describes the step from 13 to 14
@@ -80,7 +80,7 @@ def view(steps: Sequence[TailLookups], memory: Memory) -> TailGrowthView:
     note = say(
         "tail_growth.note",
         cold=_megabytes(memory.cold_after_bytes),
-        gap=group(IndexGrowth(0).gap_bytes),
+        gap=format_count(IndexGrowth(0).gap_bytes),
     )
     sizes = tuple(
         _size(before, now) for before, now in zip([None, *steps[:-1]], steps, strict=True)
@@ -122,7 +122,9 @@ def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
     pages_before = [slot // ENTRIES_A_PAGE for slot in before.probes] if before else []
     waits = tuple(
         PageWait(
-            int(wait["page"]), _megabytes(int(wait["idle_bytes"])), group(int(wait["entries"]))
+            int(wait["page"]),
+            _megabytes(int(wait["idle_bytes"])),
+            format_count(int(wait["entries"])),
         )
         for wait in now.waits
     )

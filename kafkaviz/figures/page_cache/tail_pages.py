@@ -14,7 +14,7 @@ from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 FEWEST_PAGES = 14  # pages drawn at least; pages that do not exist yet are dashed
 MAX_PAGES = 40  # with more pages, only some are numbered
@@ -76,7 +76,7 @@ def view(entries: int) -> TailPagesView:
         title_key = "tail_pages.title_one"
     else:
         title_key = "tail_pages.title_none"
-    title = say(title_key, entries=group(entries), pages=_join_pages(plain.pages))
+    title = say(title_key, entries=format_count(entries), pages=_join_pages(plain.pages))
     caption = say("tail_pages.below", pages=_join_pages(warm.pages))
     pages = slots.page_count(entries, ENTRY_BYTES)
     return TailPagesView(
@@ -107,7 +107,7 @@ def _join_pages(pages: tuple[int, ...]) -> str:
 def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
     """Returns rows of search, number of the probe, slot, page."""
     return [
-        (lane.name, str(n), group(slot), str(slot // ENTRIES_A_PAGE))
+        (lane.name, str(n), format_count(slot), str(slot // ENTRIES_A_PAGE))
         for lane in pages_view.lanes
         for n, slot in enumerate(lane.probes, 1)
     ]
@@ -219,7 +219,7 @@ def _lane_traces(
         cliponaxis=False,
         name=lane.name,
         customdata=[
-            (number, group(slot), slot // ENTRIES_A_PAGE)
+            (number, format_count(slot), slot // ENTRIES_A_PAGE)
             for number, slot in enumerate(lane.probes, 1)
         ],
         hovertemplate=f"{hover}<extra></extra>",

@@ -10,7 +10,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.lessons.growth import GrowthStep, LogGrowth, SegmentContents, StepKind
 from kafkaviz.simulate.writer.roll_reason import RollReason
-from kafkaviz.units import clock, file_stem, group
+from kafkaviz.units import clock, file_stem, format_count
 
 CODE = (
     "append(batch):",
@@ -100,26 +100,29 @@ def _open_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _index_lengths(step: GrowthStep) -> dict[str, str]:
-    return {"index": group(step.after.index_bytes), "timeindex": group(step.after.timeindex_bytes)}
+    return {
+        "index": format_count(step.after.index_bytes),
+        "timeindex": format_count(step.after.timeindex_bytes),
+    }
 
 
 def _append_sentence(growth: LogGrowth, step: GrowthStep) -> str:
     values = {
-        "since": group(step.before.since_bytes),
-        "interval": group(growth.config.index_interval_bytes),
+        "since": format_count(step.before.since_bytes),
+        "interval": format_count(growth.config.index_interval_bytes),
     }
     if not step.has_offset_entry:
         return say(_no_entry_key(step), **values)
     segment = growth.segments[step.segment]
     offset, position = segment.offsets[step.after.offset_entries - 1]
-    values |= {"offset": group(offset), "position": group(position)}
+    values |= {"offset": format_count(offset), "position": format_count(position)}
     if step.has_time_entry:
         timestamp_ms, time_offset = segment.times[step.after.time_entries - 1]
         return say(
             "growth.entry_in_both",
             **values,
             time=clock(timestamp_ms),
-            time_offset=group(time_offset),
+            time_offset=format_count(time_offset),
         )
     # the maximum never falls, so it equals the last entry's here
     is_known = step.after.max_timestamp_ms >= 0
@@ -146,14 +149,14 @@ def _last_entry_text(growth: LogGrowth, step: GrowthStep) -> str:
     if not step.has_time_entry:
         return say("growth.no_last_entry")
     timestamp_ms, offset = growth.segments[step.segment].times[step.after.time_entries - 1]
-    return say("growth.last_entry", time=clock(timestamp_ms), offset=group(offset))
+    return say("growth.last_entry", time=clock(timestamp_ms), offset=format_count(offset))
 
 
 def _trim_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     before = step.before
     after = step.after
     index, times = (
-        f"{group(size_before)} → {group(size_after)}"
+        f"{format_count(size_before)} → {format_count(size_after)}"
         for size_before, size_after in (
             (before.index_bytes, after.index_bytes),
             (before.timeindex_bytes, after.timeindex_bytes),
@@ -168,15 +171,20 @@ def _stop_sentence(growth: LogGrowth, step: GrowthStep) -> str:
 
 
 def _restart_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
-    return say("growth.restarted", forgotten=group(step.before.since_bytes), **_index_lengths(step))
+    return say(
+        "growth.restarted", forgotten=format_count(step.before.since_bytes), **_index_lengths(step)
+    )
 
 
 def _truncate_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
     before = step.before
     after = step.after
-    log = f"{group(before.log_bytes)} → {group(after.log_bytes)} B"
+    log = f"{format_count(before.log_bytes)} → {format_count(after.log_bytes)} B"
     return say(
-        "growth.truncated", offset=group(step.offset), log=log, entries=_removed_entries_text(step)
+        "growth.truncated",
+        offset=format_count(step.offset),
+        log=log,
+        entries=_removed_entries_text(step),
     )
 
 
@@ -191,7 +199,7 @@ def _removed_entries_text(step: GrowthStep) -> str:
         key = "times"
     else:
         key = "none"
-    return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
+    return say(f"growth.gone_{key}", offsets=format_count(offsets), times=format_count(times))
 
 
 def _failure_sentence(_growth: LogGrowth, step: GrowthStep) -> str:
@@ -222,7 +230,7 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
     state = step.after
     return [
         *(
-            group(number)
+            format_count(number)
             for number in (
                 state.log_bytes,
                 state.since_bytes,
@@ -232,7 +240,7 @@ def _step_values(step: GrowthStep, interval_bytes: int) -> list[str]:
                 state.time_entries,
             )
         ),
-        *(group(number) for number in (state.index_bytes, state.timeindex_bytes)),
+        *(format_count(number) for number in (state.index_bytes, state.timeindex_bytes)),
     ]
 
 
@@ -295,13 +303,16 @@ def browser_payload(growth_view: GrowthView) -> dict[str, Any]:
 
 def _segment_object(segment: SegmentContents) -> dict[str, Any]:
     return {
-        "base": group(segment.base_offset),
+        "base": format_count(segment.base_offset),
         "batches": segment.batches,
-        "last_offsets": [group(batch[2]) for batch in segment.batches],
+        "last_offsets": [format_count(batch[2]) for batch in segment.batches],
         "offsets": [
-            [group(offset), group(position), position] for offset, position in segment.offsets
+            [format_count(offset), format_count(position), position]
+            for offset, position in segment.offsets
         ],
-        "times": [[clock(timestamp_ms), group(offset)] for timestamp_ms, offset in segment.times],
+        "times": [
+            [clock(timestamp_ms), format_count(offset)] for timestamp_ms, offset in segment.times
+        ],
     }
 
 
@@ -311,7 +322,7 @@ def _segment_title(step: GrowthStep) -> str:
     return say(
         "growth.segment",
         name=file_stem(state.base_offset),
-        bytes=group(state.log_bytes),
+        bytes=format_count(state.log_bytes),
         batches=batches,
     )
 
@@ -320,11 +331,11 @@ def rows(growth_view: GrowthView) -> list[tuple[str, ...]]:
     """Returns rows of step number, event, counter, entries of both indexes."""
     return [
         (
-            group(number),
+            format_count(number),
             text,
-            group(step.after.since_bytes),
-            group(step.after.offset_entries),
-            group(step.after.time_entries),
+            format_count(step.after.since_bytes),
+            format_count(step.after.offset_entries),
+            format_count(step.after.time_entries),
         )
         for number, (step, text) in enumerate(
             zip(growth_view.growth.steps, growth_view.sentences, strict=True), start=1

@@ -13,7 +13,7 @@ from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
-from kafkaviz.units import MISSING, duration, group, size
+from kafkaviz.units import MISSING, duration, format_bytes, format_count
 
 SAME_TEXT = "="
 
@@ -92,20 +92,20 @@ def rows(before: RunSummary, after: RunSummary) -> list[tuple[str, str, str, str
         cause for cause in RollCause if cause in dict(before.rolls) or cause in dict(after.rolls)
     ]
     numbers: list[tuple[Any, ...]] = [
-        (say("common.segments"), before.segments, after.segments, group),
+        (say("common.segments"), before.segments, after.segments, format_count),
         *(
             (
                 say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
                 *(dict(run_summary.rolls).get(roll_cause, 0) for run_summary in (before, after)),
-                group,
+                format_count,
             )
             for roll_cause in causes
         ),
-        (say("rolls.mean_segment"), _mean(before), _mean(after), size),
+        (say("rolls.mean_segment"), _mean(before), _mean(after), format_bytes),
         (say("rolls.mean_open"), before.open_ms, after.open_ms, duration),
-        (say("rolls.offset_entries"), before.offset_entries, after.offset_entries, group),
-        (say("rolls.time_entries"), before.time_entries, after.time_entries, group),
-        (say("common.both_indexes"), before.index_bytes, after.index_bytes, size),
+        (say("rolls.offset_entries"), before.offset_entries, after.offset_entries, format_count),
+        (say("rolls.time_entries"), before.time_entries, after.time_entries, format_count),
+        (say("common.both_indexes"), before.index_bytes, after.index_bytes, format_bytes),
     ]
     return [
         (name, format_value(old), format_value(new), change_text(old, new))
@@ -122,10 +122,10 @@ def change_text(before: float | None, after: float | None) -> str:
     if before == after:
         return SAME_TEXT
     if not before or after is None:
-        return MISSING if after is None or before is None else f"+{group(round(after))}"
+        return MISSING if after is None or before is None else f"+{format_count(round(after))}"
     ratio = after / before
     if ratio >= 2:
-        return f"× {ratio:.1f}" if ratio < 100 else f"× {group(round(ratio))}"
+        return f"× {ratio:.1f}" if ratio < 100 else f"× {format_count(round(ratio))}"
     percent = round(100 * (ratio - 1))
     if percent > 0:
         return f"+{percent} %"

@@ -16,7 +16,7 @@ from kafkaviz.figures.plain_figure import PlainFigure
 from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
-from kafkaviz.units import duration, file_stem, group, rate, share, size
+from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate
 
 ROWS_A_PAGE = 14  # segments drawn at once
 ROW_PX = 36
@@ -151,12 +151,12 @@ def _caption(first_row: int, row_count: int, count: int) -> str:
     if row_count >= count:
         return say("rolls.below")
     if not first_row:
-        return say("rolls.below_first", drawn=row_count, count=group(count))
+        return say("rolls.below_first", drawn=row_count, count=format_count(count))
     return say(
         "rolls.below_some",
-        first=group(first_row + 1),
-        last=group(first_row + row_count),
-        count=group(count),
+        first=format_count(first_row + 1),
+        last=format_count(first_row + row_count),
+        count=format_count(count),
     )
 
 
@@ -165,14 +165,14 @@ def _row(segment_history: SegmentHistory, history: RollHistory, begin_ms: int) -
         roll_text.COLOUR_NAMES[segment_history.reason.cause] if segment_history.reason else None
     )
     reason = (
-        size(segment_history.log_bytes)
+        format_bytes(segment_history.log_bytes)
         if segment_history.is_active
         else roll_text.history_reason(segment_history)
     )
     opened_ms = segment_history.opened_ms - begin_ms
     ended_ms = segment_history.ended_ms - begin_ms
     return RollRow(
-        name=group(segment_history.base_offset),
+        name=format_count(segment_history.base_offset),
         opened_ms=opened_ms,
         ended_ms=ended_ms,
         lines=_fill_lines(segment_history, history, begin_ms),
@@ -217,15 +217,15 @@ def _hover_lines(segment_history: SegmentHistory, history: RollHistory) -> tuple
         f"<b>{file_stem(segment_history.base_offset)}</b>",
         say(
             "rolls.hover_bytes",
-            bytes=group(segment_history.log_bytes),
-            share=share(segment_history.log_bytes, config.segment_bytes),
+            bytes=format_count(segment_history.log_bytes),
+            share=format_percent(segment_history.log_bytes, config.segment_bytes),
         ),
         say(
             "rolls.hover_slots",
-            offsets=group(segment_history.offset_entries),
-            offset_slots=group(config.offset_slots),
-            times=group(segment_history.time_entries),
-            time_slots=group(config.time_slots),
+            offsets=format_count(segment_history.offset_entries),
+            offset_slots=format_count(config.offset_slots),
+            times=format_count(segment_history.time_entries),
+            time_slots=format_count(config.time_slots),
         ),
         say(
             "rolls.hover_open", span=duration(segment_history.ended_ms - segment_history.opened_ms)
@@ -486,7 +486,9 @@ def _write_annotations(timeline: RollTimelineView, colours: dict[str, str]) -> l
     ]
     for span in timeline.write_spans:
         text = say(
-            "rolls.written_in", speed=rate(span.bytes_per_s), batch=size(round(span.batch_bytes))
+            "rolls.written_in",
+            speed=rate(span.bytes_per_s),
+            batch=format_bytes(round(span.batch_bytes)),
         )
         if (span.last_ms - span.first_ms) * pixels > 110 and span.bytes_per_s:
             is_fitting = (span.last_ms - span.first_ms) * pixels > _width_px(text) + 10

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
-from kafkaviz.units import group, share
+from kafkaviz.units import format_count, format_percent
 
 HEIGHT_PX = 284
 # places in the figure, whose sides are 0 to 1: the .log, the column of small files, the magnifier
@@ -74,8 +74,8 @@ def view(
     return FileAreasView(
         say(
             "file_areas.title",
-            index=share(sizes[".index"], log_bytes),
-            timeindex=share(sizes[".timeindex"], log_bytes),
+            index=format_percent(sizes[".index"], log_bytes),
+            timeindex=format_percent(sizes[".timeindex"], log_bytes),
         ),
         say("file_areas.question"),
         say("file_areas.below", segment=segment, source=source),
@@ -90,8 +90,8 @@ def rows(areas: FileAreasView) -> list[tuple[str, str, str, str]]:
     return [
         (
             file.suffix,
-            group(file.size_bytes),
-            share(file.size_bytes, log_bytes),
+            format_count(file.size_bytes),
+            format_percent(file.size_bytes, log_bytes),
             file.content,
         )
         for file in areas.files
@@ -235,7 +235,7 @@ def _log_label(areas: FileAreasView, colours: Mapping[str, str]) -> list[dict]:
 def _label(x: float, y: float, file: FileArea, colour: str) -> list[dict]:
     lines = (
         f"<b>{file.suffix}</b>",
-        f"{group(file.size_bytes)} B",
+        f"{format_count(file.size_bytes)} B",
         file.content,
     )
     return [_text(x, y, "<br>".join(lines), colour) | {"yanchor": "top"}]

@@ -377,7 +377,7 @@ def _inner_pane(
     if records_bytes is None or not records_bytes.size_bytes:
         return None, "", ""
     count = int(batch["record_count"])
-    size = units.group(records_bytes.size_bytes)
+    size = units.format_count(records_bytes.size_bytes)
     title = (
         say("bytes.inside_messages", size=size)
         if count < 0

@@ -84,13 +84,14 @@ def _log_facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str) 
     rows.append(_state_fact(anatomy, roll_reason, partition_state))
     if anatomy.tail:
         tail_text = say(
-            f"segment.tail_of_{TAILS[anatomy.tail.kind]}", size=units.size(anatomy.tail.size_bytes)
+            f"segment.tail_of_{TAILS[anatomy.tail.kind]}",
+            size=units.format_bytes(anatomy.tail.size_bytes),
         )
         rows.append(
             Fact(
                 say("segment.after_last_batch"),
                 tail_text,
-                hover=f"{units.group(anatomy.tail.size_bytes)} B",
+                hover=f"{units.format_count(anatomy.tail.size_bytes)} B",
                 is_wrong=True,
             )
         )
@@ -106,23 +107,23 @@ def _contents_facts(anatomy: Anatomy, first: np.void) -> list[Fact]:
     first_offset = int(first["base_offset"])
     smallest_bytes = int(counts.sizes[0])
     largest_bytes = int(counts.sizes[-1])
-    last_offset = units.group(counts.last_offset)
+    last_offset = units.format_count(counts.last_offset)
     is_known = counts.records is not None
     offsets = (
-        f"{units.group(first_offset)} – {last_offset}"
+        f"{units.format_count(first_offset)} – {last_offset}"
         if first_offset >= 0
         else say("ruler.up_to", last=last_offset)
     )
-    records = units.MISSING if counts.records is None else units.group(counts.records)
-    sizes_bytes = units.group(smallest_bytes) + (
-        f"–{units.group(largest_bytes)}" if smallest_bytes < largest_bytes else ""
+    records = units.MISSING if counts.records is None else units.format_count(counts.records)
+    sizes_bytes = units.format_count(smallest_bytes) + (
+        f"–{units.format_count(largest_bytes)}" if smallest_bytes < largest_bytes else ""
     )
     return [
         Fact(say("common.offsets"), offsets, hover=offsets),
         Fact(say("common.records"), records, hover="" if is_known else say("segment.wrappers")),
         Fact(
             say("common.batches"),
-            units.group(len(anatomy.batches)),
+            units.format_count(len(anatomy.batches)),
             say("segment.batch_sizes", sizes=sizes_bytes),
         ),
     ]
@@ -131,8 +132,8 @@ def _contents_facts(anatomy: Anatomy, first: np.void) -> list[Fact]:
 def _bytes_fact(anatomy: Anatomy) -> Fact:
     return Fact(
         say("segment.size_bytes"),
-        units.size(anatomy.end.position),
-        hover=f"{units.group(anatomy.end.position)} B",
+        units.format_bytes(anatomy.end.position),
+        hover=f"{units.format_count(anatomy.end.position)} B",
     )
 
 
@@ -183,7 +184,7 @@ def _retention_facts(
         else segment.until_ms
     )
     more_text = (
-        say("segment.kept_more", size=units.size(segment.more_bytes))
+        say("segment.kept_more", size=units.format_bytes(segment.more_bytes))
         if segment.state == "bytes"
         else units.MISSING
     )
@@ -215,8 +216,11 @@ def _index_facts(anatomy: Anatomy) -> list[Fact]:
     density = anatomy.density
     rows = [_entries_fact(index, anatomy.segment.index, offset_index.ENTRY.itemsize)]
     if density.gap_median_bytes is not None:
-        rows.append(Fact(say("segment.gap_median"), f"{units.group(density.gap_median_bytes)} B"))
-        gaps = f"{units.group(density.gap_min_bytes)} – {units.group(density.gap_p99_bytes)} B"
+        rows.append(
+            Fact(say("segment.gap_median"), f"{units.format_count(density.gap_median_bytes)} B")
+        )
+        smallest = units.format_count(density.gap_min_bytes)
+        gaps = f"{smallest} – {units.format_count(density.gap_p99_bytes)} B"
         rows.append(Fact(say("segment.gap_range"), gaps))
         rows += _interval_facts(anatomy)
     if len(wrong_slots):
@@ -231,7 +235,7 @@ def _end_facts(index: Index) -> list[Fact]:
             Fact(say("segment.after_last_slot"), f"{index.trailing_bytes} B", is_wrong=True)
         )
     if index.unwritten_slots:
-        slots_text = say("segment.slots", n=units.group(index.unwritten_slots))
+        slots_text = say("segment.slots", n=units.format_count(index.unwritten_slots))
         facts.append(Fact(say("segment.never_written"), slots_text))
     return facts
 
@@ -242,16 +246,16 @@ def _entries_fact(index: Index, file: FileInfo, entry_bytes: int) -> Fact:
         return Fact(say("segment.entries"), "0", say("segment.in_empty_file"))
     entries_bytes = count * entry_bytes
     entries_size = (
-        f"{units.group(entries_bytes)} B"
+        f"{units.format_count(entries_bytes)} B"
         if entries_bytes < EXACT_BYTES
-        else units.size(entries_bytes)
+        else units.format_bytes(entries_bytes)
     )
     key = "segment.no_slack" if entries_bytes == file.size_bytes else "segment.of_file"
     hover = say_count("segment.in_the_file", file.size_bytes)
     return Fact(
         say("segment.entries"),
-        units.group(count),
-        say(key, used=entries_size, size=units.size(file.size_bytes)),
+        units.format_count(count),
+        say(key, used=entries_size, size=units.format_bytes(file.size_bytes)),
         hover,
     )
 
@@ -264,11 +268,11 @@ def _interval_facts(anatomy: Anatomy) -> list[Fact]:
         "segment.interval_restarts" if bounds.restarts else "segment.interval_between",
         n=bounds.restarts,
     )
-    low_text = units.group(bounds.low_bytes) if bounds.low_bytes is not None else "0"
+    low_text = units.format_count(bounds.low_bytes) if bounds.low_bytes is not None else "0"
     return [
         Fact(
             say("segment.interval_was"),
-            f"{low_text} – {units.group(bounds.high_bytes)} B",
+            f"{low_text} – {units.format_count(bounds.high_bytes)} B",
             hover=hover,
         )
     ]
@@ -277,9 +281,9 @@ def _interval_facts(anatomy: Anatomy) -> list[Fact]:
 def _unindexed_facts(anatomy: Anatomy) -> list[Fact]:
     count = len(anatomy.batches)
     unindexed_count = anatomy.density.never_indexed
-    share = say("segment.share_of_batches", share=units.share(unindexed_count, count))
+    share = say("segment.share_of_batches", share=units.format_percent(unindexed_count, count))
     if count:
-        return [Fact(say("segment.never_indexed"), units.group(unindexed_count), share)]
+        return [Fact(say("segment.never_indexed"), units.format_count(unindexed_count), share)]
     return []
 
 
@@ -293,7 +297,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
         rows.append(
             Fact(
                 say("segment.points_without"),
-                units.group(int(np.count_nonzero(links.entry_time == NONE))),
+                units.format_count(int(np.count_nonzero(links.entry_time == NONE))),
                 _no_time_entry_text(anatomy),
             )
         )
@@ -302,7 +306,7 @@ def _time_facts(anatomy: Anatomy) -> list[Fact]:
     rows.append(
         Fact(
             say(f"segment.written_{event}" if event else "segment.without_entry"),
-            units.group(lone_count),
+            units.format_count(lone_count),
         )
     )
     if len(links.wrong_times):
@@ -339,4 +343,4 @@ def _no_time_entry_text(anatomy: Anatomy) -> str:
 
 
 def _slots_text(slots: np.ndarray) -> str:
-    return say_count("segment.slots", len(slots), slot=units.group(int(slots[0])))
+    return say_count("segment.slots", len(slots), slot=units.format_count(int(slots[0])))

@@ -51,9 +51,9 @@ def hint_text(shade: str, value_range: tuple[int, int]) -> str:
     if shade == "Size":
         shade_text = say(
             "ruler.by_size" if low < high else "ruler.all_of_size",
-            low=units.group(low),
-            high=units.group(high),
-            size=units.group(low),
+            low=units.format_count(low),
+            high=units.format_count(high),
+            size=units.format_count(low),
         )
     elif shade == "Age":
         format_time = units.moment if high - low >= DAY_MS else units.clock

@@ -140,10 +140,10 @@ def _batch_row(anatomy: Anatomy, row: int, *, is_pinned: bool, wrong_slots: np.n
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     codec_id = int(codec(batch))
     return BatchRow(
-        position=units.group(int(batch["position"])),
-        size=f"{units.group(int(batch['size_bytes']))} B",
+        position=units.format_count(int(batch["position"])),
+        size=f"{units.format_count(int(batch['size_bytes']))} B",
         offsets=offset_range_text(batch),
-        records=units.group(int(batch["record_count"]))
+        records=units.format_count(int(batch["record_count"]))
         if batch["record_count"] >= 0
         else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
@@ -170,7 +170,7 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
         (links.entry_home[wrong_slots], "segment.belongs_here"),
     )
     return join_details(
-        say(key, slot=units.group(int(slot)))
+        say(key, slot=units.format_count(int(slot)))
         for entry_rows, key in rows_by_key
         for slot in wrong_slots[entry_rows == row]
     )
@@ -178,9 +178,9 @@ def _wrong_entries_text(anatomy: Anatomy, row: int, wrong_slots: np.ndarray) -> 
 
 def offset_range_text(batch: np.void) -> str:
     """Returns a batch's offsets; a compressed magic 0 or 1 wrapper has only its last one."""
-    last = units.group(int(batch["last_offset"]))
+    last = units.format_count(int(batch["last_offset"]))
     if batch["base_offset"] >= 0:
-        return f"{units.group(int(batch['base_offset']))}–{last}"
+        return f"{units.format_count(int(batch['base_offset']))}–{last}"
     return say("ruler.up_to", last=last)
 
 
@@ -201,13 +201,13 @@ def _index_row(anatomy: Anatomy, slot: int, *, is_pinned: bool) -> IndexRow:
     row = int(links.entry_batch[slot])
     fault = FAULTS.get(Aim(int(links.entry_aim[slot])))
     return IndexRow(
-        slot=units.group(slot),
-        byte=units.group(slot * offset_index.ENTRY.itemsize),
+        slot=units.format_count(slot),
+        byte=units.format_count(slot * offset_index.ENTRY.itemsize),
         raw_hex=f"{relative & 0xFFFFFFFF:08x} {position & 0xFFFFFFFF:08x}",
-        relative_offset=units.group(relative),
-        offset=units.group(int(entries["offset"][slot])),
-        position=units.group(position),
-        gap=f"{units.group(gap)} B".replace("-", "−"),
+        relative_offset=units.format_count(relative),
+        offset=units.format_count(int(entries["offset"][slot])),
+        position=units.format_count(position),
+        gap=f"{units.format_count(gap)} B".replace("-", "−"),
         batch=offset_range_text(anatomy.batches.row(row))
         if row != NONE
         else say("segment.none_starts"),
@@ -234,11 +234,11 @@ def _time_row(anatomy: Anatomy, slot: int, *, is_pinned: bool, closing_event: st
     timestamp_ms = int(times["timestamp_ms"][slot])
     no_slot_text = say(f"segment.none_{closing_event}" if closing_event else "common.none")
     return TimeRow(
-        slot=units.group(slot),
-        byte=units.group(slot * time_index.ENTRY.itemsize),
+        slot=units.format_count(slot),
+        byte=units.format_count(slot * time_index.ENTRY.itemsize),
         timestamp=units.moment(timestamp_ms),
-        offset=units.group(int(times["offset"][slot])),
-        index_slot=say("common.slot", slot=units.group(index_slot))
+        offset=units.format_count(int(times["offset"][slot])),
+        index_slot=say("common.slot", slot=units.format_count(index_slot))
         if index_slot != NONE
         else no_slot_text,
         later_by=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace(

@@ -14,7 +14,7 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.slots import Branch, Probe
-from kafkaviz.units import clock, group
+from kafkaviz.units import clock, format_count
 
 DRAWN_SLOTS = 64  # an index of up to this many slots is drawn slot by slot
 # the line of the pseudocode for each branch
@@ -116,11 +116,11 @@ def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, s
     else:
         cell_kind = "offset"
     for slot, (key, value) in enumerate(entries.tolist()):
-        offset = "" if is_time else group(key + segment.base_offset)
+        offset = "" if is_time else format_count(key + segment.base_offset)
         value_text = {
-            "time": group(value + segment.base_offset),
+            "time": format_count(value + segment.base_offset),
             "alone": "",
-            "offset": group(value),
+            "offset": format_count(value),
         }[cell_kind]
         hover = say(
             f"stepper_figures.cell_{cell_kind}",
@@ -136,17 +136,17 @@ def _cells(context: LookupContext, search: IndexSearch) -> Iterator[tuple[str, s
 
 def key_text(kind: str, key: int) -> str:
     """Returns a key of an index: an offset, or a time of day."""
-    return clock(key) if kind == TIME else group(key)
+    return clock(key) if kind == TIME else format_count(key)
 
 
 def _probe_text(search: IndexSearch, probe: Probe) -> str:
     last_slot = probe.remaining[1] if probe.remaining else 0
     return say(
         f"index_search.{_probe_key(search, probe)}",
-        slot=group(probe.slot),
+        slot=format_count(probe.slot),
         key=key_text(search.kind, probe.key),
         target=key_text(search.kind, search.slot_search.target),
-        last=group(last_slot),
+        last=format_count(last_slot),
     )
 
 
@@ -173,7 +173,7 @@ def _result_step(
 ) -> tuple[str, int]:
     """Returns the text of the result and its line of the pseudocode."""
     slot_search = search.slot_search
-    base = group(search.segment)
+    base = format_count(search.segment)
     target = key_text(search.kind, slot_search.target)
     if not slot_search.entries:
         return say(f"index_search.none_{search.kind}", base=base), 0
@@ -187,10 +187,10 @@ def _result_step(
         text = say(f"index_search.{name}", base=base, target=target)
         return text, lines[slot_search.probes[-1].branch]
     key = key_text(search.kind, search.entry[0])
-    value = group(search.entry[1])
+    value = format_count(search.entry[1])
     text = say(
         f"index_search.found_{search.kind}" if has_log else "index_search.found",
-        slot=group(slot_search.slot),
+        slot=format_count(slot_search.slot),
         target=target,
         key=key,
         value=value,
@@ -219,7 +219,7 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
             "index_search.title_found",
             probes=probes_text,
             pages=say_count("common.n_pages", search_view.count_pages(probes)),
-            slot=group(slot_search.slot),
+            slot=format_count(slot_search.slot),
         )
     if not probes:
         return say(
@@ -231,8 +231,8 @@ def title(search_view: SearchView, probes: int, *, is_over: bool) -> str:
     return say(
         "index_search.title_left" if remaining else "index_search.title_none_left",
         probes=probes_text,
-        left=group(remaining[1] - remaining[0] + 1) if remaining else "",
-        entries=group(slot_search.entries),
+        left=format_count(remaining[1] - remaining[0] + 1) if remaining else "",
+        entries=format_count(slot_search.entries),
     )
 
 
@@ -256,7 +256,7 @@ def browser_object(search_view: SearchView) -> dict:
         "code_title": say(
             f"index_search.{code_key}",
             entry_bytes=ENTRY_BYTES[kind],
-            warm=group(search_view.warm_slots),
+            warm=format_count(search_view.warm_slots),
         ),
         "code": _code_lines(search_view.search),
     }
@@ -268,12 +268,12 @@ def _hint_text(search_view: SearchView) -> str:
     if first_slot is None:
         return say("index_search.hint_plain") if slot_search.entries else ""
     if first_slot == 0:
-        return say("index_search.hint_all_warm", most=group(search_view.warm_slots + 1))
+        return say("index_search.hint_all_warm", most=format_count(search_view.warm_slots + 1))
     return say_count(
         "index_search.hint_warm",
         slot_search.entries - first_slot,
-        first=group(first_slot),
-        last=group(slot_search.entries - 1),
+        first=format_count(first_slot),
+        last=format_count(slot_search.entries - 1),
     )
 
 
@@ -282,5 +282,7 @@ def _strip_text(search_view: SearchView) -> str:
     return say(
         "stepper_figures.strip",
         pages=say_count("common.n_pages", search_view.pages),
-        slots=group(full_slots) if search_view.page_slots == full_slots else f"{full_slots}⅓",
+        slots=format_count(full_slots)
+        if search_view.page_slots == full_slots
+        else f"{full_slots}⅓",
     )

@@ -11,7 +11,7 @@ from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.log_view import BatchTable
 from kafkaviz.search.scan import ForwardScan, HeaderDecision, HeaderOutcome, ReadPart
-from kafkaviz.units import clock, group
+from kafkaviz.units import clock, format_count
 
 # steps of a scan at most; batches drawn before the first one read; batches drawn at least
 MAX_STEPS = 120
@@ -121,7 +121,9 @@ def describe_headers(scan: ForwardScan) -> list[ScanStep]:
         return [_header_step(scan, number) for number in range(len(scan.headers))] + end
     last_left_out = count - half
     more_step = _header_step(scan, last_left_out)
-    text = say_count("log_scan.more", count - 2 * half + 1, position=group(more_step.position))
+    text = say_count(
+        "log_scan.more", count - 2 * half + 1, position=format_count(more_step.position)
+    )
     return [
         *(_header_step(scan, number) for number in range(half)),
         more_step._replace(text=text),
@@ -134,7 +136,7 @@ def _end_text(scan: ForwardScan) -> str:
     """Why a scan ends without a batch."""
     if scan.fault is None:
         return say("log_scan.end")
-    return say("log_scan.damaged", position=group(scan.fault.position))
+    return say("log_scan.damaged", position=format_count(scan.fault.position))
 
 
 def _header_step(scan: ForwardScan, number: int) -> ScanStep:
@@ -151,8 +153,8 @@ def _header_step(scan: ForwardScan, number: int) -> ScanStep:
 
 def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) -> str:
     key = f"log_scan.{header.outcome}"
-    position = group(header.position)
-    size = group(header.size_bytes)
+    position = format_count(header.position)
+    size = format_count(header.size_bytes)
     value = header.value
     if header.outcome in TIMES:
         newest = say("log_scan.newest", at=clock(value)) if value >= 0 else say("log_scan.no_time")
@@ -160,13 +162,13 @@ def _header_text(header: HeaderDecision, target: int, sizes: tuple[int, ...]) ->
     return say(
         key,
         position=position,
-        base=group(value),
-        last=group(value),
-        target=group(target),
+        base=format_count(value),
+        last=format_count(value),
+        target=format_count(target),
         size=size,
         sizes=_sizes_text(sizes),
         # nothing more is read of a message of magic 0 or 1
-        read=group(sizes[-1] if sizes else header.size_bytes),
+        read=format_count(sizes[-1] if sizes else header.size_bytes),
     )
 
 
@@ -181,12 +183,12 @@ def title(scan_view: ScanView, read_count: int, *, is_over: bool) -> str:
     if not read_count and not is_over:
         return say("log_scan.waiting")
     if not is_over:
-        return say("log_scan.reading", position=group(scan.from_position))
+        return say("log_scan.reading", position=format_count(scan.from_position))
     short_reads, long_reads = scan_view.count_reads(len(scan.reads))
     return say(
         f"log_scan.found{'' if scan.batch else '_none'}{'_long' if long_reads else ''}",
         reads=say_count("log_scan.n_reads", short_reads),
-        long=group(long_reads),
+        long=format_count(long_reads),
         short=MAGIC_END,
         long_bytes=HEADER_BYTES,
     )
@@ -199,9 +201,9 @@ def _hint_text(scan_view: ScanView) -> str:
     last_batch = scan_view.batches[-1]
     return say(
         "log_scan.drawn",
-        first=group(int(first_batch["position"])),
-        last=group(int(last_batch["position"] + last_batch["size_bytes"])),
-        end=group(scan_view.end_position),
+        first=format_count(int(first_batch["position"])),
+        last=format_count(int(last_batch["position"] + last_batch["size_bytes"])),
+        end=format_count(scan_view.end_position),
     )
 
 

@@ -10,7 +10,7 @@ from kafkaviz.figures.stepper import LookupContext, LookupRecord
 from kafkaviz.figures.text import error_text
 from kafkaviz.messages import say
 from kafkaviz.search.lookup import ConsumerRecord
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 DRAWN_RECORDS = 9
 
@@ -85,12 +85,12 @@ def title(records_view: RecordsView, context: LookupContext, *, is_read: bool) -
     )
     if not is_read or hit_index is None:
         return say("stepper_figures.not_read" if not is_read else "stepper_figures.no_answer")
-    number_text = group(records_view.first_number + hit_index + 1)
-    count_text = group(records_view.count)
-    position = group(cast(ConsumerRecord, context.result.record).batch_position)
+    number_text = format_count(records_view.first_number + hit_index + 1)
+    count_text = format_count(records_view.count)
+    position = format_count(cast(ConsumerRecord, context.result.record).batch_position)
     return say(
         "stepper_figures.answer",
-        offset=group(records_view.hit_offset),
+        offset=format_count(records_view.hit_offset),
         number=number_text,
         count=count_text,
         position=position,
@@ -106,7 +106,7 @@ def browser_rows(records_view: RecordsView, *, is_by_time: bool) -> list[list[st
     ]
     rows = zip(records_view.records, labels, strict=True)
     return [
-        [str(record.offset), group(record.offset), label, units.moment(record.timestamp_ms)]
+        [str(record.offset), format_count(record.offset), label, units.moment(record.timestamp_ms)]
         for record, label in rows
     ]
 
@@ -119,7 +119,7 @@ def hint_text(records_view: RecordsView) -> str:
     last = records_view.first_number + len(records_view.records)
     return say(
         "stepper_figures.some_records",
-        first=group(first),
-        last=group(last),
-        count=group(records_view.count),
+        first=format_count(first),
+        last=format_count(last),
+        count=format_count(records_view.count),
     )

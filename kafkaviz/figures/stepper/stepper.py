@@ -24,7 +24,7 @@ from kafkaviz.search.fetch import SegmentReason
 from kafkaviz.search.index import OFFSET, TIME, IndexSearch
 from kafkaviz.search.lookup import ConsumerRecord, LookupOutcome
 from kafkaviz.search.scan import Batch, FailedRead, ForwardScan
-from kafkaviz.units import clock, group
+from kafkaviz.units import clock, format_count
 
 VALUE_NAMES = (
     "target",
@@ -171,16 +171,16 @@ class LookupSteps:
         if self._scans and self._readings:
             scan_view = self._scans[self._scan]
             step = scan_view.steps[self._readings - 1]
-            position = group(step.position) if step.position >= 0 else NO_VALUE
+            position = format_count(step.position) if step.position >= 0 else NO_VALUE
             short_reads, long_reads = scan_view.count_reads(step.reads_done)
-        return (*values, position, group(short_reads), group(long_reads), pages)
+        return (*values, position, format_count(short_reads), format_count(long_reads), pages)
 
     def _target(self) -> str:
         if self._context.special_timestamp:
             names = {value: name for name, value in NAMES.items()}
             return names.get(self._context.special_timestamp, NO_VALUE)
         target = self._context.target
-        return clock(target)[3:] if self._context.is_by_time else group(target)
+        return clock(target)[3:] if self._context.is_by_time else format_count(target)
 
     def _search_values(self) -> tuple[str, ...]:
         """Returns target, N, F, probes, lo, hi, mid, key and pages."""
@@ -196,18 +196,18 @@ class LookupSteps:
             remaining = (slot_search.slot, slot_search.slot) if slot_search.slot >= 0 else None
         elif probe:
             key = probe.key
-        lo, hi = map(group, remaining) if remaining else (NO_VALUE, NO_VALUE)
+        lo, hi = map(format_count, remaining) if remaining else (NO_VALUE, NO_VALUE)
         is_warm_known = slot_search.warm_from_slot is not None and self._probes
         return (
             _short_key(search, slot_search.target),
-            group(slot_search.entries),
-            group(slot_search.warm_from_slot) if is_warm_known else NO_VALUE,
-            group(self._probes),
+            format_count(slot_search.entries),
+            format_count(slot_search.warm_from_slot) if is_warm_known else NO_VALUE,
+            format_count(self._probes),
             lo,
             hi,
-            group(probe.slot) if probe and probe.branch in MIDDLE_KEYS else NO_VALUE,
+            format_count(probe.slot) if probe and probe.branch in MIDDLE_KEYS else NO_VALUE,
             NO_VALUE if key is None else _short_key(search, key),
-            group(search_view.count_pages(self._probes)),
+            format_count(search_view.count_pages(self._probes)),
         )
 
     def _figure_titles(self, phase: Phase) -> tuple[str, str, str]:
@@ -230,25 +230,25 @@ def _beginning_text(context: LookupContext) -> str:
     result = context.result
     beginning = context.result.beginning
     bounds = context.result.bounds
-    count = group(len(context.log.segments))
+    count = format_count(len(context.log.segments))
     is_only = len(context.log.segments) == 1
     segment_name = units.file_stem(beginning.base_offset)
     match beginning.reason:
         case SegmentReason.OUT_OF_RANGE:
             return say("lookup_steps.refused", error=result.error)
         case SegmentReason.BEYOND_STABLE:
-            offset = group(context.target)
-            stable = group(bounds.limit_offset)
+            offset = format_count(context.target)
+            stable = format_count(bounds.limit_offset)
             return say("lookup_steps.beyond_stable", offset=offset, stable=stable)
         case SegmentReason.BEYOND_END:
-            return say("lookup_steps.beyond_end", offset=group(context.target))
+            return say("lookup_steps.beyond_end", offset=format_count(context.target))
         case SegmentReason.LOG_START:
-            return say("lookup_steps.earliest", offset=group(bounds.start_offset))
+            return say("lookup_steps.earliest", offset=format_count(bounds.start_offset))
         case SegmentReason.LOG_END:
-            return say("lookup_steps.latest", offset=group(bounds.end_offset))
+            return say("lookup_steps.latest", offset=format_count(bounds.end_offset))
         case SegmentReason.STABLE_END:
-            end = group(bounds.end_offset)
-            stable = group(bounds.limit_offset)
+            end = format_count(bounds.end_offset)
+            stable = format_count(bounds.limit_offset)
             return say("lookup_steps.latest_stable", end=end, stable=stable)
         case SegmentReason.LARGEST if beginning.largest_ms >= 0:
             return _largest_text(context, segment_name)
@@ -266,8 +266,8 @@ def _beginning_text(context: LookupContext) -> str:
             return say(
                 f"lookup_steps.offset_{'only' if is_only else 'of'}",
                 count=count,
-                base=group(beginning.base_offset),
-                offset=group(context.target),
+                base=format_count(beginning.base_offset),
+                offset=format_count(context.target),
                 segment=segment_name,
             )
     return say("lookup_steps.largest_none")
@@ -289,11 +289,11 @@ def _largest_text(context: LookupContext, segment_name: str) -> str:
         outcome = "hidden"
     return say(
         f"lookup_steps.largest_{'only' if count == 1 else 'of'}",
-        count=group(count),
+        count=format_count(count),
         segment=segment_name,
         then=say(f"lookup_steps.largest_{outcome}"),
         moment=units.moment(largest_ms),
-        offset=group(offset),
+        offset=format_count(offset),
     )
 
 
@@ -303,7 +303,7 @@ def _next_segment_text(context: LookupContext, number: int) -> str:
         "lookup_steps.next_segment",
         before=units.file_stem(before.segment),
         after=units.file_stem(after.segment),
-        offset=group(context.target),
+        offset=format_count(context.target),
     )
 
 
@@ -315,14 +315,14 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         case LookupOutcome.NO_BATCH | LookupOutcome.TOO_EARLY:
             return say(f"lookup_steps.{key}")
         case LookupOutcome.HIDDEN:
-            offset = group(scan.offset)
-            stable = group(result.bounds.limit_offset)
+            offset = format_count(scan.offset)
+            stable = format_count(result.bounds.limit_offset)
             return say("lookup_steps.hidden", offset=offset, stable=stable)
     if isinstance(result.error, FailedRead):
         return _failure_text(result.error, scan)
     batch = cast(Batch, scan.batch)
-    position = group(batch.position)
-    target = group(context.target)
+    position = format_count(batch.position)
+    target = format_count(context.target)
     if outcome in (LookupOutcome.CORRUPT, LookupOutcome.NO_RECORD):
         return say(f"lookup_steps.{key}", position=position, error=result.error)
     record = cast(ConsumerRecord, result.record)
@@ -334,8 +334,8 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
         f"lookup_steps.{key}{'_segment' if is_elsewhere else ''}",
         position=position,
         target=target,
-        offset=group(record.offset),
-        next=group(record.batch_position),
+        offset=format_count(record.offset),
+        next=format_count(record.batch_position),
         segment=units.file_stem(record.segment),
     )
 
@@ -346,7 +346,7 @@ def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
     fault = error_text.describe(error)
     if scan.batch is None:
         return say("lookup_steps.broker_fails", name=name, error=fault)
-    position = group(scan.batch.position)
+    position = format_count(scan.batch.position)
     return say("lookup_steps.consumer_fails", name=name, error=fault, position=position)
 
 
@@ -444,5 +444,5 @@ def _entry_text(context: LookupContext, segment: int) -> str:
         if (search.kind, search.segment) == (OFFSET, segment)
     )
     if entry:
-        return say("stepper_figures.entry", position=group(entry[1]))
+        return say("stepper_figures.entry", position=format_count(entry[1]))
     return say("stepper_figures.log_start")

@@ -69,4 +69,4 @@ def count_phrase(key: str, count: int) -> str:
 def number_word(count: int) -> str:
     """Returns a small number as a word, a larger one in digits."""
     small_words = say("common.numbers").split()
-    return small_words[count] if count < len(small_words) else units.group(count)
+    return small_words[count] if count < len(small_words) else units.format_count(count)

@@ -21,7 +21,7 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     They are empty if the start changes only what every start may change.
     """
     cut_values = {
-        "bytes": units.group(forecast.cut_bytes),
+        "bytes": units.format_count(forecast.cut_bytes),
         "logs": count_phrase("common.n_logs", forecast.cut_logs),
     }
     counts_texts = (

@@ -12,7 +12,7 @@ from kafkaviz.analysis.checks.summary import has_suspect_unit
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentAge, SegmentRetention
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import MISSING, duration, group, moment, size
+from kafkaviz.units import MISSING, duration, format_bytes, format_count, moment
 
 
 def held_text(state: str) -> str:
@@ -40,7 +40,7 @@ def newest_text(segment: SegmentAge) -> str:
 def _offset_origin(offset: int | None) -> str:
     if offset is None:
         return say("retention.of_record")
-    return say("common.offset", offset=group(offset))
+    return say("common.offset", offset=format_count(offset))
 
 
 def is_of_another_unit(segment: SegmentAge) -> bool:
@@ -66,12 +66,12 @@ def reason_text(log: LogRetention, segment: SegmentRetention) -> str:
                     "retention.behind",
                     when=moment_text(segment.gone_ms),
                     waits=duration(cast(int, segment.gone_ms) - cast(int, segment.until_ms)),
-                    segment=group(segment.blocked_by),
+                    segment=format_count(segment.blocked_by),
                 ),
                 segment,
             )
         case "bytes":
-            return say("retention.bytes", size=size(segment.more_bytes))
+            return say("retention.bytes", size=format_bytes(segment.more_bytes))
         case "high-watermark":
             is_old = segment.until_ms is not None and log.now_ms > segment.until_ms
             if is_old:
@@ -87,13 +87,13 @@ def _with_size_limit(text: str, segment: SegmentRetention) -> str:
     """Adds how much must be written until retention.bytes deletes the segment earlier."""
     is_limited = segment.more_bytes is not None and segment.gone_ms is not None
     if is_limited:
-        return say("retention.or_sooner", until=text, size=size(segment.more_bytes))
+        return say("retention.or_sooner", until=text, size=format_bytes(segment.more_bytes))
     return text
 
 
 def _due_reason(log: LogRetention, segment: SegmentRetention) -> str:
     values = {
-        "size": {"size": size(log.over_bytes)},
+        "size": {"size": format_bytes(log.over_bytes)},
         "time": {"when": moment_text(segment.until_ms)},
     }.get(segment.state, {})
     text = say(f"retention.due_{segment.state}", **values)
@@ -142,7 +142,7 @@ def basis_text(log: LogRetention) -> str:
     if not limits.deletes:
         return say("retention.compacted_alone", source=limits.policy_source)
     retention_time_text = _limit_text(limits.retention_ms, duration)
-    retention_size_text = _limit_text(limits.retention_bytes, size)
+    retention_size_text = _limit_text(limits.retention_bytes, format_bytes)
     return say(
         "retention.basis",
         ms=retention_time_text,

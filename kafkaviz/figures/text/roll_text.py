@@ -6,7 +6,7 @@ from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, ex
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.roll_cause import RollCause
-from kafkaviz.units import duration, group
+from kafkaviz.units import duration, format_count
 
 # colour tokens of marks and lines; text has the same token with _text, if there is one
 COLOUR_NAMES = {
@@ -106,7 +106,7 @@ def rows(
     """Returns rows of segment, cause, reason, time open."""
     return [
         (
-            group(segment_history.base_offset),
+            format_count(segment_history.base_offset),
             history_cause(segment_history),
             history_reason(segment_history),
             duration(segment_history.ended_ms - segment_history.opened_ms),

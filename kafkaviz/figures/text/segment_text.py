@@ -33,7 +33,7 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
     if count:
         return join_sentences(
             [
-                *_indexed_text(count, indexed_count, units.size(anatomy.end.position)),
+                *_indexed_text(count, indexed_count, units.format_bytes(anatomy.end.position)),
                 missing_fields_text(anatomy),
                 renamed_text,
             ]
@@ -46,7 +46,7 @@ def _indexed_text(count: int, indexed_count: int, size: str) -> tuple[str, ...]:
         return (say_count("segment.lead_none", count, size=size),)
     unindexed_count = count - indexed_count
     have_key = "segment.have_but_one" if unindexed_count == 1 else "segment.have"
-    indexed_text = say_count(have_key, indexed_count, others=units.group(unindexed_count))
+    indexed_text = say_count(have_key, indexed_count, others=units.format_count(unindexed_count))
     return say_count("segment.lead", count, size=size), indexed_text
 
 
@@ -77,7 +77,7 @@ def no_batch_text(anatomy: Anatomy) -> tuple[str, str]:
         tail_text = say_count(f"segment.holds_{tail.kind}", tail.size_bytes)
         return say("segment.no_whole_batch"), tail_text
     index_text = (
-        say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes))
+        say("segment.index_ahead", size=units.format_bytes(anatomy.segment.index.size_bytes))
         if anatomy.segment.index and anatomy.index.slots
         else ""
     )
@@ -116,7 +116,9 @@ def missing_reason(anatomy: Anatomy, selection: Selection) -> str:
     if selection.why is NoRowReason.NO_NUMBER:
         return say("ruler.no_number")
     first, last = offsets(anatomy)
-    return say("ruler.not_in_segment", first=units.group(first), last=units.group(last))
+    return say(
+        "ruler.not_in_segment", first=units.format_count(first), last=units.format_count(last)
+    )
 
 
 def headline(anatomy: Anatomy) -> str:
@@ -142,19 +144,19 @@ def _wrong_entries_text(anatomy: Anatomy) -> str:
         return ""
     slot = int(wrong_slots[0])
     if len(wrong_slots) > 1:
-        return say_count("segment.astray", len(wrong_slots), slot=units.group(slot))
+        return say_count("segment.astray", len(wrong_slots), slot=units.format_count(slot))
     missed_offsets = anatomy.missed_offsets(slot)
     if missed_offsets:
         return say(
             "segment.points_past",
-            slot=units.group(slot),
-            first=units.group(missed_offsets[0]),
-            last=units.group(missed_offsets[1]),
+            slot=units.format_count(slot),
+            first=units.format_count(missed_offsets[0]),
+            last=units.format_count(missed_offsets[1]),
         )
     key_by_aim = {Aim.INSIDE: "segment.points_inside", Aim.BEYOND: "segment.points_beyond"}
     return say(
         key_by_aim.get(Aim(int(anatomy.links.entry_aim[slot])), "segment.keys_fall"),
-        slot=units.group(slot),
+        slot=units.format_count(slot),
     )
 
 
@@ -169,7 +171,10 @@ def _index_cut_text(anatomy: Anatomy) -> str:
     ):
         if index.trailing_bytes:
             return say(
-                key, left=index.trailing_bytes, size=size_bytes, slot=units.group(index.slots - 1)
+                key,
+                left=index.trailing_bytes,
+                size=size_bytes,
+                slot=units.format_count(index.slots - 1),
             )
     return ""
 
@@ -181,7 +186,7 @@ def _times_wrong_text(anatomy: Anatomy) -> str:
     return say_count(
         "segment.times_wrong",
         len(wrong_slots),
-        slot=units.group(int(wrong_slots[0])),
+        slot=units.format_count(int(wrong_slots[0])),
     )
 
 
@@ -191,9 +196,9 @@ def _index_unwritten_text(anatomy: Anatomy) -> str:
     if file is None or not index.unwritten_slots:
         return ""
     values = {
-        "n": units.group(index.unwritten_slots),
-        "slots": units.group(index.slots),
-        "size": units.size(file.size_bytes),
+        "n": units.format_count(index.unwritten_slots),
+        "slots": units.format_count(index.slots),
+        "size": units.format_bytes(file.size_bytes),
     }
     if anatomy.segment.state != "active":
         return say("segment.index_zeros", **values)
@@ -211,7 +216,7 @@ def _tail_text(anatomy: Anatomy) -> str:
     if not tail:
         return ""
     size = (
-        units.size(tail.size_bytes)
+        units.format_bytes(tail.size_bytes)
         if tail.size_bytes >= 1 << 20
         else say_count("segment.bytes", tail.size_bytes)
     )
@@ -229,7 +234,9 @@ def _sampling_text(anatomy: Anatomy) -> str:
     if not len(entries):
         return say("segment.one_batch" if count == 1 else "segment.none_indexed")
     if len(entries) == 1:
-        return say(f"segment.one_entry_{unit}", position=units.group(int(entries["position"][0])))
+        return say(
+            f"segment.one_entry_{unit}", position=units.format_count(int(entries["position"][0]))
+        )
     if count > 2 and len(entries) == count - 1:
         return say("segment.all_indexed")
-    return say(f"segment.sampled_{unit}", gap=units.group(anatomy.density.gap_median_bytes))
+    return say(f"segment.sampled_{unit}", gap=units.format_count(anatomy.density.gap_median_bytes))

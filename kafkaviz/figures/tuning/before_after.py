@@ -14,7 +14,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.tuning_terms import change_text, is_same, range_text
 from kafkaviz.messages import say, say_count
 from kafkaviz.roll_cause import RollCause
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 BETTER = "better"
 WORSE = "worse"
@@ -97,33 +97,33 @@ def rows(
             "headers_p99",
             int(current.row["headers_p99"]),
             int(considered.row["headers_p99"]),
-            group,
+            format_count,
             replay_basis,
         ),
         *(
-            _row(key, *(int(row["headers_p99"]) for row in target_rows), group, replay_basis)
+            _row(key, *(int(row["headers_p99"]) for row in target_rows), format_count, replay_basis)
             for key, target_rows in rows_by_target.items()
         ),
         _row(
             "skipped",
             current.row["skipped_bytes_mean"],
             considered.row["skipped_bytes_mean"],
-            size,
+            format_bytes,
             replay_basis,
         ),
         _row(
             "offset_entries",
             int(current.row["entries"]),
             int(considered.row["entries"]),
-            group,
+            format_count,
             replay_basis,
         ),
-        _row("time_entries", *times, group, replay_basis),
+        _row("time_entries", *times, format_count, replay_basis),
         _row(
             "both_indexes",
             int(current.row["index_bytes"]),
             int(considered.row["index_bytes"]),
-            size,
+            format_bytes,
             say("before_after.entry_bytes"),
         ),
         _row(
@@ -216,8 +216,8 @@ def _cold_basis(costs: LookupCosts, current: IntervalCost, considered: IntervalC
     return say(
         "before_after.modelled_reads",
         storage=costs.storage.name,
-        now=group(current.cold_reads_p99),
-        other=group(considered.cold_reads_p99),
+        now=format_count(current.cold_reads_p99),
+        other=format_count(considered.cold_reads_p99),
     )
 
 
@@ -269,8 +269,8 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
     settings = [
         ComparisonRow(
             name=setting.replace("_", "."),
-            before=group(old),
-            after=group(new),
+            before=format_count(old),
+            after=format_count(new),
             change="",
             kind=NEUTRAL,
             basis=say("before_after.setting"),
@@ -296,7 +296,7 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
             say("common.segments"),
             current.segments,
             after=considered.segments,
-            format_value=group,
+            format_value=format_count,
             basis=say("before_after.writers_rules"),
         ),
         *(
@@ -305,36 +305,38 @@ def replay_rows(current: WhatIf, considered: WhatIf) -> list[ComparisonRow]:
                 say("rolls.rolls_by", cause=roll_text.cause_name(roll_cause)),
                 current.rolls.get(roll_cause, 0),
                 considered.rolls.get(roll_cause, 0),
-                format_value=group,
+                format_value=format_count,
             )
             for roll_cause in causes
         ),
         _neutral_row(
-            "segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, format_value=size
+            "segment_bytes_mean", say("rolls.mean_segment"), *mean_bytes, format_value=format_bytes
         ),
         _row(
             "offset_entries",
             current.offset_entries,
             considered.offset_entries,
-            group,
+            format_count,
             say("before_after.replayed"),
         ),
         _row(
             "time_entries",
             current.time_entries,
             considered.time_entries,
-            group,
+            format_count,
             say("before_after.with_last"),
         ),
         _row(
             "both_indexes",
             current.index_bytes,
             considered.index_bytes,
-            size,
+            format_bytes,
             say("before_after.entry_bytes"),
         ),
-        _row("files", current.files, considered.files, group, say("before_after.three_files")),
-        _row("maps", current.maps, considered.maps, group, say("before_after.two_maps")),
+        _row(
+            "files", current.files, considered.files, format_count, say("before_after.three_files")
+        ),
+        _row("maps", current.maps, considered.maps, format_count, say("before_after.two_maps")),
     ]
 
 

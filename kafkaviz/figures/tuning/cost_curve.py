@@ -22,7 +22,7 @@ from kafkaviz.figures.tuning.tuning_curve import (
     most_headers,
 )
 from kafkaviz.messages import say
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 HEIGHT_PX = 294
 MARGINS = {"l": 50, "r": 22, "t": 12, "b": 40}
@@ -107,7 +107,7 @@ def _names(
         is_free = all(abs(places[place] - other) > room for other in used_places)
         if interval in NAMED_INTERVALS and is_smallest[place] and is_free:
             used_places.append(float(places[place]))
-            names.append((place, size(interval)))
+            names.append((place, format_bytes(interval)))
     return tuple(names)
 
 
@@ -138,14 +138,14 @@ def figure(curve: CostCurveView, mode: str) -> PlainFigure:
         | {
             "range": np.log10([low, high]).tolist(),
             "tickvals": byte_ticks,
-            "ticktext": [size(value) for value in byte_ticks],
+            "ticktext": [format_bytes(value) for value in byte_ticks],
         },
         "yaxis": axis
         | theme.grid_lines(colours)
         | {
             "range": [0, float(np.log10(curve.most_headers))],
             "tickvals": header_ticks,
-            "ticktext": [group(value) for value in header_ticks],
+            "ticktext": [format_count(value) for value in header_ticks],
         },
     }
     return PlainFigure(

@@ -18,7 +18,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.units import MISSING, group, size
+from kafkaviz.units import MISSING, format_bytes, format_count
 
 HEIGHT = 372
 LEFT = 58
@@ -111,7 +111,7 @@ def view(
     log_bytes = np.array([outcome.log_bytes for outcome in outcomes])
     return IndexSizeCurveView(
         title=_title(outcomes, outcomes[today], outcomes[considered]),
-        caption=say("index_size.below", interval=size(outcomes[today].interval_bytes)),
+        caption=say("index_size.below", interval=format_bytes(outcomes[today].interval_bytes)),
         sizes=np.array([outcome.index_bytes for outcome in outcomes]),
         probes=np.array([search.mean_probes for search in searches]),
         plain_probes=plain_probes,
@@ -144,7 +144,7 @@ def before_sweep(curve: IndexSizeCurveView) -> IndexSizeCurveView:
     arrays = {name: today_alone(getattr(curve, name)) for name in (*LINES, "log_bytes")}
     return replace(
         curve,
-        title=say("index_size.asked", today=size(int(curve.sizes[curve.today]))),
+        title=say("index_size.asked", today=format_bytes(int(curve.sizes[curve.today]))),
         least_safe=None,
         considered=None,
         **arrays,
@@ -157,8 +157,8 @@ def _title(
     other = considered if considered is not today else _comparison(outcomes, today)
     ratio = other.rolls_a_gib / today.rolls_a_gib
     values = {
-        "other": size(other.index_bytes),
-        "today": size(today.index_bytes),
+        "other": format_bytes(other.index_bytes),
+        "today": format_bytes(today.index_bytes),
         "probes": f"{other.search().mean_probes:.1f}",
         "probes_today": f"{today.search().mean_probes:.1f}",
         "cause": roll_text.cause_name(today.cause),
@@ -187,7 +187,7 @@ def count_text(value: float) -> str:
     """Returns two digits below a hundred, grouped digits above, and – for infinity."""
     if not np.isfinite(value):
         return MISSING
-    return f"{value:.2g}" if value < 99.5 else group(round(value))
+    return f"{value:.2g}" if value < 99.5 else format_count(round(value))
 
 
 def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
@@ -195,15 +195,15 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
     search = outcome.search()
     return say(
         "index_size.hover",
-        size=size(outcome.index_bytes),
-        interval=size(outcome.interval_bytes),
-        offsets=group(outcome.offset_slots),
-        times=group(outcome.usable_time_slots),
+        size=format_bytes(outcome.index_bytes),
+        interval=format_bytes(outcome.interval_bytes),
+        offsets=format_count(outcome.offset_slots),
+        times=format_count(outcome.usable_time_slots),
         cause=roll_text.cause_name(outcome.cause),
-        log=size(outcome.log_bytes),
+        log=format_bytes(outcome.log_bytes),
         gib=count_text(outcome.rolls_a_gib),
         day=count_text(outcome.rolls_a_day),
-        entries=group(outcome.entries),
+        entries=format_count(outcome.entries),
         probes=f"{search.mean_probes:.1f}",
         plain=f"{outcome.search(warm=False).mean_probes:.1f}",
         pages=f"{search.mean_pages:.1f}",
@@ -270,7 +270,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
         | {
             "range": [float(x[0]) - 0.3, float(x[-1]) + 0.3],
             "tickvals": np.log2(SIZE_TICKS).tolist(),
-            "ticktext": [size(tick) for tick in SIZE_TICKS],
+            "ticktext": [format_bytes(tick) for tick in SIZE_TICKS],
             "tickangle": 0,
             "anchor": "y2",
         },
@@ -288,7 +288,7 @@ def figure(curve: IndexSizeCurveView, mode: str) -> go.Figure:
             "type": "log",
             "range": np.log10([low, high]).tolist(),
             "tickvals": log_ticks,
-            "ticktext": [size(tick) for tick in log_ticks],
+            "ticktext": [format_bytes(tick) for tick in log_ticks],
         },
     )
     return chart

@@ -16,7 +16,7 @@ from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning.index_size_curve import hover_text, least_safe_bytes
 from kafkaviz.messages import say
-from kafkaviz.units import size
+from kafkaviz.units import format_bytes
 
 HEIGHT = 372
 LEFT = 62
@@ -200,7 +200,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
         | {
             "range": [float(x[0]) - 0.5, float(x[-1]) + 0.5],
             "tickvals": np.log2(INTERVAL_TICKS).tolist(),
-            "ticktext": [size(tick) for tick in INTERVAL_TICKS],
+            "ticktext": [format_bytes(tick) for tick in INTERVAL_TICKS],
             "tickangle": 0,
         },
         yaxis=theme.PLAIN_AXIS
@@ -208,7 +208,7 @@ def figure(size_map: IndexSizeMapView, mode: str) -> go.Figure:
             "showgrid": False,
             "range": [float(y[0]) - 0.5, float(y[-1]) + 0.5],
             "tickvals": np.log2(SIZE_TICKS).tolist(),
-            "ticktext": [size(tick) for tick in SIZE_TICKS],
+            "ticktext": [format_bytes(tick) for tick in SIZE_TICKS],
             "ticks": "",
             "ticklabelstandoff": 6,
         },
@@ -385,7 +385,7 @@ def _roll_names(size_map: IndexSizeMapView, colours: dict[str, str]) -> list[dic
                 "y": float(np.log2(sizes[third])),
                 "xanchor": "right",
                 "yanchor": "top",
-                "text": size(target),
+                "text": format_bytes(target),
                 "showarrow": False,
                 "font": {"size": 11.5, "color": colours["ink"]},
             }

@@ -15,7 +15,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 CAUSES = ENDS
 FILL_COLOURS = {
@@ -157,7 +157,9 @@ def _title(current: MapPoint, safe_bytes: int) -> str:
         if current.cause in (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
         else "curves.cause_ends"
     )
-    return say(key, cause=roll_text.cause_name(RollCause(current.cause)), safe=size(safe_bytes))
+    return say(
+        key, cause=roll_text.cause_name(RollCause(current.cause)), safe=format_bytes(safe_bytes)
+    )
 
 
 def caption() -> str:
@@ -190,11 +192,11 @@ def index_size_text(measured: LogMeasurement, config: LogConfig) -> str:
     share = 100 * min(1.0, int(parts.time_entries[index]) / entries)
     return say(
         "curves.map_words",
-        gap=group(round(measured.log_bytes / entries)),
+        gap=format_count(round(measured.log_bytes / entries)),
         share=f"{share:.0f}",
-        least=group(current_limits.least_index_bytes),
-        safe=group(current_limits.safe_index_bytes),
-        now=group(config.segment_index_bytes),
+        least=format_count(current_limits.least_index_bytes),
+        safe=format_count(current_limits.safe_index_bytes),
+        now=format_count(config.segment_index_bytes),
     )
 
 
@@ -240,14 +242,14 @@ def figure(limit_map: LimitMapView, mode: str) -> go.Figure:
         xaxis={
             "range": [float(x[0]), float(x[-1])],
             "tickvals": _log(np.array(INTERVAL_TICKS)).tolist(),
-            "ticktext": [size(interval_bytes) for interval_bytes in INTERVAL_TICKS],
+            "ticktext": [format_bytes(interval_bytes) for interval_bytes in INTERVAL_TICKS],
             **theme.outside_ticks(colours),
             **theme.PLAIN_AXIS,
         },
         yaxis={
             "range": [float(y[0]), float(y[-1])],
             "tickvals": _log(np.array(INDEX_BYTES_TICKS)).tolist(),
-            "ticktext": [size(index_bytes) for index_bytes in INDEX_BYTES_TICKS],
+            "ticktext": [format_bytes(index_bytes) for index_bytes in INDEX_BYTES_TICKS],
             "ticks": "",
             "ticklabelstandoff": 6,
             "showgrid": False,
@@ -279,14 +281,14 @@ def _cell_heatmap(limit_map: LimitMapView, colours: dict[str, str]) -> go.Heatma
         + f"<br>{say('curves.cell_place', interval='{interval}', room='{room}')}"
     )
     columns, rows = (
-        [size(int(value)) for value in values]
+        [format_bytes(int(value)) for value in values]
         for values in (limit_map.intervals, limit_map.index_sizes)
     )
     text = [
         [
             hover_template.format(
                 cause=names[limit_map.cause[row, column]],
-                log=size(float(limit_map.ends_bytes[row, column])),
+                log=format_bytes(float(limit_map.ends_bytes[row, column])),
                 interval=interval,
                 room=index_size,
             )
@@ -311,7 +313,8 @@ def _cell_heatmap(limit_map: LimitMapView, colours: dict[str, str]) -> go.Heatma
 def _safe_border(limit_map: LimitMapView, colours: dict[str, str]) -> go.Scatter:
     line = {"color": colours["ink_2"], "width": 1.6, "dash": "5px,3px"}
     hover_texts = [
-        say("curves.safe_from", bytes=group(int(safe_bytes))) for safe_bytes in limit_map.safe_bytes
+        say("curves.safe_from", bytes=format_count(int(safe_bytes)))
+        for safe_bytes in limit_map.safe_bytes
     ]
     return go.Scatter(
         x=_log(limit_map.intervals),
@@ -331,8 +334,8 @@ def _point_traces(limit_map: LimitMapView, colours: dict[str, str]) -> list[go.S
             x, y = _point_position(point)
             hover = say(
                 f"curves.spot_{point.kind}",
-                interval=size(point.interval_bytes),
-                room=size(point.index_bytes),
+                interval=format_bytes(point.interval_bytes),
+                room=format_bytes(point.index_bytes),
                 cause=roll_text.cause_name(RollCause(point.cause)),
             )
             marker = {

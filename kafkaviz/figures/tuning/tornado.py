@@ -12,7 +12,7 @@ from kafkaviz.analysis.tuning import Assumption
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 ROW_PX = 58
 TOP = 8
@@ -92,7 +92,7 @@ def assumption_name(assumption: Assumption) -> str:
 
 
 def _answer_text(answer: tuple[str, int]) -> str:
-    return say("curves.keep") if answer[0] == "keep" else group(answer[1])
+    return say("curves.keep") if answer[0] == "keep" else format_count(answer[1])
 
 
 def _title(bars: Sequence[AssumptionBar]) -> str:

@@ -18,7 +18,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.text.tuning_terms import headers_text
 from kafkaviz.messages import say
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 # ends of the axis: every batch has a header of 61 bytes, and Kafka refuses 4 MiB by default
 MIN_X = 64
@@ -157,7 +157,7 @@ def view(
 def before_sweep(curve: TuningCurveView) -> TuningCurveView:
     """Returns the costs of today's interval, without those of any other."""
     is_today = curve.intervals == curve.today.interval_bytes
-    today = group(curve.today.interval_bytes)
+    today = format_count(curve.today.interval_bytes)
     return replace(
         curve,
         titles=(
@@ -223,7 +223,7 @@ def _differs_on_disk(replayed_current: IntervalCost, current: IntervalCost) -> b
 
 def _curve_mark(interval_cost: IntervalCost, key: str) -> CurveMark:
     x_bytes = min(max(interval_cost.interval_bytes, MIN_X), MAX_X)
-    name = say(key, interval=size(interval_cost.interval_bytes))
+    name = say(key, interval=format_bytes(interval_cost.interval_bytes))
     return CurveMark(
         interval_bytes=interval_cost.interval_bytes,
         x_bytes=x_bytes,
@@ -249,7 +249,10 @@ def _headers_title(current: IntervalCost, compared: IntervalCost) -> str:
     before = float(current.row["headers_mean"])
     after = float(compared.row["headers_mean"])
     ratio = after / before if before else 1.0
-    values = {"other": size(compared.interval_bytes), "today": size(current.interval_bytes)}
+    values = {
+        "other": format_bytes(compared.interval_bytes),
+        "today": format_bytes(current.interval_bytes),
+    }
     if compared.interval_bytes == current.interval_bytes and _differs_on_disk(compared, current):
         return say(
             "curves.headers_on_disk",
@@ -275,24 +278,29 @@ def _bytes_title(current: IntervalCost, compared: IntervalCost, log_bytes: int) 
         key = "shrinks"
     else:
         key = "grows"
-    return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
+    return say(
+        f"curves.index_{key}",
+        before=format_bytes(before),
+        after=format_bytes(after),
+        log=format_bytes(log_bytes),
+    )
 
 
 def _hover_text(interval_cost: IntervalCost) -> str:
     row = interval_cost.row
     return "<br>".join(
         (
-            f"<b>{group(interval_cost.interval_bytes)} B</b>",
+            f"<b>{format_count(interval_cost.interval_bytes)} B</b>",
             say(
                 "curves.told_headers",
                 headers=headers_text(row["headers_mean"]),
-                p99=group(int(row["headers_p99"])),
+                p99=format_count(int(row["headers_p99"])),
             ),
             say(
                 "curves.hover_entries",
-                offsets=group(int(row["entries"])),
-                times=group(interval_cost.time_entries),
-                size=size(int(row["index_bytes"])),
+                offsets=format_count(int(row["entries"])),
+                times=format_count(interval_cost.time_entries),
+                size=format_bytes(int(row["index_bytes"])),
             ),
             say(
                 "curves.told_time",
@@ -420,7 +428,7 @@ def headers_figure(curve: TuningCurveView, mode: str) -> go.Figure:
             | {"name": "marks of the p99"},
         ]
     )
-    ticks = {value: group(value) for value in HEADER_TICKS if value <= most}
+    ticks = {value: format_count(value) for value in HEADER_TICKS if value <= most}
     line_names = [
         ("p99", p99, "scan_text", False),
         (say("curves.mean"), curve.headers_mean, "scan_text", True),
@@ -483,7 +491,7 @@ def bytes_figure(curve: TuningCurveView, mode: str) -> go.Figure:
         ]
     )
     ticks = {
-        value: size(value)
+        value: format_bytes(value)
         for value in BYTE_TICKS
         if 0.5 * least_bytes / 0.7 <= value <= most_bytes and value >= least_bytes
     }
@@ -524,7 +532,7 @@ def _apply_layout(
             "type": "log",
             "range": np.log10([MIN_X, MAX_X]).tolist(),
             "tickvals": X_TICKS,
-            "ticktext": [size(interval_bytes) for interval_bytes in X_TICKS],
+            "ticktext": [format_bytes(interval_bytes) for interval_bytes in X_TICKS],
             **theme.outside_ticks(colours),
             **theme.PLAIN_AXIS,
             "showspikes": False,
@@ -699,7 +707,7 @@ def _plateau_annotations(curve: TuningCurveView, colours: dict[str, str]) -> lis
     headline = (
         say("curves.plateau_inside")
         if is_wide
-        else say("curves.plateau_left", bytes=group(least_bytes))
+        else say("curves.plateau_left", bytes=format_count(least_bytes))
     )
     position = {
         "xref": "x",

@@ -21,7 +21,7 @@ from kafkaviz.figures.text import tuning_terms
 from kafkaviz.figures.text.join_text import join_comma, join_each_and, join_sentences
 from kafkaviz.figures.text.tuning_terms import range_text
 from kafkaviz.messages import say
-from kafkaviz.units import group, share, size
+from kafkaviz.units import format_bytes, format_count, format_percent
 
 BATCH_FIRST = "batch first"
 KEEP = "keep"
@@ -75,7 +75,7 @@ def view(
     return VerdictView(
         kind=kind,
         mark=mark,
-        headline=say(f"verdict.headline_{headline_key}", value=group(recommendation.value)),
+        headline=say(f"verdict.headline_{headline_key}", value=format_count(recommendation.value)),
         reason=reason,
         boxes=_verdict_boxes(recommendation, measured, today, costs, entries),
         command_lead="" if kind == KEEP else say(f"verdict.command_{key}"),
@@ -124,7 +124,7 @@ def _find_reason(recommendation: Recommendation, code: str):
 
 def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets: Budgets) -> str:
     all_indexed = _find_reason(recommendation, "every-batch-indexed")
-    least_bytes = group(measured.parts.least_batch_bytes)
+    least_bytes = format_count(measured.parts.least_batch_bytes)
     texts = []
     if all_indexed:
         key = (
@@ -132,7 +132,9 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
             if all_indexed.values["is_default"]
             else "verdict.today_indexes_all"
         )
-        texts.append(say(key, interval=group(all_indexed.values["interval"]), least=least_bytes))
+        texts.append(
+            say(key, interval=format_count(all_indexed.values["interval"]), least=least_bytes)
+        )
     texts.append(_budget_text(recommendation, budgets))
     topics = _find_reason(recommendation, "topic-by-topic")
     texts.append(
@@ -155,17 +157,17 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
             if current.index_share
             else 0.0
         )
-        saved_share = share(max(recommendation.gain.index_share.typical, 0.0), 1)
+        saved_share = format_percent(max(recommendation.gain.index_share.typical, 0.0), 1)
         return say(
             "verdict.up_too_little",
-            interval=group(considered),
-            saved=size(round(saved_bytes)),
+            interval=format_count(considered),
+            saved=format_bytes(round(saved_bytes)),
             share=saved_share,
         )
     if _find_reason(recommendation, "faster-too-little"):
         return say(
             "verdict.down_too_little",
-            interval=group(considered),
+            interval=format_count(considered),
             saved=format_us(max(recommendation.gain.p99_us.low, 0.0)),
         )
     if considered != current.interval_bytes:
@@ -203,12 +205,12 @@ def _batch_first_text(
     current = recommendation.current_cost
     return say(
         "verdict.batch_single" if measured.single_share > 0.5 else "verdict.batch_tiny",
-        batch=group(round(measured.batch_bytes)),
-        interval=group(current.interval_bytes),
+        batch=format_count(round(measured.batch_bytes)),
+        interval=format_count(current.interval_bytes),
         headers=f"{current.row['headers_mean']:.0f}",
         p99=format_us(current.p99_us.typical),
         range=range_text(current.p99_us),
-        other=group(recommendation.considered_bytes),
+        other=format_count(recommendation.considered_bytes),
     )
 
 
@@ -217,20 +219,20 @@ def _change_text(
 ) -> str:
     gain = recommendation.gain
     if recommendation.value < recommendation.current_cost.interval_bytes:
-        growth = share(max(-gain.index_share.typical, 0.0), 1)
+        growth = format_percent(max(-gain.index_share.typical, 0.0), 1)
         return join_sentences(
             [
                 _budget_text(recommendation, budgets),
                 say(
                     "verdict.lower",
-                    value=group(recommendation.value),
+                    value=format_count(recommendation.value),
                     less=format_us(max(gain.p99_us.typical, 0.0)),
                     range=range_text(gain.p99_us),
                     grows=growth,
                 ),
             ]
         )
-    saved_share = share(max(gain.index_share.typical, 0.0), 1)
+    saved_share = format_percent(max(gain.index_share.typical, 0.0), 1)
     texts = [
         say("verdict.raise", saved=saved_share, slower=format_us(max(-gain.p99_us.typical, 0.0)))
     ]
@@ -249,15 +251,15 @@ def _change_text(
 
 def _sure_text(today: CurrentConfig, entries: EntryCounts) -> str:
     values = {
-        "ours": join_each_and(map(group, entries.replay_counts)),
-        "interval": group(today.interval_bytes),
+        "ours": join_each_and(map(format_count, entries.replay_counts)),
+        "interval": format_count(today.interval_bytes),
     }
     if entries.is_workload:
         return say("verdict.sure_workload", **values)
     topic_key = "one" if entries.topics == 1 else "each"
     if entries.directory_counts is None:
         return say(f"verdict.sure_{topic_key}_missing", **values)
-    values["theirs"] = join_each_and(map(group, entries.directory_counts))
+    values["theirs"] = join_each_and(map(format_count, entries.directory_counts))
     if entries.directory_counts == entries.replay_counts:
         return say(f"verdict.sure_{topic_key}", **values)
     return say(
@@ -297,7 +299,7 @@ def _storage_name(costs: LookupCosts) -> str:
 def _no_effect_text(measured: LogMeasurement) -> str:
     least_bytes = measured.parts.least_batch_bytes
     if least_bytes and least_bytes > 64:
-        return say("verdict.no_effect", least=group(least_bytes))
+        return say("verdict.no_effect", least=format_count(least_bytes))
     return ""
 
 

@@ -125,15 +125,19 @@ def _within_log(
     log_end = end_offset(partition) if is_start_given or is_end_given else -1
     if 0 <= first < log_start:
         what = "option.before_log_start"
-        lose_data(message(what, label=partition.label, offset=first, limit=log_start), options)
+        report_data_loss(
+            message(what, label=partition.label, offset=first, limit=log_start), options
+        )
     for offset in (first, until):
         if 0 <= log_end < inf and max(log_end, log_start) < offset < inf:
             what = "option.behind_log_end"
-            lose_data(message(what, label=partition.label, offset=offset, limit=log_end), options)
+            report_data_loss(
+                message(what, label=partition.label, offset=offset, limit=log_end), options
+            )
     return max(first, log_start), until
 
 
-def lose_data(what: Message, options: ConsumerOptions) -> None:
+def report_data_loss(what: Message, options: ConsumerOptions) -> None:
     """Handles missing records: with an error, or with a line in the log.
 
     Raises:
@@ -177,7 +181,7 @@ def _find_missing(available: set[TopicPartition], options: ConsumerOptions) -> N
             *labels(missing),
             *(topic for topic in absent_topics if topic not in dict(missing)),
         )
-        lose_data(message("option.not_in_directories", names=names), options)
+        report_data_loss(message("option.not_in_directories", names=names), options)
 
 
 def _split(ranges: Mapping[int, NumberRange], options: ConsumerOptions) -> OffsetRanges:

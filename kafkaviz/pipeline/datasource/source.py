@@ -53,8 +53,8 @@ from kafkaviz.pipeline.datasource.load_paths import directories, expand
 from kafkaviz.pipeline.datasource.offset_ranges import (
     OffsetRanges,
     is_split,
-    lose_data,
     offset_ranges,
+    report_data_loss,
 )
 from kafkaviz.pipeline.datasource.one_line import one_line
 from kafkaviz.pipeline.datasource.pushdown import (
@@ -649,7 +649,7 @@ class FilesReader(KafkaReader):
             what = message(
                 "option.behind_stable_end", label=f"{topic}-{number}", offset=end, limit=limit
             )
-            lose_data(what, self._consumer_options)
+            report_data_loss(what, self._consumer_options)
 
 
 class PushingFilesReader(FilesReader, PushingReader):

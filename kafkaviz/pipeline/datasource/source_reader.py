@@ -36,7 +36,7 @@ from kafkaviz.log.archives import archive
 from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.remote import address
 from kafkaviz.log.resync_scan import HeaderScan, Hole
-from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, look_inside
+from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, fill_wrapper_fields
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.pipeline.datasource import consumer_records, records
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss, TopicPartition
@@ -395,7 +395,7 @@ class SourceReader:
             if isinstance(part, Hole):
                 holes.append(part)
             else:
-                look_inside(part, points.read)
+                fill_wrapper_fields(part, points.read)
                 yield part
         yield from holes
         if scan.end.position < stop:

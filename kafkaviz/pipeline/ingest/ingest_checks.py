@@ -30,7 +30,7 @@ LOAD_KEY: SegmentKey = (None, "")  # the key for the effect of a start on a dire
 
 
 @dataclass(frozen=True)
-class LogLoad:
+class LogStartup:
     """A log to be loaded like the next start would load it."""
 
     number: int  # the number among all loads of a run
@@ -63,7 +63,7 @@ class DirectoryLoad(NamedTuple):
 
     Attributes:
         number: the number among all loads of a run.
-        digest: LogLoad.digest.
+        digest: LogStartup.digest.
         is_known: whether its effect is known from an earlier run.
     """
 
@@ -80,7 +80,7 @@ class LoadResult:
     text: str | None
 
 
-def load_log(load: LogLoad) -> LoadResult:
+def load_log(load: LogStartup) -> LoadResult:
     """Predicts the effect of loading a log, without changing it."""
     try:
         return LoadResult(
@@ -154,14 +154,14 @@ class IngestChecks:
             return check_cache.from_json(entry.segment.with_log(), text)
         return segment.check(entry.segment, self.facts(entry.broker, entry.partition))
 
-    def load(self, number: int, entries: PartitionEntries) -> LogLoad | None:
+    def load(self, number: int, entries: PartitionEntries) -> LogStartup | None:
         """Returns the load of a directory, or None if a start would not load it."""
         plan = self.plans[entries.broker]
         log = next(plan.logs([entries.partition]), None)
         if log is None:
             return None
         is_clean = plan.is_partition_clean(entries.partition)
-        return LogLoad(number, entries.broker, log, is_clean, plan.assumed_release.release)
+        return LogStartup(number, entries.broker, log, is_clean, plan.assumed_release.release)
 
 
 def is_read(entry: InventoryEntry) -> bool:
@@ -179,7 +179,7 @@ def is_still_valid(entry: InventoryEntry, text: str | None, now_ms: int) -> bool
     return check_cache.is_still_valid(result, now_ms)
 
 
-def is_load_known(load: LogLoad, checked: Mapping[SegmentKey, CheckedText]) -> bool:
+def is_load_known(load: LogStartup, checked: Mapping[SegmentKey, CheckedText]) -> bool:
     """Returns whether the stored effect of a load is still valid."""
     earlier = checked.get(LOAD_KEY)
     return earlier is not None and earlier.digest == load.digest and has_steps(earlier.text)

@@ -27,7 +27,7 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     DirectoryLoad,
     IngestChecks,
     LoadResult,
-    LogLoad,
+    LogStartup,
     is_load_known,
     is_still_valid,
 )
@@ -107,7 +107,7 @@ def start_ingest(
     catalog_path = output_path(Path(catalog_path).expanduser())
 
     def steps(run: Ingest) -> CatalogInfo:
-        if delay_s and run.ends_within(delay_s):
+        if delay_s and run.wait_until_over(delay_s):
             raise run.cancellation()
         return ingest(
             run,
@@ -205,7 +205,7 @@ TO_READ = (READ, READ_FOR_CHECKS)
 
 
 @dataclass
-class Work:
+class IngestWork:
     """The segments to read and the logs to load.
 
     It can be iterated several times, and lists its items again each time.
@@ -266,13 +266,13 @@ class Work:
         return self.states[number] in (RESUMED, RESUMED_FOR_CHECKS)
 
 
-class Loads(Iterable[LogLoad]):
+class StartupsOfLogs(Iterable[LogStartup]):
     """The logs whose load is not known from an earlier run, found again in each iteration."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: IngestWork) -> None:
         self._work = work
 
-    def __iter__(self) -> Iterator[LogLoad]:
+    def __iter__(self) -> Iterator[LogStartup]:
         work = self._work
         unknown = {
             number: work.first_segments[number]
@@ -287,10 +287,10 @@ class Loads(Iterable[LogLoad]):
                 yield load
 
 
-class Selected(Iterable[SegmentTask]):
+class SelectedSegments(Iterable[SegmentTask]):
     """Some of the segments that are read, by number; the tasks are created in each iteration."""
 
-    def __init__(self, work: Work, numbers: Collection[int]) -> None:
+    def __init__(self, work: IngestWork, numbers: Collection[int]) -> None:
         self._work = work
         self._numbers = numbers
 
@@ -305,7 +305,7 @@ def find_work(
     stored: StoredRows | None,
     checks: IngestChecks | None,
     keep: Callable[[Spans], None] | None = None,
-) -> Work:
+) -> IngestWork:
     """Finds the segments that must be read, for their rows, their findings or both.
 
     Args:
@@ -313,7 +313,7 @@ def find_work(
         checks: the checks, or None without findings.
         keep: called with the rows of each segment that are kept from the old catalog.
     """
-    work = Work(disk_inventory, checks)
+    work = IngestWork(disk_inventory, checks)
     unchanged = UnchangedDirectories(disk_inventory, stored, checks) if stored else None
     loads = 0
     for entries in disk_inventory.entries:
@@ -332,9 +332,9 @@ def find_work(
 
 
 def _find_changes(
-    work: Work,
+    work: IngestWork,
     entries: PartitionEntries,
-    load: LogLoad | None,
+    load: LogStartup | None,
     stored: StoredRows | None,
     keep: Callable[[Spans], None] | None,
 ) -> None:
@@ -370,7 +370,7 @@ class SegmentRun:
         run: Ingest,
         spark: "SparkSession | str | None",
         transaction: CatalogTransaction,
-        work: Work,
+        work: IngestWork,
     ) -> None:
         """Prepares the run without reading or starting Spark."""
         self._run = run
@@ -413,7 +413,7 @@ class SegmentRun:
         begins. A segment that was decoded in splits is assembled from them.
         """
         work = self._work
-        loads = Loads(self._work)
+        loads = StartupsOfLogs(self._work)
         if not work.count and next(iter(loads), None) is None:
             return
         self._runner = task_runner(self._spark, self._run.group)
@@ -430,7 +430,7 @@ class SegmentRun:
         }
         self.summaries.add(files, lambda number: number not in unfinished)
         if unfinished:
-            rest = self._run_tasks(tasks_per_segment(Selected(work, unfinished), decoded))
+            rest = self._run_tasks(tasks_per_segment(SelectedSegments(work, unfinished), decoded))
             self.summaries.add(result for result in rest if isinstance(result, ResultFile))
 
     def lay_out(self) -> None:

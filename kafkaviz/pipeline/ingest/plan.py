@@ -30,7 +30,7 @@ from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask
 from kafkaviz.pipeline.ingest.task_cost import check_cost
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.ingest.ingest_checks import LogLoad
+    from kafkaviz.pipeline.ingest.ingest_checks import LogStartup
 
 Item = TypeVar("Item")
 
@@ -125,16 +125,16 @@ class IngestTask:
 
 
 @dataclass(frozen=True)
-class LoadTask:
+class StartupTask:
     """The logs for which one Spark task predicts the effect of a start."""
 
-    loads: tuple["LogLoad", ...]
+    loads: tuple["LogStartup", ...]
     cost: int = 0
     # 0, because a task with its segment has read these bytes; see IngestTask
     log_bytes: int = 0
 
 
-Task = IngestTask | DecodeTask | LoadTask | MergeTask
+Task = IngestTask | DecodeTask | StartupTask | MergeTask
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def pack(task: Task) -> PackedTask:
     return PackedTask(task.cost, task.log_bytes, zlib.compress(pickle.dumps(task)))
 
 
-def load_tasks(loads: Iterable["LogLoad"], cores: int) -> Iterator[LoadTask]:
+def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTask]:
     """Yields tasks that load these logs, grouped so that all take about as long.
 
     Args:
@@ -168,7 +168,7 @@ def load_tasks(loads: Iterable["LogLoad"], cores: int) -> Iterator[LoadTask]:
     costs = array("q", map(_load_cost, loads))
     target = min(max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES), MAX_BYTES)
     for group, cost in pack_by_cost(zip(loads, costs, strict=True), target):
-        yield LoadTask(tuple(group), cost)
+        yield StartupTask(tuple(group), cost)
 
 
 def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTask | DecodeTask]:
@@ -257,7 +257,7 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
     return sorted({position for position in positions if position is not None})
 
 
-def _load_cost(load: "LogLoad") -> int:
+def _load_cost(load: "LogStartup") -> int:
     """Returns about how many bytes a start reads.
 
     These are the segments that it would recover, and a fixed cost for each segment it opens.

@@ -243,7 +243,7 @@ def _read_log(
     if not isinstance(segment, LogSegment):
         return None, _check(segment_task)
     if not segment_task.is_checked:
-        scan = segment.scan(split.start, split.stop, look_inside=True)
+        scan = segment.scan(split.start, split.stop, fill_wrapper_fields=True)
         try:
             observe_scan(scan, *observers.all)
         except KafkavizError as fault:

@@ -189,10 +189,10 @@ def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     from kafkaviz.pipeline.ingest.compaction import MergeTask, merge
     from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
-    from kafkaviz.pipeline.ingest.plan import LoadTask
+    from kafkaviz.pipeline.ingest.plan import StartupTask
     from kafkaviz.pipeline.ingest.scan import scan
 
-    if isinstance(task, LoadTask):
+    if isinstance(task, StartupTask):
         return [task_results.write_loads(map(load_log, task.loads), staging)]
     if isinstance(task, MergeTask):
         return [merge(task, staging)]

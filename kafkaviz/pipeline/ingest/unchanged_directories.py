@@ -24,7 +24,7 @@ from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest.ingest_checks import (
     LOAD_KEY,
     IngestChecks,
-    LogLoad,
+    LogStartup,
     has_steps,
     is_read,
 )
@@ -71,7 +71,7 @@ class UnchangedDirectories:
             name for name, broker in inventory.brokers if not tiered_view.sources(broker.path)
         )
 
-    def spans(self, entries: PartitionEntries, load: LogLoad | None) -> list[Spans] | None:
+    def spans(self, entries: PartitionEntries, load: LogStartup | None) -> list[Spans] | None:
         """Returns where the rows of each segment are, or None if the directory must be examined.
 
         Args:
@@ -137,7 +137,10 @@ def _has_same_facts(entries: PartitionEntries, tables: DirectoryTables) -> bool:
 
 
 def _has_same_checks(
-    entries: PartitionEntries, tables: DirectoryTables, checks: IngestChecks, load: LogLoad | None
+    entries: PartitionEntries,
+    tables: DirectoryTables,
+    checks: IngestChecks,
+    load: LogStartup | None,
 ) -> bool:
     """Returns whether the results of the checks and of the load are based on the same facts."""
     columns = ("base_offset", "suffix", "digest", "json")

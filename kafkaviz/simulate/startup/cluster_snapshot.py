@@ -23,7 +23,7 @@ from kafkaviz.format.batch import CORRUPT_RECORD
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.startup.partition_directory import KINDS
 from kafkaviz.simulate.steps import StartupStep
@@ -108,7 +108,7 @@ def steps(log: StoredLog, loader: LogLoader) -> Iterator[StartupStep]:
         exception = log.replay_error
     else:
         return
-    way_out = way_outs.CLUSTER_SNAPSHOT
+    way_out = remedies.CLUSTER_SNAPSHOT
     if start is not None and _is_in_log(files, needed, start, loader.log_end_offset()):
         file = f"{log.directory}/{needed[-1].name}"
         way_out = message("way_out.move_cluster_snapshot_away", file=file)
@@ -249,7 +249,7 @@ def _fail_without_snapshot(log: StoredLog, start: int, latest: SnapshotName | No
     )
     why = message("start.no_snapshot_of_log_start", offset=start)
     exception = BrokerException(ILLEGAL_STATE, words)
-    return _fail(log, f"{start:020}.log", why, exception, way_outs.CLUSTER_SNAPSHOT)
+    return _fail(log, f"{start:020}.log", why, exception, remedies.CLUSTER_SNAPSHOT)
 
 
 def _fail(

@@ -20,7 +20,7 @@ from kafkaviz.simulate.recovery.recovery import (
     RecoveredSegment,
     recover,
 )
-from kafkaviz.simulate.startup import file_records, way_outs
+from kafkaviz.simulate.startup import file_records, remedies
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, LoadFailed
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, refusal
 from kafkaviz.simulate.startup.segment_split import split
@@ -87,7 +87,7 @@ def rebuild(
             raise RebuildRefusal(
                 f"{log.directory}/{log_file.name}",
                 exception,
-                message("rebuild.start_fails", way_out=way_outs.LOG_TOO_LARGE),
+                message("rebuild.start_fails", way_out=remedies.LOG_TOO_LARGE),
             )
         if open_transactions is None:
             open_transactions = _open_at(directory, base)
@@ -135,7 +135,7 @@ def _open_at(directory: LoadedDirectory, base: int) -> dict[int, int]:
                     raise RebuildRefusal(
                         f"{directory.name}/{log_file.name}",
                         exception,
-                        message("rebuild.start_fails", way_out=way_outs.PRODUCERS),
+                        message("rebuild.start_fails", way_out=remedies.PRODUCERS),
                     ) from None
 
     state.rebuild(bases, BEFORE_ALL, base, clean=False, replay=replay)

@@ -20,7 +20,7 @@ from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import own_files, way_outs
+from kafkaviz.simulate.startup import own_files, remedies
 from kafkaviz.simulate.startup.own_files import KAFKA, RUNTIME, OwnFiles
 from kafkaviz.simulate.steps import StartupStep
 
@@ -85,7 +85,7 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
             directories[0].path,
             message("start.no_readable_meta_properties"),
             own_files.NONE_READABLE,
-            way_outs.PROPERTIES,
+            remedies.PROPERTIES,
         )
         return
     yield from _disagreements(properties)
@@ -99,13 +99,13 @@ def _ensemble_steps(directories: Sequence[StartDirectory]) -> Iterator[StartupSt
             "directory?)"
         )
         why = message("start.directory_without_properties", path=path)
-        yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.FORMAT_DIRECTORY)
+        yield _fail(path, why, BrokerException(RUNTIME, words), remedies.FORMAT_DIRECTORY)
     for path, values in properties.items():
         for key, name in (("node", own_files.node_key(values)), ("cluster", "cluster.id")):
             if name not in values:
                 words = f"Error: {key} ID not found in {path}"
                 why = message("start.directory_without_key", path=path, key=name)
-                yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.PROPERTIES)
+                yield _fail(path, why, BrokerException(RUNTIME, words), remedies.PROPERTIES)
 
 
 def _read_properties(
@@ -166,7 +166,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
         if own_files.is_reserved(directory_id):
             words = f"Invalid reserved directory ID {directory_id} found in {path}"
             why = message("start.reserved_directory_id", file=file, id=directory_id)
-            yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.DIRECTORY_ID)
+            yield _fail(path, why, BrokerException(RUNTIME, words), remedies.DIRECTORY_ID)
         elif directory_id in directory_by_id:
             first = directory_by_id[directory_id]
             words = (
@@ -174,7 +174,7 @@ def _disagreements(properties: Mapping[str, Mapping[str, str]]) -> Iterator[Star
                 f"but also of {path}"
             )
             why = message("start.directory_id_twice", path=path, other=first, id=directory_id)
-            yield _fail(path, why, BrokerException(RUNTIME, words), way_outs.DIRECTORY_ID)
+            yield _fail(path, why, BrokerException(RUNTIME, words), remedies.DIRECTORY_ID)
         directory_by_id.setdefault(directory_id, path)
 
 
@@ -189,7 +189,7 @@ def _disagreement(
         other=first[0],
         other_value=first[1],
     )
-    return _fail(path, why, BrokerException(RUNTIME, words), way_outs.OTHER_BROKERS_DIRECTORY)
+    return _fail(path, why, BrokerException(RUNTIME, words), remedies.OTHER_BROKERS_DIRECTORY)
 
 
 def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep:
@@ -197,9 +197,9 @@ def _faulty_properties(directory: StartDirectory, fault: Message) -> StartupStep
     why = message("start.meta_properties_unusable", file=META_PROPERTIES, problem=fault)
     words = f"Encountered I/O error in metadata log directory {path}. Cannot continue."
     if directory.is_metadata_directory:
-        return _fail(path, why, BrokerException(RUNTIME, words), way_outs.PROPERTIES)
+        return _fail(path, why, BrokerException(RUNTIME, words), remedies.PROPERTIES)
     error = BrokerException("java.io.IOException", f"Failed to load {path} during broker startup")
-    step = _fail(path, why, error, way_outs.PROPERTIES)
+    step = _fail(path, why, error, remedies.PROPERTIES)
     return replace(step, takes_directory_offline=True)
 
 

@@ -16,7 +16,7 @@ from kafkaviz.search import slots
 from kafkaviz.search.scan import LogReader, find_offset
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
-from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.versions import BASE_OFFSET
 
@@ -98,7 +98,7 @@ def refuse_unreadable(
         "log-corrupt",
         BrokerException(fault.class_name, java_words(str(fault.what))),
         name=log.name,
-        way_out=way_outs.UNREADABLE_MESSAGE,
+        way_out=remedies.UNREADABLE_MESSAGE,
     )
 
 
@@ -140,7 +140,7 @@ def refuse_corrupt(directory: LoadedDirectory, base: int, log: FileView, end: Wa
         "log-corrupt",
         BrokerException(CORRUPT_RECORD, words),
         name=log.name,
-        way_out=way_outs.CORRUPT_LOG,
+        way_out=remedies.CORRUPT_LOG,
     )
 
 

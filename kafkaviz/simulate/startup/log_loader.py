@@ -22,7 +22,7 @@ from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
-from kafkaviz.simulate.startup import file_records, small_files, way_outs
+from kafkaviz.simulate.startup import file_records, metadata_files, remedies
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
 from kafkaviz.simulate.startup.log_end import (
     find_end_offset,
@@ -30,6 +30,7 @@ from kafkaviz.simulate.startup.log_end import (
     refuse_unreadable,
     refuse_unreadable_head,
 )
+from kafkaviz.simulate.startup.metadata_files import STORAGE, UNREADABLE
 from kafkaviz.simulate.startup.partition_directory import (
     INDEXES,
     KINDS,
@@ -44,7 +45,6 @@ from kafkaviz.simulate.startup.producers import (
     remove_strays,
 )
 from kafkaviz.simulate.startup.segment_split import split
-from kafkaviz.simulate.startup.small_files import STORAGE, UNREADABLE
 from kafkaviz.simulate.steps import CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem
@@ -184,16 +184,16 @@ class LogLoader:
     def _read_epochs(self) -> list[Epoch]:
         name = names.LEADER_EPOCHS
         data = self._read_small(
-            name, small_files.leader_epochs_fault, "leader-epochs-bad", way_outs.LEADER_EPOCHS
+            name, metadata_files.leader_epochs_fault, "leader-epochs-bad", remedies.LEADER_EPOCHS
         )
         self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(data))
         return list(self._epochs.entries)
 
     def _read_partition_metadata(self) -> None:
         name = names.PARTITION_METADATA
-        way_out = way_outs.PARTITION_METADATA
+        way_out = remedies.PARTITION_METADATA
         self._read_small(
-            name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out
+            name, metadata_files.partition_metadata_fault, "partition-metadata-bad", way_out
         )
 
     def _read_small(
@@ -267,7 +267,7 @@ class LogLoader:
                 "index-corrupt",
                 BrokerException(file_records.KAFKA, words),
                 name=name,
-                way_out=way_outs.TXN_INDEX,
+                way_out=remedies.TXN_INDEX,
             )
         if reason:
             self._recover(base, reason.cause, reason.why, is_caught=False)
@@ -278,7 +278,7 @@ class LogLoader:
             f"{self._directory.name}/{log.name}", log.size_bytes
         ):
             self._directory.fail(
-                base, "log-too-large", exception, name=log.name, way_out=way_outs.LOG_TOO_LARGE
+                base, "log-too-large", exception, name=log.name, way_out=remedies.LOG_TOO_LARGE
             )
 
     def _run_splitting(self, phase: Callable[[], None]) -> None:
@@ -364,7 +364,7 @@ class LogLoader:
             message(
                 "start.tail_cut",
                 why=why,
-                tail=way_outs.STOP_REASONS.get(recovered_segment.stop_reason, ""),
+                tail=remedies.STOP_REASONS.get(recovered_segment.stop_reason, ""),
             ),
         )
         index_contents = (
@@ -500,7 +500,7 @@ class LogLoader:
             except TransactionFault as fault:
                 exception = refusal(fault)
                 self._directory.fail(
-                    base, "exception", exception, name=log.name, way_out=way_outs.PRODUCERS
+                    base, "exception", exception, name=log.name, way_out=remedies.PRODUCERS
                 )
         refuse_corrupt(self._directory, base, log, walk.end)
 

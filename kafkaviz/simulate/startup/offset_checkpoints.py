@@ -15,7 +15,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup.small_files import STORAGE
+from kafkaviz.simulate.startup.metadata_files import STORAGE
 from kafkaviz.simulate.steps import StartupStep
 
 # in the order in which a start reads them

@@ -27,7 +27,7 @@ from kafkaviz.format.walk import FEW_BYTES, few_batches, walk
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup import offset_checkpoints, small_files, way_outs
+from kafkaviz.simulate.startup import metadata_files, offset_checkpoints, remedies
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
@@ -113,9 +113,9 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
             "meta_properties.no_number", name=name, value=repr(excerpt(properties[name]))
         )
     if "directory.id" in properties:
-        exception = small_files.id_fault(properties["directory.id"], META_PROPERTIES)
+        exception = metadata_files.id_fault(properties["directory.id"], META_PROPERTIES)
         # an id of zeros is readable, but refused later as a reserved one
-        if exception and exception.class_name != small_files.STORAGE:
+        if exception and exception.class_name != metadata_files.STORAGE:
             return message(
                 "meta_properties.no_directory_id", value=repr(excerpt(properties["directory.id"]))
             )
@@ -124,7 +124,7 @@ def _fault_in(properties: Mapping[str, str]) -> Message | None:
 
 def is_reserved(directory_id: str) -> bool:
     """Returns whether Kafka reserves a directory.id for itself (DirectoryId.reserved)."""
-    id_bytes = small_files.decode_id(directory_id)
+    id_bytes = metadata_files.decode_id(directory_id)
     most = id_bytes[:8]
     least = int.from_bytes(id_bytes[8:], "big", signed=True)
     return not any(most) and least < RESERVED_IDS
@@ -284,7 +284,7 @@ def _unknown_node(
             the directory, which only requires that another directory can be read. A missing file
             does not count as one.
     """
-    step = _fail("meta-properties", META_PROPERTIES, why, exception, way_outs.PROPERTIES)
+    step = _fail("meta-properties", META_PROPERTIES, why, exception, remedies.PROPERTIES)
     return replace(step, takes_directory_offline=takes_directory_offline)
 
 
@@ -296,7 +296,7 @@ def _bootstrap(data: bytes) -> Iterator[StartupStep]:
             BOOTSTRAP,
             message("start.reading_fails", file=BOOTSTRAP),
             exception,
-            way_outs.BOOTSTRAP,
+            remedies.BOOTSTRAP,
         )
 
 
@@ -330,7 +330,7 @@ def _quorum(data: bytes) -> Iterator[StartupStep]:
     fault = quorum_fault(data)
     if fault:
         why = message("start.cannot_be_read", file=QUORUM_FILE, problem=fault[0])
-        yield _fail("quorum-state-bad", QUORUM_FILE, why, fault[1], way_outs.QUORUM_STATE)
+        yield _fail("quorum-state-bad", QUORUM_FILE, why, fault[1], remedies.QUORUM_STATE)
 
 
 def _fail(

@@ -9,7 +9,7 @@ from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
-from kafkaviz.simulate.startup.small_files import STORAGE
+from kafkaviz.simulate.startup.metadata_files import STORAGE
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import file_stem

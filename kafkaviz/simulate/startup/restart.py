@@ -17,9 +17,9 @@ from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import NEWEST, BrokerException
-from kafkaviz.simulate.startup import cluster_snapshot, offset_checkpoints, small_files
+from kafkaviz.simulate.startup import cluster_snapshot, metadata_files, offset_checkpoints
 from kafkaviz.simulate.startup.log_loader import LogLoader, RecoveryCallback
-from kafkaviz.simulate.startup.small_files import STORAGE
+from kafkaviz.simulate.startup.metadata_files import STORAGE
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 from kafkaviz.simulate.stored_log import StoredLog
 
@@ -317,7 +317,7 @@ def _refuse_topic_id(log: StoredLog) -> Iterator[StartupStep]:
         topic_id = checkpoint.parse_partition_metadata(file.content()).topic_id
     except CorruptBytes:
         return
-    if small_files.decode_id(topic_id) == small_files.decode_id(METADATA_TOPIC_ID):
+    if metadata_files.decode_id(topic_id) == metadata_files.decode_id(METADATA_TOPIC_ID):
         return
     words = (
         f"Tried to assign topic ID Optional[{METADATA_TOPIC_ID}] to log for topic partition "

@@ -13,7 +13,7 @@ from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException, recover
 from kafkaviz.simulate.recovery.wrappers import resolve_first_offsets
-from kafkaviz.simulate.startup import way_outs
+from kafkaviz.simulate.startup import remedies
 from kafkaviz.simulate.startup.log_end import find_end_offset, refuse_corrupt
 from kafkaviz.simulate.startup.partition_directory import LoadedDirectory
 from kafkaviz.units import file_stem
@@ -35,7 +35,7 @@ def split(
         )
         exception = BrokerException(ILLEGAL_ARGUMENT, f"{words}{directory.name}/{log.name}")
         directory.fail(
-            base, "offset-overflow", exception, name=log.name, way_out=way_outs.BAD_OFFSET
+            base, "offset-overflow", exception, name=log.name, way_out=remedies.BAD_OFFSET
         )
     cuts = _find_cuts(directory, log, base)
     directory.delete_segment(base, "offset-overflow", message("start.split"))
@@ -71,7 +71,7 @@ def _add(
         # the message ends with a path; Kafka gives the file another name while it writes it
         if exception.message.endswith("index"):
             exception = BrokerException(exception.class_name, f"{exception.message}.cleaned")
-        way_out = way_outs.BAD_OFFSET
+        way_out = remedies.BAD_OFFSET
         directory.fail(base, "offset-overflow", exception, name=part.name, way_out=way_out)
     directory.write_file(part, "offset-overflow", why, base)
     directory.write_index(base, "index", recovered_segment.closed_index(), "offset-overflow", why)

@@ -192,12 +192,12 @@ class ClassRoom:
         with self._lock:
             self._seats.pop(token, None)
 
-    def hear_teacher(self) -> None:
+    def heartbeat(self) -> None:
         """Notes that the teacher is present, which keeps the room open."""
         with self._lock:
             self._hear()
 
-    def silence_s(self) -> float:
+    def idle_s(self) -> float:
         """Returns the seconds since anyone in this room was last active."""
         return self._clock() - self._heard_at
 
@@ -391,11 +391,11 @@ class ClassRooms:
     def _sweep(self) -> None:
         """Closes rooms that were silent for too long, and clears permanent ones."""
         for code, room in list(self._rooms.items()):
-            silence_s = room.silence_s()
+            idle_s = room.idle_s()
             if room.is_permanent:
-                if silence_s >= ROOM_SILENCE_S and room.has_seats:
+                if idle_s >= ROOM_SILENCE_S and room.has_seats:
                     room.clear()
-            elif silence_s >= (ROOM_SILENCE_S if room.has_seats else EMPTY_SILENCE_S):
+            elif idle_s >= (ROOM_SILENCE_S if room.has_seats else EMPTY_SILENCE_S):
                 del self._rooms[code]
                 room.close()
 

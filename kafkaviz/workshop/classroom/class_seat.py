@@ -43,7 +43,7 @@ def current() -> Attendance | None:
         return None
     token = _tokens().get(room.code, "")
     if token and room.is_teacher(token):
-        room.hear_teacher()
+        room.heartbeat()
         return Attendance(room, token, is_teacher=True)
     return Attendance(room, token, is_teacher=False) if room.seat(token) else None
 

@@ -14,7 +14,7 @@ from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.units import group, share
+from kafkaviz.units import format_count, format_percent
 
 HEIGHT_PX = 326
 LABEL_PX = 58
@@ -83,10 +83,10 @@ def rows(areas: BatchAreasView) -> list[tuple[str, ...]]:
     return [
         (
             _offsets(batch),
-            group(batch.position),
-            group(batch.size_bytes),
-            share(HEADER_BYTES, batch.size_bytes),
-            group(len(batch.records)),
+            format_count(batch.position),
+            format_count(batch.size_bytes),
+            format_percent(HEADER_BYTES, batch.size_bytes),
+            format_count(len(batch.records)),
         )
         for batch in areas.batches
     ]
@@ -191,14 +191,14 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
 
 
 def _offsets(batch: BatchArea) -> str:
-    return f"{group(batch.base_offset)}–{group(batch.last_offset)}"
+    return f"{format_count(batch.base_offset)}–{format_count(batch.last_offset)}"
 
 
 def _batch_label(batch: BatchArea, separator: str) -> str:
     return separator.join(
         (
             _offsets(batch),
-            f"{group(batch.size_bytes)} B",
+            f"{format_count(batch.size_bytes)} B",
             say_count("common.n_records", len(batch.records)),
         )
     )
@@ -245,7 +245,7 @@ def _hover_trace(
             say(
                 "batch_areas.hover",
                 offsets=_offsets(batch),
-                share=share(HEADER_BYTES, batch.size_bytes),
+                share=format_percent(HEADER_BYTES, batch.size_bytes),
             )
             for batch in areas.batches
         ],
@@ -285,7 +285,7 @@ def header_view(
             "batch_areas.header_question",
             header=HEADER_BYTES,
             size=batch.size_bytes,
-            share=share(HEADER_BYTES, batch.size_bytes),
+            share=format_percent(HEADER_BYTES, batch.size_bytes),
         ),
         say("batch_areas.header_below", offsets=_offsets(batch), segment=segment, source=source),
         batch,

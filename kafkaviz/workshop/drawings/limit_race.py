@@ -16,7 +16,7 @@ from kafkaviz.figures.text import roll_text
 from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
-from kafkaviz.units import duration, group, share, size
+from kafkaviz.units import duration, format_bytes, format_count, format_percent
 from kafkaviz.workshop.drawings.label_rows import stack_labels
 
 HEIGHT_PX = 330
@@ -101,10 +101,10 @@ def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitR
             "limit_race.title",
             cause=roll_text.cause_name(cause),
             span=duration(roll_ms),
-            size=size(int(limit_race.log_bytes[roll])),
+            size=format_bytes(int(limit_race.log_bytes[roll])),
         ),
         question=say("limit_race.question"),
-        caption=say("limit_race.below", offset=group(base_offset), workload=workload_title),
+        caption=say("limit_race.below", offset=format_count(base_offset), workload=workload_title),
         lines=lines,
         cause=cause,
         roll_ms=roll_ms,
@@ -155,7 +155,7 @@ def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
             line.name,
             line.limit_text,
             line.roll_text,
-            share(line.share_at_roll, 1),
+            format_percent(line.share_at_roll, 1),
             say("limit_race.much_later") if line.reached_ms is None else duration(line.reached_ms),
         )
         for line in race_view.lines
@@ -392,7 +392,9 @@ def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[
             "yanchor": "bottom",
             "yshift": 2,
             "text": say(
-                "limit_race.far", limit=line.name, share=share(float(line.points[-1, 1]), 1)
+                "limit_race.far",
+                limit=line.name,
+                share=format_percent(float(line.points[-1, 1]), 1),
             ),
         }
         for line in race_view.lines

@@ -15,7 +15,7 @@ from kafkaviz.figures.page_cache.tail_pages import LANE_AXIS
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import say
 from kafkaviz.search import slots
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 HEIGHT_PX = 252
 HEAD_PX = 26
@@ -91,7 +91,12 @@ def _join(pages: tuple[int, ...]) -> str:
 def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
     """Returns rows of entries, pages, pages read, pages not read before."""
     return [
-        (group(lane.entries), str(lane.pages), _join(lane.probed_pages), _join(lane.fresh_pages))
+        (
+            format_count(lane.entries),
+            str(lane.pages),
+            _join(lane.probed_pages),
+            _join(lane.fresh_pages),
+        )
         for lane in middles.lanes
     ]
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
 from kafkaviz.messages import say
-from kafkaviz.units import clock, duration, file_stem, group
+from kafkaviz.units import clock, duration, file_stem, format_count
 
 HEIGHT_PX = 258
 LEFT_PX = 20
@@ -176,7 +176,7 @@ def _batch_trace(clock_view: RollClockView, colours: Mapping[str, str]) -> go.Sc
             "size": 2 * TICK_PX,
             "line": {"width": 2, "color": colours["log"]},
         },
-        customdata=[f"{group(batch_ms)} ms" for batch_ms in clock_view.batches],
+        customdata=[f"{format_count(batch_ms)} ms" for batch_ms in clock_view.batches],
         hovertemplate=f"{hover}<extra></extra>",
     )
 

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 HEIGHT_PX = 300
 # half a node's size, in places and in levels
@@ -119,8 +119,8 @@ def rows(skip_list: SkipListView) -> list[tuple[str, str, str]]:
     """Returns rows of level, key, direction."""
     return [
         (
-            group(each.level),
-            group(skip_list.keys[each.place]),
+            format_count(each.level),
+            format_count(skip_list.keys[each.place]),
             say("skip_list.right" if each.is_right else "skip_list.down"),
         )
         for each in skip_list.comparisons
@@ -200,7 +200,7 @@ def _chart(skip_list: SkipListView, mode: str) -> go.Figure:
             line={"color": colours["line_2"], "width": 1.5}, layer="below",
         )  # fmt: skip
         _add_node(chart, HEAD, level, colours["panel"], colours["ink_3"], thick=False)
-    keys = [group(key) for key in skip_list.keys]
+    keys = [format_count(key) for key in skip_list.keys]
     chart.add_trace(
         go.Scatter(
             x=list(range(len(keys))),

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.join_text import join_semicolon
 from kafkaviz.messages import say
-from kafkaviz.units import clock, duration, file_stem, group
+from kafkaviz.units import clock, duration, file_stem, format_count
 
 HEIGHT_PX = 348
 LEFT_PX = 66
@@ -125,7 +125,7 @@ def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
     timed = list(zip(zigzag.records, zigzag.running_ms, strict=True))
     return [
         (
-            group(record.offset),
+            format_count(record.offset),
             clock(record.timestamp_ms),
             clock(newest_ms),
             marks.get(record.offset, ""),
@@ -297,7 +297,9 @@ def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scat
             name="older",
             marker={"symbol": "triangle-down", "size": 10, "color": colours["log_text"]},
             customdata=[
-                say("zigzag.hover_older", offset=group(record.offset), span=duration(late_ms))
+                say(
+                    "zigzag.hover_older", offset=format_count(record.offset), span=duration(late_ms)
+                )
                 for record, late_ms in older
             ],
             hovertemplate="%{customdata}<extra></extra>",

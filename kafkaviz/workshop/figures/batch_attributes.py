@@ -15,7 +15,7 @@ from kafkaviz.format import batch
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.search.log_view import NO_ROW
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import UNKNOWN, Destination, LessonFigure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -87,13 +87,13 @@ def _values(header: np.void) -> tuple[str, ...]:
         f"{bits[:4]}{THIN_SPACE}{bits[4:]}",
         CODECS[int(batch.codec(header))],
         *(str(int(flag(header))) for flag in flags),
-        group(int(header["leader_epoch"])),
+        format_count(int(header["leader_epoch"])),
         *(_number(int(header[name])) for name in producer),
     )
 
 
 def _number(number: int) -> str:
-    return "–" if number == NONE else group(number)
+    return "–" if number == NONE else format_count(number)
 
 
 def _draw(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> None:
@@ -114,7 +114,7 @@ def _render(
         say("attributes.title", count=len(batches)), say("attributes.below", source=block["data"])
     )
     heads = [
-        f"{batch_row.partition} {group(int(batch_row.header['base_offset']))}"
+        f"{batch_row.partition} {format_count(int(batch_row.header['base_offset']))}"
         for batch_row in batches
     ]
     kinds = "rw" + "w" * len(batches)

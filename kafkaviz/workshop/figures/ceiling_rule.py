@@ -10,7 +10,7 @@ from kafkaviz.app.cache import lookup_source
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.messages import message, say
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 from kafkaviz.workshop.drawings import ceiling_cases
 from kafkaviz.workshop.drawings.ceiling_cases import CeilingCase, CeilingCasesView
 from kafkaviz.workshop.figures.figure import UNKNOWN, Destination, LessonFigure, block_key
@@ -84,7 +84,7 @@ def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
     is_there = case.answer_slot < (0 if case.kind == EMPTY else len(keys))
     if is_there and case.answer_slot >= NONE:
         return ceiling_cases.slot_text(case.answer_slot)
-    return say("ceiling_cases.no_such_slot", slot=group(case.answer_slot))
+    return say("ceiling_cases.no_such_slot", slot=format_count(case.answer_slot))
 
 
 def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:

@@ -14,7 +14,7 @@ from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.messages import say
-from kafkaviz.units import group, share
+from kafkaviz.units import format_count, format_percent
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
 from kafkaviz.workshop.lessons.grammar import LessonBlock
@@ -70,10 +70,10 @@ def rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
     for size_bytes in FETCH_BYTES:
         sending = sending_us(size_bytes)
         yield (
-            group(size_bytes),
+            format_count(size_bytes),
             say("fetch_share.range", low=lookup.low, typical=lookup.typical, high=lookup.high),
             say("fetch_share.microseconds", us=sending),
-            share(lookup.typical, lookup.typical + sending),
+            format_percent(lookup.typical, lookup.typical + sending),
         )
 
 

@@ -119,7 +119,7 @@ def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
 def _field(span, pane) -> tuple[str, ...]:
     data = pane.data[max(0, span.start - pane.first) : span.end - pane.first]
     text = data[:PAPER_BYTES].hex(" ") + (" …" if len(data) > PAPER_BYTES else "")
-    return units.group(span.start), text, span.name, str(span.value)[:60]
+    return units.format_count(span.start), text, span.name, str(span.value)[:60]
 
 
 def _to_segment(block: LessonBlock) -> Destination:

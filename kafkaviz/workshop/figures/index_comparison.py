@@ -11,7 +11,7 @@ from kafkaviz.app.widgets.tables import table
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -49,8 +49,8 @@ def rows(compared: ComparedIndexes) -> Iterator[tuple[str, str, str]]:
     yield _numbers("entry_bytes", _entry_bytes)
     yield (
         say("indexes.entries", segment=compared.location.segment.name),
-        group(compared.offset_entries),
-        group(compared.time_entries),
+        format_count(compared.offset_entries),
+        format_count(compared.time_entries),
     )
     yield _numbers("slots", _slots)
     yield _numbers("full_at", lambda layout: _slots(layout) - RESERVED_SLOTS[layout])
@@ -68,7 +68,11 @@ def _rule(name: str) -> tuple[str, str, str]:
 
 
 def _numbers(name, number_of) -> tuple[str, str, str]:
-    return (say(f"indexes.{name}"), group(number_of(offset_index)), group(number_of(time_index)))
+    return (
+        say(f"indexes.{name}"),
+        format_count(number_of(offset_index)),
+        format_count(number_of(time_index)),
+    )
 
 
 def _entry_bytes(layout: ModuleType) -> int:

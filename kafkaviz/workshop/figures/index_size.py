@@ -16,7 +16,7 @@ from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
 from kafkaviz.figures.tuning.index_size_map import IndexSizeMapView
 from kafkaviz.messages import language, say
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure, render_framed
 from kafkaviz.workshop.lessons.grammar import LessonBlock
@@ -117,10 +117,10 @@ def _on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
     )
     cells = [
         (
-            size(row["segment_index_bytes"]),
-            size(row["segment_log_bytes"]),
+            format_bytes(row["segment_index_bytes"]),
+            format_bytes(row["segment_log_bytes"]),
             index_size_curve.count_text(row["rolls_a_gib"]),
-            group(row["entries"]),
+            format_count(row["entries"]),
             f"{row['probes_mean']:.1f} ({row['plain_probes_mean']:.1f})",
             f"{row['cold_reads_mean']:.1f}",
         )

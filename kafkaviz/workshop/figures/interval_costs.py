@@ -31,7 +31,7 @@ def _heads() -> list[str]:
 
 def _row(row: np.void) -> tuple[str, ...]:
     names = ("interval_bytes", "entries", "index_bytes", "headers_p99")
-    interval, entries, index_bytes, p99 = (units.group(int(row[name])) for name in names)
+    interval, entries, index_bytes, p99 = (units.format_count(int(row[name])) for name in names)
     return interval, entries, index_bytes, f"{row['headers_mean']:.1f}", p99
 
 

@@ -74,7 +74,7 @@ def _render(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> No
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
     rows = (
         (
-            units.group(segment.age.base_offset),
+            units.format_count(segment.age.base_offset),
             retention_text.newest_text(segment.age),
             result,
         )

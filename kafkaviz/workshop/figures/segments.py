@@ -113,7 +113,7 @@ def _draw_segments(
     columns = (("base_offset", ' class="r"'), ("files", ""), ("log_bytes", ' class="r"'))
     head = "".join(f"<th{kind}>{say(f'workshop.{name}')}</th>" for name, kind in columns)
     with st.container(key=f"kv_fig_{key}"):
-        count = units.group(len(location.partition.live))
+        count = units.format_count(len(location.partition.live))
         elements.figure_head(
             say("workshop.segments_of", count=count, name=location.partition.directory),
             say("workshop.segments_below"),
@@ -133,17 +133,17 @@ def _segment_rows(
     for segment in location.partition.live:
         suffixes = " ".join(file.path.suffix for file in segment.files)
         mark = (
-            f' <b style="color:var(--kv-hit-text)">✓ {units.group(offset)}</b>'
+            f' <b style="color:var(--kv-hit-text)">✓ {units.format_count(offset)}</b>'
             if segment.base_offset == base_offset
             else ""
         )
         name_cell = (
             f'{elements.mono(segment.name)}{mark}<div class="kv-fnt kv-sm">{escape(suffixes)}</div>'
         )
-        cells = f'<td class="r">{units.group(segment.base_offset)}</td><td>{name_cell}</td>'
+        cells = f'<td class="r">{units.format_count(segment.base_offset)}</td><td>{name_cell}</td>'
         yield (
             f"<tr{' class=on' if mark else ''}>{cells}"
-            f'<td class="r">{units.group(segment.log.size_bytes)}</td></tr>'
+            f'<td class="r">{units.format_count(segment.log.size_bytes)}</td></tr>'
         )
 
 

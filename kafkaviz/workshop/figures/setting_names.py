@@ -9,7 +9,7 @@ from kafkaviz.app.widgets.tables import table
 from kafkaviz.config_def import Setting
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.messages import say
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -47,7 +47,7 @@ def rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str,
         yield (
             setting.name,
             (" → " if is_known else " / ").join(broker_names if is_known else sorted(broker_names)),
-            group(default) if isinstance(default, int) else str(default),
+            format_count(default) if isinstance(default, int) else str(default),
         )
 
 

@@ -18,7 +18,7 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message, say
-from kafkaviz.units import group, moment
+from kafkaviz.units import format_count, moment
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.lab import damage_bytes, damage_check, trial_result
 from kafkaviz.workshop.lab.damage_bytes import HexRow
@@ -232,7 +232,7 @@ def _question_text(question: str, trial: StartTrial) -> str:
     return say(
         "break_it.ask_time",
         time=moment(trial.timestamp_ms),
-        offset=group(trial.expected_reading.answer),
+        offset=format_count(trial.expected_reading.answer),
     )
 
 
@@ -241,7 +241,7 @@ def _choice_text(question: str, outcome: StrEnum, trial: StartTrial) -> str:
         return say(f"break_it.start_{outcome.value}")
     has_one_text = trial.client is Client.ALL_OFFSETS or outcome is ReadOutcome.NOT_SERVED
     kind = "all" if has_one_text else "time"
-    offset = group(trial.expected_reading.answer)
+    offset = format_count(trial.expected_reading.answer)
     return say(f"break_it.{kind}_{outcome.value}", offset=offset)
 
 

@@ -94,7 +94,7 @@ def place_label(fault: str) -> str:
 def describe_stop(copy: LogCopy) -> str:
     if copy.is_clean:
         return say("broker.stopped_cleanly")
-    return say("break_it.killed", offset=units.group(copy.log.recovery_point))
+    return say("break_it.killed", offset=units.format_count(copy.log.recovery_point))
 
 
 def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
@@ -102,14 +102,14 @@ def _describe(copy: LogCopy, damage: Damage, fault: str, place: int) -> str:
     return say_count(
         f"break_it.does_{SAME_WORDS.get(fault, fault)}",
         count,
-        count=units.group(count),
-        byte=units.group(damage.start),
+        count=units.format_count(count),
+        byte=units.format_count(damage.start),
         field=_field_text(copy, damage),
         new_name=damage.new_name,
-        place=units.group(place),
-        next=units.group(place + 1),
-        behind=units.group(place + POSITION_SLOTS),
-        slot=units.group(_slot(damage)),
+        place=units.format_count(place),
+        next=units.format_count(place + 1),
+        behind=units.format_count(place + POSITION_SLOTS),
+        slot=units.format_count(_slot(damage)),
     )
 
 
@@ -189,7 +189,7 @@ def _notes(copy: LogCopy, damage: Damage) -> tuple[str, str]:
         return damage.file, damage.new_name
     if not damage.is_of_file:
         before_bytes, after_bytes = (
-            units.group(config.segment_index_bytes)
+            units.format_count(config.segment_index_bytes)
             for config in (copy.log.config, damage.copy.log.config)
         )
         return say("break_it.setting", bytes=before_bytes), say(
@@ -212,9 +212,9 @@ def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
     if slot >= len(entries):
         return ""
     entry = entries[slot]
-    offset = units.group(copy.segment + int(entry["relative_offset"]))
+    offset = units.format_count(copy.segment + int(entry["relative_offset"]))
     if kind == "index":
-        position = units.group(int(entry["position"]))
+        position = units.format_count(int(entry["position"]))
         return say("break_it.entry_offset", slot=slot, offset=offset, position=position)
     time = units.moment(int(entry["timestamp_ms"]))
     return say("break_it.entry_time", slot=slot, time=time, offset=offset)

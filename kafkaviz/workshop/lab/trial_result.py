@@ -114,25 +114,30 @@ def _title(trial: StartTrial) -> str:
         answer = (
             say("break_it.no_answer")
             if trial.reading.answer is None
-            else say("common.offset", offset=units.group(trial.reading.answer))
+            else say("common.offset", offset=units.format_count(trial.reading.answer))
         )
         return say("break_it.result_time", start=start, answer=answer)
     if trial.read is ReadOutcome.ERROR:
-        offset = units.group(trial.reading.error_offset or 0)
+        offset = units.format_count(trial.reading.error_offset or 0)
         return say("break_it.result_all_error", start=start, offset=offset)
     return say("break_it.result_all", start=start, **_counts(trial))
 
 
 def _cut_byte(steps: Iterable[StartupStep]) -> str:
     return next(
-        (units.group(step.from_position or 0) for step in steps if step.action == "truncate"), ""
+        (
+            units.format_count(step.from_position or 0)
+            for step in steps
+            if step.action == "truncate"
+        ),
+        "",
     )
 
 
 def _counts(trial: StartTrial) -> dict[str, str]:
     return {
-        "received": units.group(trial.reading.record_count),
-        "count": units.group(trial.expected_reading.record_count),
+        "received": units.format_count(trial.reading.record_count),
+        "count": units.format_count(trial.expected_reading.record_count),
     }
 
 
@@ -154,15 +159,15 @@ def _start_lines(trial: StartTrial) -> Iterator[str]:
         yield _step_text(step, has_reason=number == 0 or step.why != steps[number - 1].why)
     if len(steps) > MAX_STEPS:
         rest = len(steps) - MAX_STEPS
-        yield say_count("break_it.more_steps", rest, count=units.group(rest))
+        yield say_count("break_it.more_steps", rest, count=units.format_count(rest))
 
 
 def _step_text(step: StartupStep, *, has_reason: bool) -> str:
     """Describes a step: its action, its file and the reason, which is Kafka's error if it fails."""
     name = (step.file or "").rpartition("/")[2]
-    size = "" if step.size_bytes is None else units.size(step.size_bytes)
+    size = "" if step.size_bytes is None else units.format_bytes(step.size_bytes)
     if step.action == "truncate":
-        size = say("health.from_byte", size=size, byte=units.group(step.from_position or 0))
+        size = say("health.from_byte", size=size, byte=units.format_count(step.from_position or 0))
     elif step.action == "rebuild":
         size = say("health.to_size", size=size)
     elif step.action == "fail":
@@ -181,13 +186,13 @@ def describe_reading(trial: StartTrial) -> str:
 
 def _answer_text(trial: StartTrial) -> str:
     time = units.moment(trial.timestamp_ms or 0)
-    expected = units.group(trial.expected_reading.answer or 0)
+    expected = units.format_count(trial.expected_reading.answer or 0)
     if trial.reading.error is not None:
         return say("break_it.client_error", time=time, error=_error_text(trial))
     if trial.reading.answer is None:
         return say("break_it.client_none", time=time, expected=expected)
     kind = "same" if trial.read is ReadOutcome.SAME else "other"
-    answer = units.group(trial.reading.answer)
+    answer = units.format_count(trial.reading.answer)
     return say(f"break_it.client_{kind}", time=time, answer=answer, expected=expected)
 
 
@@ -195,12 +200,12 @@ def _records_text(trial: StartTrial) -> str:
     ranges = trial.reading.ranges
     counts = _counts(trial)
     if trial.read is ReadOutcome.ERROR:
-        offset = units.group(trial.reading.error_offset or 0)
+        offset = units.format_count(trial.reading.error_offset or 0)
         return say("break_it.consumer_error", offset=offset, error=_error_text(trial), **counts)
     if not ranges:
         return say("break_it.consumer_empty")
-    first = units.group(ranges[0].first)
-    last = units.group(ranges[-1].last)
+    first = units.format_count(ranges[0].first)
+    last = units.format_count(ranges[-1].last)
     if trial.read is ReadOutcome.SAME:
         return say("break_it.consumer_all", first=first, last=last)
     if trial.read is ReadOutcome.FEWER:
@@ -209,7 +214,11 @@ def _records_text(trial: StartTrial) -> str:
     if any(part not in expected and not _is_within(part, expected) for part in ranges):
         return say("break_it.consumer_shifted", **counts)
     missing = join_comma(
-        say("break_it.range", first=units.group(part.first), last=units.group(part.last))
+        say(
+            "break_it.range",
+            first=units.format_count(part.first),
+            last=units.format_count(part.last),
+        )
         for part in _bars(trial)[1].parts
         if part.kind is PartKind.MISSING
     )
@@ -276,7 +285,7 @@ def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
         if error_offset is None
         else (
             scale.share(error_offset),
-            say("break_it.mark_error", offset=units.group(error_offset)),
+            say("break_it.mark_error", offset=units.format_count(error_offset)),
         )
     )
     return OffsetBar((everything,)), OffsetBar(tuple(_parts(trial, scale)), mark)
@@ -284,7 +293,7 @@ def _bars(trial: StartTrial) -> tuple[OffsetBar, OffsetBar]:
 
 def _answer_bar(answer: int | None, scale: _Scale) -> OffsetBar:
     everything = scale.part(PartKind.UNREAD, scale.first, scale.stop - 1)
-    mark = None if answer is None else (scale.share(answer), units.group(answer))
+    mark = None if answer is None else (scale.share(answer), units.format_count(answer))
     return OffsetBar((everything,), mark)
 
 
@@ -292,8 +301,8 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
     texts = [
         say(
             f"break_it.part_{part.kind.value}",
-            first=units.group(part.first),
-            last=units.group(part.last),
+            first=units.format_count(part.first),
+            last=units.format_count(part.last),
         )
         for part in after.parts
         if part.kind is not PartKind.UNREAD
@@ -302,8 +311,8 @@ def _strip_text(after: OffsetBar, first: int, stop: int) -> str:
         texts.append(after.mark[1])
     return say(
         "break_it.strip_alt",
-        first=units.group(first),
-        last=units.group(stop - 1),
+        first=units.format_count(first),
+        last=units.format_count(stop - 1),
         parts=join_semicolon(texts) or say("break_it.no_answer"),
     )
 

@@ -2,7 +2,7 @@
 
 from kafkaviz.figures.text.join_text import join_comma
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.exercise import ABOVE, BELOW, BETWEEN, EMPTY, EXACT, RuleSyntaxError
 
@@ -29,7 +29,7 @@ def describe_failures(result: exercise.RuleCheck) -> str:
     """
     counts = [(kind(target_kind), *result.counts(target_kind)) for target_kind in exercise.KINDS]
     group_texts = [
-        say_count("exercise.of_kind", n, wrong=group(wrong), kind=name)
+        say_count("exercise.of_kind", n, wrong=format_count(wrong), kind=name)
         for name, n, wrong in counts
         if wrong and n > 1
     ]

@@ -26,6 +26,6 @@ if __name__ == "__main__":
             for name, make in takeaway.files(lessons.lessons(arguments.language)[0]).items():
                 data = make().encode()
                 (arguments.folder / name).write_bytes(data)
-                print(f"{arguments.folder / name}: {units.size(len(data))}", flush=True)
+                print(f"{arguments.folder / name}: {units.format_bytes(len(data))}", flush=True)
         except OSError as fault:
             sys.exit(f"{fault.filename or arguments.folder}: {fault.strerror}")

@@ -11,7 +11,7 @@ from kafkaviz.analysis.tuning import tuning_text as tuning_text
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import limit_map
 from kafkaviz.messages import message
-from kafkaviz.units import group, size
+from kafkaviz.units import format_bytes, format_count
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +83,10 @@ def test_an_index_that_is_safe_is_one_number(name, clean, broker):
     )
     assert tuning_text.describe_limits(limits)["safe"] == limits.safe_index_bytes
     view = limit_map.view(case.measurement, config, interval, config.segment_index_bytes)
-    assert size(limits.safe_index_bytes) in view.title and view.today.cause == limits.binding
-    assert f"safe from {group(limits.safe_index_bytes)} on" in limit_map.index_size_text(
+    assert (
+        format_bytes(limits.safe_index_bytes) in view.title and view.today.cause == limits.binding
+    )
+    assert f"safe from {format_count(limits.safe_index_bytes)} on" in limit_map.index_size_text(
         case.measurement, config
     )
     assert (interval, limits.safe_index_bytes) in [row[:2] for row in limit_map.rows(view)]

@@ -11,7 +11,7 @@ from kafkaviz.format.names import PARTITION_METADATA
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.messages import Message, message
-from kafkaviz.simulate.startup import small_files
+from kafkaviz.simulate.startup import metadata_files
 
 
 def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
@@ -38,8 +38,8 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 
 def _consequence(data: bytes) -> Message | None:
-    start_fault = small_files.partition_metadata_fault(data, PARTITION_METADATA)
+    start_fault = metadata_files.partition_metadata_fault(data, PARTITION_METADATA)
     if start_fault is None:
         return message("consequence.values_read")
-    is_caught = start_fault.class_name == small_files.STORAGE
+    is_caught = start_fault.class_name == metadata_files.STORAGE
     return None if is_caught else message("consequence.ends_start")

@@ -31,13 +31,13 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     count = len(overview.partitions)
     values = {
         "partitions": say_count("common.n_topic_partitions", count),
-        "log": units.size(total.log_bytes),
+        "log": units.format_bytes(total.log_bytes),
     }
     is_unread = total.index_bytes is None
     title = (
         say("broker.title_unread", **values)
         if is_unread
-        else say("broker.title", **values, index=units.size(total.index_bytes))
+        else say("broker.title", **values, index=units.format_bytes(total.index_bytes))
     )
     directories = len(snapshot.broker.log_directories)
     if directories > 1:
@@ -59,7 +59,7 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
 def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     """Returns the cells of the metrics strip: (label, value, detail)."""
     total = overview.total
-    group = units.group
+    group = units.format_count
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
     bytes_an_entry = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
     by_length = (
@@ -84,17 +84,17 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
             say_count("broker.n_empty", empty_count),
         ),
         (say("common.segments"), group(total.segments), _describe_kinds(overview)),
-        (say("broker.log"), units.size(total.log_bytes), batches_text),
+        (say("broker.log"), units.format_bytes(total.log_bytes), batches_text),
         (
             say("common.index"),
-            units.size(total.index_bytes),
-            say("broker.share_of_log", share=units.share(total.index_share, 1)),
+            units.format_bytes(total.index_bytes),
+            say("broker.share_of_log", share=units.format_percent(total.index_share, 1)),
         ),
-        (say("broker.covers"), units.size(bytes_an_entry), entries_text),
+        (say("broker.covers"), units.format_bytes(bytes_an_entry), entries_text),
         (
             say("broker.on_disk"),
-            units.size(total.allocated_bytes),
-            say(by_length, size=units.size(total.length_bytes)),
+            units.format_bytes(total.allocated_bytes),
+            say(by_length, size=units.format_bytes(total.length_bytes)),
         ),
     ]
 

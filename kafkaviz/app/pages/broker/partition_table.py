@@ -37,13 +37,13 @@ COLUMNS = {  # the layout of some columns of FORMATTERS
 FORMATTERS = {  # the text of a value; the column is sorted by the value itself
     "name": str,
     "log_directory": str,  # only if there are several
-    "segments": units.group,
+    "segments": units.format_count,
     "offsets": str,
-    "log": units.size,
-    "index": units.size,
-    "share": lambda part: units.share(part, 1),
-    "entries": units.group,
-    "gap": lambda count: units.group(round(count)),
+    "log": units.format_bytes,
+    "index": units.format_bytes,
+    "share": lambda part: units.format_percent(part, 1),
+    "entries": units.format_count,
+    "gap": lambda count: units.format_count(round(count)),
     "codec": str,
     "newest": lambda ms: units.moment(int(ms), fraction=False),
 }
@@ -254,7 +254,7 @@ def _offsets(row: PartitionRow) -> str | None:
         or row.last_offset < row.log_start_offset
     ):
         return None
-    return f"{units.group(row.log_start_offset)}–{units.group(row.last_offset)}"
+    return f"{units.format_count(row.log_start_offset)}–{units.format_count(row.last_offset)}"
 
 
 def style_table(table: pd.DataFrame) -> Styler:

@@ -65,7 +65,7 @@ def _map_row(name: str) -> DeltaGenerator:
 
 
 def _choose_order(head: DeltaGenerator) -> str:
-    return choice.ask(
+    return choice.draw_bound(
         head.segmented_control,
         say("broker.order"),
         TEXT_KEYS,
@@ -103,7 +103,10 @@ def _choose_page(foot: DeltaGenerator, count: int) -> int:
     first = page * ROWS_A_PAGE + 1
     last = min((page + 1) * ROWS_A_PAGE, count)
     rows_text = say(
-        "broker.rows_of", first=units.group(first), last=units.group(last), count=units.group(count)
+        "broker.rows_of",
+        first=units.format_count(first),
+        last=units.format_count(last),
+        count=units.format_count(count),
     )
     foot.html(f'<div class="kv-sm kv-fnt">{rows_text}</div>')
     return page

@@ -33,13 +33,13 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
         heading = st.container(width="stretch")
         offset = int(
-            choice.ask(
+            choice.draw_bound(
                 st.selectbox,
                 say("compare.pin"),
                 [str(offset) for offset in offsets],
                 str(offsets[0]),
                 page_state.PIN,
-                format_func=lambda number: units.group(int(number)),
+                format_func=lambda number: units.format_count(int(number)),
                 width=200,
             )
         )
@@ -134,7 +134,7 @@ def _render_hex(view: HexPairView) -> None:
             f"<th>{elements.escape(name)}</th>" for name in (say("workshop.byte"), *SIDES)
         )
         rows = (
-            f"<tr><td>{units.group(row.position)}</td>"
+            f"<tr><td>{units.format_count(row.position)}</td>"
             + "".join(f"<td>{_digits_html(digits)}</td>" for digits in row.digits)
             + "</tr>"
             for row in view.rows

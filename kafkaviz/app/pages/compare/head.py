@@ -92,7 +92,9 @@ def _lead(comparison: "BrokerComparison | None") -> str:
     equal = sum(item.relation.has_equal_records for item in comparison.partitions)
     if comparison.has_equal_records:
         return say("compare.lead_equal")
-    return say("compare.lead_other", equal=units.group(equal), total=units.group(total))
+    return say(
+        "compare.lead_other", equal=units.format_count(equal), total=units.format_count(total)
+    )
 
 
 def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
@@ -104,7 +106,7 @@ def _chips(comparison: "BrokerComparison") -> list[tuple[str, str]]:
             elements.escape(
                 say(
                     "compare.chip",
-                    n=units.group(count),
+                    n=units.format_count(count),
                     relation=partition_map.relation_label(relation),
                 )
             ),

@@ -46,7 +46,7 @@ def _choose_partition(comparison: "BrokerComparison") -> "PartitionComparison":
     partitions = {units.escape_controls(item.partition): item for item in comparison.worst_first}
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_compared_head"):
         heading = st.container(width="stretch")
-        name = choice.ask(
+        name = choice.draw_bound(
             st.selectbox,
             say("common.topic_partition"),
             partitions,
@@ -131,7 +131,7 @@ def _choose_leader(head: Any, comparison: "PartitionComparison") -> int | None:
     """Draws the leader control and returns the leading side, 0 or 1, or None."""
     if comparison.truncations is None:
         return None
-    word = choice.ask(
+    word = choice.draw_bound(
         head.segmented_control,
         say("compare.leader"),
         (NOBODY, *SIDES),
@@ -154,7 +154,7 @@ def _choose_step(head: Any, count: int) -> int:
     if count < 2:
         return count
     options = [str(number) for number in range(count + 1)]
-    word = choice.ask(
+    word = choice.draw_bound(
         head.segmented_control,
         say("compare.step"),
         options,
@@ -173,8 +173,8 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
     """Draws the zoom control and returns whether only the divergence is drawn."""
     if not replica_axis.can_zoom(comparison):
         return False
-    offset = units.group(replica_axis.parting_offset(comparison))
-    word = choice.ask(
+    offset = units.format_count(replica_axis.parting_offset(comparison))
+    word = choice.draw_bound(
         head.segmented_control,
         say("compare.window"),
         (FULL, AROUND),

@@ -37,7 +37,7 @@ def render_page() -> None:
         return render_head(location, None, None)
     pair = snapshot, other
     job = comparisons.get_or_start(pair)
-    is_over = job.ends_within(QUICK_S)
+    is_over = job.wait_until_over(QUICK_S)
     render_head(location, pair, job.result if is_over else None)
     if not is_over:
         return render_progress(pair)
@@ -62,7 +62,9 @@ def _render_body(location: "Location", pair: SnapshotPair, comparison: "BrokerCo
             render_changes(comparison.start)
         if comparison.problems:
             st.space(28)
-            finding = say("compare.not_compared", count=units.group(len(comparison.problems)))
+            finding = say(
+                "compare.not_compared", count=units.format_count(len(comparison.problems))
+            )
             elements.heading(finding)
             faults.problem_table(pair[0].broker.path, comparison.problems)
         st.space(28)

@@ -90,14 +90,14 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
             placeholder=units.MISSING,
             on_select="rerun",
             selection_mode="single-row",
-            alt=say("compare.table_alt", count=units.group(len(partitions))),
+            alt=say("compare.table_alt", count=units.format_count(len(partitions))),
         )
         elements.hidden_count("common.more_scroll", len(rows) - TABLE_ROWS)
     with st.container(key="kv_paper_rows"):  # for print, because paper cannot scroll
         tables.table(
             heads,
             (
-                [cell if isinstance(cell, str) else units.group(cell) for cell in row]
+                [cell if isinstance(cell, str) else units.format_count(cell) for cell in row]
                 for row in rows[:MAX_PAPER_ROWS]
             ),
             "llllrrrr",
@@ -109,7 +109,7 @@ def render_partition_table(location: Location, comparison: "BrokerComparison") -
 
 def _table_row(comparison: "PartitionComparison") -> list[str | int | None]:
     offsets = [
-        render(offsets_text(replica, units.group)) if replica else None
+        render(offsets_text(replica, units.format_count)) if replica else None
         for replica in comparison.replicas
     ]
     drops = [walk.drop_count for walk in comparison.truncations or ()] or [None, None]
@@ -150,8 +150,8 @@ def render_changes(start: "StartComparison") -> None:
                 say(f"comparison.change_{change.kind.value.replace('-', '_')}"),
                 say(
                     "compare.sizes",
-                    before=units.group(change.sizes[0]),
-                    after=units.group(change.sizes[1]),
+                    before=units.format_count(change.sizes[0]),
+                    after=units.format_count(change.sizes[1]),
                 ),
                 say("compare.what_foretold" if change.is_foretold else "compare.what_unforetold")
                 if start.is_started

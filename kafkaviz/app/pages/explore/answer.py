@@ -16,7 +16,7 @@ from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import escape_formula
 from kafkaviz.figures.explore.questions import Question, find_question
 from kafkaviz.messages import say, say_count
-from kafkaviz.units import MISSING, escape_controls, group
+from kafkaviz.units import MISSING, escape_controls, format_count
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.sql.query import QueryResult
@@ -40,7 +40,7 @@ def _count_text(answer: "QueryResult") -> str:
     if answer.all_rows is None:
         return say_count("explore.first_of_more", row_count)
     if answer.is_cut:
-        return say_count("explore.first_of", row_count, all=group(answer.all_rows))
+        return say_count("explore.first_of", row_count, all=format_count(answer.all_rows))
     return say_count("explore.rows", row_count)
 
 
@@ -134,7 +134,7 @@ def cell_html(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):
-        return group(value)
+        return format_count(value)
     return elements.escape(_digits(value) if isinstance(value, float) else str(value))
 
 

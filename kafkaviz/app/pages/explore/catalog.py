@@ -13,7 +13,7 @@ from kafkaviz.app.state import ingests
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text import inactive_segment_text
 from kafkaviz.messages import say
-from kafkaviz.units import MISSING, group, moment
+from kafkaviz.units import MISSING, format_count, moment
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
@@ -44,7 +44,7 @@ def tables_html(info: "CatalogInfo | None") -> str:
 
 
 def _table_html(name: str, info: "CatalogInfo | None") -> str:
-    rows = group(info.rows[name]) if info else MISSING
+    rows = format_count(info.rows[name]) if info else MISSING
     row = elements.escape(say(f"explore.row_of_{name}"))
     return (
         f"<details><summary>{elements.mono(name)}<span>{rows}</span></summary>"

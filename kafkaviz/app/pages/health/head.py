@@ -58,7 +58,7 @@ def render_traces_notice(snapshot: BrokerSnapshot, release: str) -> None:
         return
     paths = page_location.shell_paths(snapshot.broker)
     command = f"kafkaviz check {paths} --kafka-version {release}"
-    size = units.size(LARGE_BYTES)
+    size = units.format_bytes(LARGE_BYTES)
     with elements.state(
         "by_traces",
         "info",

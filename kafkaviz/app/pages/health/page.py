@@ -73,7 +73,7 @@ def _render_checkup(snapshot: BrokerSnapshot, checked_release: str, chosen_relea
     """
     error_count = checkups.error_count(snapshot)
     checkup = checkups.get_or_start(snapshot, checked_release)
-    is_over = checkup.ends_within(QUICK_S)
+    is_over = checkup.wait_until_over(QUICK_S)
     if is_over and checkups.error_count(snapshot) != error_count:
         st.rerun()  # the sidebar shows this number, and was drawn before it was known
     render_head(snapshot, checkup.result if is_over else None, checked_release)

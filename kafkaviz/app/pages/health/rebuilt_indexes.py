@@ -76,7 +76,7 @@ def _is_requested(partition: Partition, request: tuple[str, str, str]) -> bool:
         Whether these indexes were requested, now or before.
     """
     if partition.live_log_bytes > MAX_LOG_BYTES:
-        size = units.size(partition.live_log_bytes)
+        size = units.format_bytes(partition.live_log_bytes)
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=size)}</p>')
         return False
     requests = st.session_state.setdefault(page_state.REBUILT_INDEXES, set())
@@ -121,7 +121,7 @@ def _render_indexes(
 
 def _render_table(rows: Sequence[IndexFileComparison]) -> None:
     changed_text, count_text = (
-        units.group(number)
+        units.format_count(number)
         for number in (sum(bool(comparison.difference) for comparison in rows), len(rows))
     )
     summary = elements.escape(say("health.differ", changed=changed_text, all=count_text))
@@ -141,14 +141,14 @@ def _row_html(comparison: IndexFileComparison) -> str:
     on_disk = (
         units.MISSING
         if comparison.on_disk_bytes is None
-        else f"{units.group(comparison.on_disk_bytes)} B"
+        else f"{units.format_count(comparison.on_disk_bytes)} B"
     )
     attribute = "" if comparison.difference else ' class="kv-fnt"'
     text = comparison.difference or say("health.same_bytes")
     return (
         f'<tr><td class="kv-mono">{elements.escape(comparison.name)}</td><td class="r">'
         f"{on_disk}</td>"
-        f'<td class="r">{units.group(comparison.rebuilt_bytes)} B</td>'
+        f'<td class="r">{units.format_count(comparison.rebuilt_bytes)} B</td>'
         f"<td{attribute}>{elements.escape(text)}</td></tr>"
     )
 
@@ -215,7 +215,7 @@ def difference(disk_data: bytes, disk_bytes: int, data: bytes) -> str:
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(disk_data, data, strict=False))
     )
     if same_bytes < min(len(disk_data), len(data)):
-        return say("health.from_byte_on", byte=units.group(same_bytes))
+        return say("health.from_byte_on", byte=units.format_count(same_bytes))
     if disk_bytes == len(data):
         return ""
     return say_count(

@@ -62,9 +62,9 @@ def render_controls(
     """
     kinds = TARGETS[:1] if source.is_index_only else TARGETS
     own_version = cast(str, lookup_cache.equivalent_version(default_version))
-    target_kind = choice.settle(page_state.BY, kinds, OFFSET)
-    name = choice.settle(page_state.SET, sets.keys(), OWN_SET, parse_set)
-    version = choice.settle(
+    target_kind = choice.bind_to_address(page_state.BY, kinds, OFFSET)
+    name = choice.bind_to_address(page_state.SET, sets.keys(), OWN_SET, parse_set)
+    version = choice.bind_to_address(
         page_state.SEARCH, VERSIONS.keys(), own_version, lookup_cache.equivalent_version
     )
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
@@ -150,7 +150,7 @@ def _render_second_row(
         _render_slider(source, target_kind, is_warm=is_warm, warm_entries=warm_entries)
         if source.is_synthetic:
             return _choose_warm_entries(name), READ_UNCOMMITTED
-        isolation = choice.ask(
+        isolation = choice.draw_bound(
             st.selectbox,
             say("lookup.consumer"),
             ISOLATIONS,
@@ -164,7 +164,7 @@ def _render_second_row(
 def _choose_warm_entries(name: str) -> int:
     default = str(FEW_WARM.get(name, KAFKAS_WARM))
     return int(
-        choice.ask(
+        choice.draw_bound(
             st.selectbox,
             say("lookup.warm"),
             map(str, WARM_ENTRIES),
@@ -186,8 +186,8 @@ def _target_label(source: LookupSource, target_kind: str) -> str:
     if target_kind == OFFSET:
         return say(
             "lookup.target_offset",
-            first=units.group(source.first_offset),
-            last=units.group(source.last_offset),
+            first=units.format_count(source.first_offset),
+            last=units.format_count(source.last_offset),
         )
     target = _typed_target(target_kind)
     if target is None or by_time.name_of(target):
@@ -344,7 +344,9 @@ def _set_index(name: str) -> None:
 
 
 def _describe_target(target: int, target_kind: str) -> str:
-    return units.group(target) if target_kind == OFFSET else format_target(target, target_kind)
+    return (
+        units.format_count(target) if target_kind == OFFSET else format_target(target, target_kind)
+    )
 
 
 def _set_target(target: int, target_kind: str) -> None:
@@ -380,8 +382,8 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
     nearest = min(max(offset, source.first_offset), source.last_offset)
     finding = say(
         "lookup.past_end" if offset > nearest else "lookup.before_start",
-        offset=units.group(offset),
-        near=units.group(nearest),
+        offset=units.format_count(offset),
+        near=units.format_count(nearest),
     )
     ends = {"first": source.first_offset, "last": source.last_offset}
     with elements.state(
@@ -389,7 +391,7 @@ def render_out_of_range(source: LookupSource, offset: int, error: OffsetOutOfRan
     ):
         for name in sorted(ends, key=lambda end: abs(ends[end] - offset)):
             st.button(
-                say(f"lookup.{name}_offset", offset=units.group(ends[name])),
+                say(f"lookup.{name}_offset", offset=units.format_count(ends[name])),
                 on_click=_set_target,
                 args=(ends[name], OFFSET),
                 type="primary" if ends[name] == nearest else "secondary",

@@ -51,7 +51,7 @@ def render_page() -> None:
         else {}
     )
     sets = own | {name: say(f"lookup.set_{name}") for name in SETS}
-    chosen_set = choice.adopt(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
+    chosen_set = choice.take_from_address(page_state.SET, sets.keys(), OWN_SET, controls.parse_set)
     if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
         return _render_partition(location, sets)
     _render_lookup(

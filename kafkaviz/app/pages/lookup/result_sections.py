@@ -39,8 +39,8 @@ WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 def render_segment_link(location: PartitionLocation, context: LookupContext) -> None:
     record = cast(ConsumerRecord, context.result.record)
-    offset = units.group(record.offset)
-    position = units.group(record.batch_position)
+    offset = units.format_count(record.offset)
+    position = units.format_count(record.batch_position)
     label = say(
         "lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position
     )
@@ -75,8 +75,8 @@ def render_remote_reads(cost: RemoteCost) -> None:
         rows = [
             (
                 read.file,
-                units.group(read.requests),
-                units.group(read.size_bytes),
+                units.format_count(read.requests),
+                units.format_count(read.size_bytes),
                 say(
                     "lookup.remote_modelled"
                     if read.measured_ms is None
@@ -104,7 +104,7 @@ def _remote_total(cost: RemoteCost) -> str:
     return say(
         key,
         requests=say_count("lookup.n_requests", cost.requests),
-        size=units.size(cost.size_bytes),
+        size=units.format_bytes(cost.size_bytes),
         each=f"{round(cost.request_ms, 1):g}",
         n=cost.measured_requests,
         total=f"{round(total_ms, 1):g}",
@@ -159,7 +159,7 @@ def render_distribution(
     key: str,
 ) -> None:
     """Draws how many targets of this segment take how many probes, pages or headers."""
-    quantity = choice.ask(
+    quantity = choice.draw_bound(
         st.segmented_control,
         say("lookup.count"),
         COUNTS,

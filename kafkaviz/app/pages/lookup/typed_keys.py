@@ -12,7 +12,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.log_view import table_of_rows
 from kafkaviz.simulate.lessons import practice
-from kafkaviz.units import group
+from kafkaviz.units import format_count
 
 DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 MAX_KEYS = 4096
@@ -67,7 +67,7 @@ def parse_keys(text: str) -> list[int]:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
             raise ValueError(say("lookup.no_key", text=part[:20]))
     if len(parts) > MAX_KEYS:
-        raise ValueError(say_count("lookup.many_keys", len(parts), most=group(MAX_KEYS)))
+        raise ValueError(say_count("lookup.many_keys", len(parts), most=format_count(MAX_KEYS)))
     return [int(part) for part in parts]
 
 

@@ -116,7 +116,10 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
         gap = max(1, int(clock[-1]) // len(clock)) if len(clock) else 1
         entry_bytes = 8
         text = say(
-            "page_cache.real", name=index_name, entries=units.group(entries), gap=units.group(gap)
+            "page_cache.real",
+            name=index_name,
+            entries=units.format_count(entries),
+            gap=units.format_count(gap),
         )
         st.html(f'<p class="kv-sm kv-fnt" style="margin-top:10px">{elements.escape(text)}</p>')
     kind_of_lag, lag_entries = lag
@@ -144,7 +147,7 @@ def render_index_choice(location: Location) -> tuple[str, np.ndarray | None]:
     names = _index_names(location)
     if len(names) == 1:
         return "", None
-    index_name = choice.ask(
+    index_name = choice.draw_bound(
         st.selectbox,
         say("page_cache.index_compared"),
         names,
@@ -189,7 +192,7 @@ def _render_more(location: Location) -> tuple:
         )
         lag = _render_slider(first[2], "lag", page_state.LAG, LAG, "anywhere", describe=_lag_text)
         kinds = list(ENTRY_SIZE)
-        kind = choice.ask(
+        kind = choice.draw_bound(
             second[0].selectbox,
             say("page_cache.kind"),
             kinds,
@@ -197,7 +200,7 @@ def _render_more(location: Location) -> tuple:
             page_state.ENTRY_SIZE,
             format_func=_index_kind_text,
         )
-        index_name = choice.ask(
+        index_name = choice.draw_bound(
             second[1].selectbox,
             say("page_cache.index"),
             names,
@@ -238,7 +241,7 @@ def _render_slider(
     """
     with column:
         value_slot = st.empty()
-        value_name = choice.ask(
+        value_name = choice.draw_bound(
             st.select_slider,
             say(f"page_cache.{name}"),
             values,

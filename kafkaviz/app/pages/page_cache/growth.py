@@ -99,9 +99,9 @@ def render_turnovers(settings: ReplaySettings) -> None:
     below = say(
         key,
         share=f"{100 * share:g}",
-        first=units.group(growth.counted_from),
-        last=units.group(growth.entries),
-        gap=units.group(growth.gap_bytes),
+        first=units.format_count(growth.counted_from),
+        last=units.format_count(growth.entries),
+        gap=units.format_count(growth.gap_bytes),
     )
     with st.container(key="kv_fig_bars"):
         view = fault_bars.view(_turnover_bars(settings), settings.memory.cold_after_bytes, below)
@@ -258,4 +258,4 @@ def _rate_text(faults: float | None) -> str:
         return "0"
     if faults < 10:
         return f"{faults:.2f}"
-    return units.group(round(faults))
+    return units.format_count(round(faults))

@@ -43,7 +43,7 @@ def render_layouts(location: Location) -> None:
     with index_column:
         key, offsets = render_index_choice(location)
     patterns = [*PATTERNS, *([OPEN_INDEX] if offsets is not None and len(offsets) else [])]
-    pattern = choice.ask(
+    pattern = choice.draw_bound(
         pattern_column.segmented_control,
         say("page_cache.keys"),
         patterns,

@@ -116,9 +116,9 @@ def render_published() -> None:
 def _published_row(size_range: IndexSizeRange) -> str:
     """Returns a row for a range of index sizes. Published pages are struck out where wrong."""
     sizes = (
-        units.group(size_range.first)
+        units.format_count(size_range.first)
         if size_range.first == size_range.last
-        else f"{units.group(size_range.first)}–{units.group(size_range.last)}"
+        else f"{units.format_count(size_range.first)}–{units.format_count(size_range.last)}"
     )
     published, plain, warm = (
         " ".join(map(str, pages or ()))

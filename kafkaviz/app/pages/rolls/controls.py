@@ -18,7 +18,7 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
 from kafkaviz.simulate.producers.traffic import MAX_RECORDS
 from kafkaviz.simulate.producers.workload import Workload
-from kafkaviz.units import size
+from kafkaviz.units import format_bytes
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -47,7 +47,7 @@ SPEED_ORDER = [
 BATCHES = {
     "one record": 1,
     **{
-        size(size_bytes): size_bytes
+        format_bytes(size_bytes): size_bytes
         for size_bytes in (256, 512, 1 * KIB, 2 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 256 * KIB)
     },
 }
@@ -158,7 +158,7 @@ def render_controls() -> tuple[Workload, LogConfig] | None:
 def _choose_workload() -> str:
     st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
     names = [*workloads.by_title(), workloads.OWN_TITLE]
-    return choice.ask(
+    return choice.draw_bound(
         st.selectbox,
         say("workloads.workload"),
         names,

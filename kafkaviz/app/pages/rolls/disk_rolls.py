@@ -20,7 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import log_config
-from kafkaviz.units import MISSING, group
+from kafkaviz.units import MISSING, format_count
 
 CACHE_ENTRIES = 24
 
@@ -81,7 +81,7 @@ def _origin_text(rolls: RollsOnDisk, name: str) -> str:
     """Returns where a setting was found, "" if that is not known."""
     bounds = rolls.history.inferred_limits.get(name)
     if bounds:
-        return say("rolls.inferred", low=group(bounds.low), high=group(bounds.high))
+        return say("rolls.inferred", low=format_count(bounds.low), high=format_count(bounds.high))
     origin = rolls.origins.get(name)
     if origin is Origin.UNKNOWN:
         return say("setting_source.metadata_log_elsewhere")

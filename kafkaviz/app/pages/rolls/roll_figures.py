@@ -52,7 +52,7 @@ def render_timeline(history: RollHistory, key: str, appended_batches: np.ndarray
         appended_batches: rows of roll_history.APPEND for a simulated log.
     """
     pages = _pages(len(history.segments))
-    first = pages[choice.settle(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
+    first = pages[choice.bind_to_address(page_state.ROLLS_ROWS, pages.keys(), next(iter(pages)))]
     figure_key = "lanes", key, first
     view = charts.view(figure_key, lambda: roll_timeline.view(history, first, appended_batches))
     with st.container(key="kv_fig_rolls"):
@@ -90,7 +90,7 @@ def _render_pager(names: list[str]) -> None:
 
 
 def _rows_text(name: str) -> str:
-    return "–".join(units.group(int(number)) for number in name.split("–"))
+    return "–".join(units.format_count(int(number)) for number in name.split("–"))
 
 
 def render_rolls(history: RollHistory) -> None:
@@ -164,11 +164,11 @@ def _safe_size_text(config: LogConfig, load: WriteLoad, bytes_per_s: float) -> s
     safe = safe_index_bytes(config.segment_bytes, gap, share)
     return say(
         "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe",
-        batch=units.size(round(load.batch_bytes)),
-        gap=units.group(round(gap)),
-        share=units.share(share, 1),
-        safe=units.group(safe),
-        now=units.group(config.segment_index_bytes),
+        batch=units.format_bytes(round(load.batch_bytes)),
+        gap=units.format_count(round(gap)),
+        share=units.format_percent(share, 1),
+        safe=units.format_count(safe),
+        now=units.format_count(config.segment_index_bytes),
     )
 
 
@@ -177,7 +177,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
     names = [*STORIES, *([SIMULATED_LOG] if simulated_log else [])]
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         elements.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
-        name = choice.ask(
+        name = choice.draw_bound(
             st.segmented_control,
             say("rolls.story"),
             names,

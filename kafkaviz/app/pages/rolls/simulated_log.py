@@ -34,14 +34,14 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
             "room",
             "error",
             say("rolls.no_log"),
-            say(key, room=units.size(config.segment_index_bytes), failed=run.error),
+            say(key, room=units.format_bytes(config.segment_index_bytes), failed=run.error),
         )
     elif room == IndexRoom.ALWAYS_FULL:
         _render_note(
             "room",
             "warning",
             say("rolls.every_append"),
-            say("rolls.always_full", room=units.size(config.segment_index_bytes)),
+            say("rolls.always_full", room=units.format_bytes(config.segment_index_bytes)),
         )
     elif run.error:
         _render_note(
@@ -62,8 +62,8 @@ def render_notes(workload: Workload, config: LogConfig, run: RollSimulation) -> 
             "info",
             say(
                 "rolls.cut",
-                batches=units.group(len(run.appended_batches)),
-                segments=units.group(len(run.history.segments)),
+                batches=units.format_count(len(run.appended_batches)),
+                segments=units.format_count(len(run.history.segments)),
             ),
             say("rolls.cut_below"),
         )
@@ -169,7 +169,9 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
                 text_key = "rolls.take_cut"
             else:
                 text_key = "rolls.take_large"
-            st.html(f'<p class="kv-sm kv-fnt">{say(text_key, size=units.size(size_bytes))}</p>')
+            st.html(
+                f'<p class="kv-sm kv-fnt">{say(text_key, size=units.format_bytes(size_bytes))}</p>'
+            )
             return
         name = f"{workload.topic}.tar.gz"
         build_archive = lambda: simulation_cache.archive(workload, config)  # noqa: E731 - made when it is asked for
@@ -188,7 +190,7 @@ def render_download(workload: Workload, config: LogConfig, run: RollSimulation) 
         count = len(run.history.segments)
         text = say(
             "rolls.take_words",
-            size=units.size(size_bytes),
+            size=units.format_bytes(size_bytes),
             segments=say_count("common.n_segments", count),
         )
         st.html(f'<span class="kv-sm kv-fnt">{text}</span>')

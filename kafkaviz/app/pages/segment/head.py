@@ -41,7 +41,9 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
             gap=0,
         )
         if len(anatomy.batches):
-            choice.adopt(page_state.SHADE, {shade: shade for shade in segment_shade.SHADES})
+            choice.take_from_address(
+                page_state.SHADE, {shade: shade for shade in segment_shade.SHADES}
+            )
             st.segmented_control(
                 say("segment.shade"),
                 segment_shade.SHADES,
@@ -70,7 +72,9 @@ def render_title(partition: Partition | None, segment: Segment | None = None) ->
 def _title_html(partition: Partition | None, segment: Segment | None) -> str:
     name = units.escape_controls(partition.label) if partition else elements.page_name("Segment")
     base_text = (
-        say("segment.from_offset", offset=units.group(segment.base_offset)) if segment else ""
+        say("segment.from_offset", offset=units.format_count(segment.base_offset))
+        if segment
+        else ""
     )
     html = (
         f'{escape(name)} <span class="kv-fnt" style="font-weight:500">{escape(base_text)}</span>'

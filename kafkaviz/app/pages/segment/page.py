@@ -67,7 +67,7 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
 
 
 def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    tab = choice.adopt(page_state.TAB, tabs.tab_names())
+    tab = choice.take_from_address(page_state.TAB, tabs.tab_names())
     with st.container(gap=24):
         left, right = head.columns()
         with left:
@@ -109,7 +109,7 @@ def _render_missing_segment(location: PartitionLocation, partition: Partition) -
             label = say(
                 "segment.offered",
                 name=f"`{segment.name}`",
-                size=units.size(segment.log.size_bytes),
+                size=units.format_bytes(segment.log.size_bytes),
                 state=say(f"common.kind_{segment.state}"),
             )
             if st.button(
@@ -170,7 +170,7 @@ def _render_unreadable(fault: CannotOpen) -> None:
 
 def _render_grown(anatomy: Anatomy) -> None:
     before, after = (
-        units.group(size_bytes) for size_bytes in cast(tuple[int, int], anatomy.grown_bytes)
+        units.format_count(size_bytes) for size_bytes in cast(tuple[int, int], anatomy.grown_bytes)
     )
     finding = say("segment.grown", name=anatomy.segment.log.path.name)
     with elements.state(

@@ -61,7 +61,7 @@ def render_comparison(context: TuningContext) -> None:
     current = context.today
     alternative = context.alternative
     is_same = current is alternative or current.interval_bytes == alternative.interval_bytes
-    names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
+    names = [units.format_bytes(interval.interval_bytes) for interval in (current, alternative)]
     elements.heading(
         say("tuning.today_alone")
         if is_same
@@ -272,7 +272,9 @@ def _replay(
 
 def _is_replay_requested(context: TuningContext) -> bool:
     """Draws the button for a large log, and returns whether it was pressed."""
-    text = say("tuning.write_once_more", size=units.size(context.case.measurement.log_bytes))
+    text = say(
+        "tuning.write_once_more", size=units.format_bytes(context.case.measurement.log_bytes)
+    )
     return st.button(text, icon=":material/replay:", key="kv_replay")
 
 
@@ -280,19 +282,22 @@ def _render_footprint(context: TuningContext) -> None:
     """Draws the files, maps and memory of the segments, with indexes of the considered interval."""
     today = replace(context.case.today, config=considered_config(context))
     footprint = tuning.footprint_at(context.case.measurement, today, context.alternative_bytes)
-    texts = {name: units.group(footprint[name]) for name in ("files", "maps", "maps_left")}
-    texts |= {name: units.size(footprint[f"{name}_bytes"]) for name in ("preallocated", "resident")}
+    texts = {name: units.format_count(footprint[name]) for name in ("files", "maps", "maps_left")}
+    texts |= {
+        name: units.format_bytes(footprint[f"{name}_bytes"])
+        for name in ("preallocated", "resident")
+    }
     segments_text = say_count("common.n_segments", footprint["segments"])
     text = say(
         "tuning.footprint",
         segments=segments_text,
-        most=units.group(MAX_MAP_COUNT),
-        own=units.group(JVM_MAPS),
+        most=units.format_count(MAX_MAP_COUNT),
+        own=units.format_count(JVM_MAPS),
         **texts,
     )
     if footprint["stale_maps"]:
         text = join_sentences(
-            [text, say("tuning.footprint_stale", stale=units.group(footprint["stale_maps"]))]
+            [text, say("tuning.footprint_stale", stale=units.format_count(footprint["stale_maps"]))]
         )
     st.html(
         '<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">'
@@ -308,7 +313,7 @@ def render_writers(context: TuningContext) -> None:
     """
     elements.heading(
         say("tuning.writers"),
-        say("tuning.writers_at", interval=units.size(context.today.interval_bytes)),
+        say("tuning.writers_at", interval=units.format_bytes(context.today.interval_bytes)),
     )
     st.space(8)
     index_writers = compare_writers(
@@ -317,9 +322,9 @@ def render_writers(context: TuningContext) -> None:
     rows = [
         (
             say(f"tuning.writer_{writer.name}"),
-            units.group(writer.entries),
+            units.format_count(writer.entries),
             f"{writer.headers_mean:.1f}",
-            units.group(writer.headers_p99),
+            units.format_count(writer.headers_p99),
             f"≈ {format_us(context.costs.warm_us(writer.headers_p99).typical)}",
         )
         for writer in index_writers
@@ -419,12 +424,12 @@ def render_remote_reads(context: TuningContext) -> None:
     alternative = context.alternative
     today = context.case.today
     remote_costs = tuning.tiered_cost(current, alternative, today)
-    names = [units.size(interval.interval_bytes) for interval in (current, alternative)]
+    names = [units.format_bytes(interval.interval_bytes) for interval in (current, alternative)]
     rows = [
         (
             say("tuning.remote_skips"),
             *(
-                units.size(float(interval.row["skipped_bytes_mean"]))
+                units.format_bytes(float(interval.row["skipped_bytes_mean"]))
                 for interval in (current, alternative)
             ),
             change_text(
@@ -446,7 +451,8 @@ def render_remote_reads(context: TuningContext) -> None:
     heads = ("", *names, say("common.change"))
     table(heads, rows, "wrrr")
     text = say(
-        "tuning.remote_below", interval=units.size(int(tuning.TIERED_SHARE * today.fetch_bytes))
+        "tuning.remote_below",
+        interval=units.format_bytes(int(tuning.TIERED_SHARE * today.fetch_bytes)),
     )
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{text}</p>')
     download(
@@ -481,4 +487,4 @@ def remote_values(
 
 
 def _count_text(count: float) -> str:
-    return say("tuning.all") if math.isinf(count) else units.group(round(count))
+    return say("tuning.all") if math.isinf(count) else units.format_count(round(count))

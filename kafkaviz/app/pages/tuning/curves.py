@@ -82,7 +82,7 @@ def choose_interval(context: TuningContext) -> int:
     with st.container(width="stretch", gap=4):
         label_slot = st.empty()
         interval_bytes = int(
-            choice.ask(
+            choice.draw_bound(
                 st.select_slider,
                 SETTING,
                 options,
@@ -91,7 +91,7 @@ def choose_interval(context: TuningContext) -> int:
                 label_visibility="collapsed",
             )
         )
-        value = f'<b style="color:var(--kv-ink)">{units.group(interval_bytes)}</b>'
+        value = f'<b style="color:var(--kv-ink)">{units.format_count(interval_bytes)}</b>'
         is_today = interval_bytes == context.today.interval_bytes
         text = say("tuning.is_today", value=value) if is_today else value
         label_slot.html(f'<div class="kv-lab">{SETTING} &nbsp;{text}</div>')
@@ -114,7 +114,7 @@ def _chosen_value(context: TuningContext, name: str) -> int:
     """Returns the value of a slider, or of the address before the slider is drawn."""
     choices = _choices(context, name)
     return choices[
-        choice.adopt(
+        choice.take_from_address(
             page_state.REPLAY_SETTINGS[name],
             choices.keys(),
             format_setting(name, own_value(context, name)),
@@ -252,12 +252,12 @@ def _render_intervals(context: TuningContext) -> None:
 
 def _cells(row: tuple, interval_cost: IntervalCost) -> tuple[str, ...]:
     interval, entries, p50, p99, maximum = map(
-        units.group, (row[0], row[1], row[5], row[7], row[8])
+        units.format_count, (row[0], row[1], row[5], row[7], row[8])
     )
     return (
         interval,
         entries,
-        units.size(row[2]),
+        units.format_bytes(row[2]),
         f"{row[4]:.1f}",
         p50,
         p99,
@@ -389,13 +389,15 @@ def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutco
 def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
     values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
     return (
-        units.size(outcome.index_bytes),
-        f"{units.group(outcome.offset_slots)}, {units.group(outcome.usable_time_slots)}",
+        units.format_bytes(outcome.index_bytes),
+        ", ".join(
+            units.format_count(count) for count in (outcome.offset_slots, outcome.usable_time_slots)
+        ),
         roll_text.cause_name(outcome.cause),
-        units.size(outcome.log_bytes),
+        units.format_bytes(outcome.log_bytes),
         index_size_curve.count_text(outcome.rolls_a_gib),
         index_size_curve.count_text(outcome.rolls_a_day),
-        units.group(outcome.entries),
+        units.format_count(outcome.entries),
         f"{values['headers_mean']:.1f}",
         f"{values['probes_mean']:.1f} ({values['plain_probes_mean']:.1f})",
         f"{values['pages_mean']:.1f}",
@@ -422,7 +424,7 @@ def render_limits(context: TuningContext) -> None:
         rows = limit_map.rows(view)
         heads = [say(f"tuning.head_{name}") for name in ("interval", "safe", "first_today")]
         cells = [
-            (units.group(interval), units.group(index_bytes), limit)
+            (units.format_count(interval), units.format_count(index_bytes), limit)
             for interval, index_bytes, limit in rows
         ]
         table(heads, cells, "rrl")

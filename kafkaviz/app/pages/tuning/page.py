@@ -142,15 +142,15 @@ def _lead(context: TuningContext) -> str:
     ]
     smallest = min(int(segment_sizes.min()) for segment_sizes in sizes)
     largest = max(int(segment_sizes.max()) for segment_sizes in sizes)
-    low = units.group(smallest)
-    high = f"{units.group(largest)} B"
+    low = units.format_count(smallest)
+    high = f"{units.format_count(largest)} B"
     bytes_text = high if smallest == largest else say("curves.between", low=low, high=high)
     return say(
         "tuning.lead",
         subject=subject,
         batches=say_count("common.n_batches", sums.batches),
         bytes=bytes_text,
-        log=units.size(sums.log_bytes),
+        log=units.format_bytes(sums.log_bytes),
         segments=say_count("common.n_segments", measurement.segments),
     )
 
@@ -164,7 +164,7 @@ def _render_report_button(snapshot: BrokerSnapshot) -> None:
     }
     size_bytes = sum(partition.live_log_bytes for partition in snapshot.broker.partitions)
     if size_bytes > REPORTED_BYTES:
-        text = say("tuning.report_large", size=units.size(size_bytes))
+        text = say("tuning.report_large", size=units.format_bytes(size_bytes))
         st.download_button(say("common.report"), "", disabled=True, help=text, **widget_options)
         return
     name = report_name(snapshot.broker)
@@ -205,16 +205,16 @@ def render_verdict(context: TuningContext) -> None:
 def _price_rows(context: TuningContext) -> list[tuple[str, str, str]]:
     current = context.today
     alternative = context.alternative
-    today_text = say("tuning.is_today", value=units.group(current.interval_bytes))
+    today_text = say("tuning.is_today", value=units.format_count(current.interval_bytes))
     rows = [(today_text, *_cost_cells(current))]
     if alternative is not current:
-        rows.append((units.group(alternative.interval_bytes), *_cost_cells(alternative)))
+        rows.append((units.format_count(alternative.interval_bytes), *_cost_cells(alternative)))
     return rows
 
 
 def _cost_cells(cost: IntervalCost) -> tuple[str, str]:
     """Returns the counted bytes, and the modelled time with ≈."""
-    return units.size(int(cost.row["index_bytes"])), f"≈ {format_us(cost.p99_us.typical)}"
+    return units.format_bytes(int(cost.row["index_bytes"])), f"≈ {format_us(cost.p99_us.typical)}"
 
 
 def render_answer(context: TuningContext) -> None:
@@ -328,11 +328,11 @@ def _topic_row_html(
     row = recommendation.current_cost.row
     is_kept = recommendation.verdict == tuning.TuningVerdict.KEEP
     kept_text = say("curves.keep" if recommendation.is_today_known else "curves.no_change")
-    answer_html = kept_text if is_kept else f"<b>{units.group(recommendation.value)}</b>"
+    answer_html = kept_text if is_kept else f"<b>{units.format_count(recommendation.value)}</b>"
     return (
-        f'<tr><td>{name}</td><td class="r">{units.size(case.measurement.log_bytes)}</td>'
-        f'<td class="r">{units.size(case.measurement.batch_bytes)}</td>'
-        f'<td class="r">{units.group(recommendation.current_cost.interval_bytes)}</td>'
+        f'<tr><td>{name}</td><td class="r">{units.format_bytes(case.measurement.log_bytes)}</td>'
+        f'<td class="r">{units.format_bytes(case.measurement.batch_bytes)}</td>'
+        f'<td class="r">{units.format_count(recommendation.current_cost.interval_bytes)}</td>'
         f'<td class="r">{100 * recommendation.current_cost.index_share:.2f} %</td>'
         f'<td class="r">{row["headers_mean"]:.1f}</td>'
         f'<td class="r">≈ {format_us(recommendation.current_cost.p99_us.typical)}</td>'
@@ -420,7 +420,12 @@ def _render_body(location: Location) -> None:
             tuning_scope = replace(tuning_scope, name=scope.choose_workload())
         measure_request = scope.measure_request(tuning_scope)
         reading = measure_jobs.get_or_start(measure_request) if measure_request else None
-        if reading and reading.ends_within(PATIENCE_S) and reading.result and not reading.is_empty:
+        if (
+            reading
+            and reading.wait_until_over(PATIENCE_S)
+            and reading.result
+            and not reading.is_empty
+        ):
             _render_measured(
                 tuning_scope,
                 reading.request.key,

@@ -190,7 +190,7 @@ def choose_workload() -> str:
     names = [*workloads.by_title(), workloads.OWN_TITLE]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
-            name = choice.ask(
+            name = choice.draw_bound(
                 st.selectbox,
                 say("workloads.workload"),
                 names,
@@ -264,7 +264,7 @@ def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
 
 def _release() -> str | None:
     """Returns the chosen release, None if the directory decides."""
-    version = choice.adopt(page_state.READ_RELEASE, RELEASES, AS_FOUND)
+    version = choice.take_from_address(page_state.READ_RELEASE, RELEASES, AS_FOUND)
     return None if version == AS_FOUND else version
 
 
@@ -349,7 +349,7 @@ def _render_progress(job: MeasureJob) -> None:
     done = progress.done_bytes
     total = progress.total_bytes
     text = (
-        say("tuning.measured", done=units.size(done), total=units.size(total))
+        say("tuning.measured", done=units.format_bytes(done), total=units.format_bytes(total))
         if total
         else say("tuning.being_written")
     )

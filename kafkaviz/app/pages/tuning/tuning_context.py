@@ -134,7 +134,7 @@ class TuningContext:
 def build_context(tuning_scope: Scope, key: str, source: TuningSource) -> TuningContext:
     """Returns the context for the budgets in the controls, which are drawn elsewhere."""
     chosen = {key: control.value() for key, control in _controls(source).items()}
-    p99 = choice.adopt(page_state.P99, P99_US.keys(), DEFAULT_P99)
+    p99 = choice.take_from_address(page_state.P99, P99_US.keys(), DEFAULT_P99)
     fetches = chosen[page_state.FETCHES]
     is_tiered = chosen[page_state.TIERED]
     budgets = Budgets(
@@ -171,7 +171,7 @@ def subject_text(context: TuningContext) -> str:
 def render_p99() -> None:
     with st.container(width=124, gap=4):
         st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
-        choice.ask(
+        choice.draw_bound(
             st.selectbox,
             say("tuning.p99_may_take"),
             P99_US,
@@ -213,11 +213,11 @@ class BudgetControl:
     def value(self) -> Any:
         """Returns the chosen value, also before the control is drawn."""
         names = list(self.values)
-        return self.values[choice.settle(self.key, names, names[0])]
+        return self.values[choice.bind_to_address(self.key, names, names[0])]
 
     def render(self) -> None:
         names = list(self.values)
-        choice.ask(
+        choice.draw_bound(
             st.selectbox,
             say(self.label),
             names,
@@ -257,7 +257,7 @@ def _option_text(option: str) -> str:
     if option in OPTION_KEYS:
         return say(f"tuning.option_{OPTION_KEYS[option]}")
     if option.isdigit():
-        return units.group(int(option))
+        return units.format_count(int(option))
     if option.endswith(WARM):
         return say("tuning.option_warm", us=option.removesuffix(WARM))
     return option

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import streamlit
 
-from kafkaviz.app import index_page
-from kafkaviz.app.index_page import IndexPage
+from kafkaviz.app import html_shell
+from kafkaviz.app.html_shell import HtmlShell
 from tests.support.pages import open_page
 
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -20,7 +20,7 @@ HTML = (STATIC / "index.html").read_bytes()
 @pytest.fixture(autouse=True)
 def not_in_use(monkeypatch):
     """Whoever serves it tells the pages of this process, for good."""
-    monkeypatch.setattr(IndexPage, "in_use", False)
+    monkeypatch.setattr(HtmlShell, "in_use", False)
 
 
 def _answer(
@@ -52,7 +52,7 @@ def _answer(
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "method": "GET", "path": path, "headers": raw}
     with ThreadPoolExecutor() as threads:  # a browser keeps an event loop in the tests' own
-        threads.submit(asyncio.run, IndexPage(serve)(scope, None, send)).result()
+        threads.submit(asyncio.run, HtmlShell(serve)(scope, None, send)).result()
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return answered, b"".join(message["body"] for message in sent[1:])
 
@@ -100,7 +100,7 @@ def test_the_page_is_compressed_where_a_browser_takes_that():
 
 def test_html_without_a_place_to_draw_is_left_as_it_is():
     """Whatever another release of Streamlit serves, a page comes."""
-    assert index_page.fill(b"<p>no page</p>", begins_with_chart=True) == b"<p>no page</p>"
+    assert html_shell.fill(b"<p>no page</p>", begins_with_chart=True) == b"<p>no page</p>"
 
 
 @pytest.mark.parametrize(("path", "preloads"), [("/rolls", 1), ("/workshop", 0)])
@@ -115,7 +115,7 @@ def test_the_script_of_charts_comes_along_with_pages_that_begin_with_one(path, p
 @pytest.mark.parametrize("in_use", [True, False])
 def test_a_run_sends_the_look_only_where_the_page_has_none(in_use, monkeypatch):
     """As under `streamlit run app.py`, which serves Streamlit's own page."""
-    monkeypatch.setattr(IndexPage, "in_use", in_use)
+    monkeypatch.setattr(HtmlShell, "in_use", in_use)
     page = open_page("compare")
     styles = [html for html in page.get("html") if "--kv-bg: light-dark" in html.proto.body]
     assert len(styles) == (not in_use)

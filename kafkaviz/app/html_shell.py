@@ -50,7 +50,7 @@ def _read_svg(name: str) -> str:
     return (APP_FOLDER / "art" / f"{name}.svg").read_text(encoding="utf-8").strip()
 
 
-class IndexPage:
+class HtmlShell:
     """Adds the stylesheet and a skeleton to Streamlit's HTML page, at the address of any page.
 
     On a page that begins with a chart, it also lets the browser preload Plotly's script, the
@@ -62,7 +62,7 @@ class IndexPage:
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
-        IndexPage.in_use = True
+        HtmlShell.in_use = True
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http" or scope["method"] != "GET" or not _is_page(scope["path"]):
