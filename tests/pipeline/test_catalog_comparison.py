@@ -198,7 +198,7 @@ def test_checksums_that_no_ingest_checked_are_believed(
     path = str(tmp_path / "b")
     status = main(["compare", path, path])
     text = capsys.readouterr().out
-    assert ("are believed, not verified" in text) == bool(believed)
+    assert ("are trusted, not verified" in text) == bool(believed)
     assert status == (0 if believed else 1)
     main(["compare", path, path, "--json"])
     verified = json.loads(capsys.readouterr().out)["checksums_verified"]
