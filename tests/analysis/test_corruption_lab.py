@@ -1111,6 +1111,52 @@ def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
     assert partial.message["codes"] == UNCHECKED_CODES[CheckLevel(level)]
 
 
+@pytest.mark.parametrize(
+    ("is_clean", "recovery_point", "outcome", "next_step"),
+    [
+        (True, None, "closed_tail_stays", "restore_closed_segment"),
+        (False, None, "closed_tail_stays", "restore_closed_segment"),
+        (True, 0, "closed_tail_unnoticed", "restore_closed_segment"),
+        (False, 0, "closed_tail_cut", "restore_before_cut"),
+    ],
+)
+def test_a_torn_closed_segment_is_cut_only_by_a_recovery_that_reaches_it(
+    is_clean, recovery_point, outcome, next_step, clean, tmp_path
+):
+    """LogLoader recovers the segments from the recovery point on, and the predicted start cuts the
+    tail in that case only.
+    """
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    batches = rows(log(lab))
+    lab.write(log(lab), log(lab).read_bytes()[:-10])
+    if recovery_point is not None:
+        lab.checkpoint("recovery-point-offset-checkpoint", "clicks-none", 0, recovery_point)
+    if not is_clean:
+        lab.unclean()
+    health = check(open_broker(lab.path))
+    (torn_tail,) = (finding for finding in health.findings if finding.code == "log-torn-tail")
+    assert torn_tail.consequence["outcome"].key == f"consequence.{outcome}"
+    assert torn_tail.next_step.key == f"next_step.{next_step}"
+    assert torn_tail.needs_replica
+    cuts = [step.segment for step in health.restart.steps if step.action == "truncate"]
+    assert cuts == ([0] if outcome == "closed_tail_cut" else [])
+    (gap,) = (finding for finding in health.findings if finding.code == "segment-gap")
+    assert (gap.message["first"], gap.message["last"]) == (
+        int(batches["base_offset"][-1]),
+        int(batches["last_offset"][-1]),
+    )
+
+
+def test_a_closed_segment_without_its_index_is_cut_at_every_start(clean, tmp_path):
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    lab.write(log(lab), log(lab).read_bytes()[:-10])
+    index(lab).unlink()
+    health = check(open_broker(lab.path))
+    (torn_tail,) = (finding for finding in health.findings if finding.code == "log-torn-tail")
+    assert torn_tail.consequence == message("consequence.recovery_cuts_tail")
+    assert [step.segment for step in health.restart.steps if step.action == "truncate"] == [0]
+
+
 def test_no_time_is_no_newest_record(clean, tmp_path):
     """Where the .timeindex is missing and no record has a timestamp, that is said, not a dash."""
     lab = Lab(clean, tmp_path / "kafka", [PLAIN])

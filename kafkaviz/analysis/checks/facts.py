@@ -28,6 +28,8 @@ class PartitionFacts:
         compacted: whether old records with the same key may have been removed.
         metadata_log: whether it is KRaft's own log, whose control batches are not transaction
             markers.
+        first_recovered: the base offset of the first segment that a start recovers after an unclean
+            stop; it recovers all later ones too. None if unknown.
         expires: whether segments older than retention_ms are deleted (-1: never).
     """
 
@@ -38,6 +40,7 @@ class PartitionFacts:
     now_ms: int = 0
     compacted: bool = False
     metadata_log: bool = False
+    first_recovered: int | None = None
     expires: bool = True
     retention_ms: int = RETENTION_MS
     producer_expiration_ms: int = DAY_MS

@@ -19,6 +19,7 @@ from kafkaviz.analysis.checks.facts import (
 from kafkaviz.analysis.checks.log_scan import MisplacedBatch, ScanState, UnreadRange
 from kafkaviz.analysis.checks.producer_order import SEQUENCES, ProducerOrder
 from kafkaviz.analysis.findings.finding import Evidence, Finding
+from kafkaviz.analysis.restart.recovery_scope import recovered_bases
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.binary.layouts import field_start
@@ -45,6 +46,7 @@ TOO_LARGE = "batch-too-large"
 UNOPENED = message("consequence.log_not_opened")
 CUT_BY_HAND = message("next_step.cut_by_hand")
 RESTORE = message("next_step.restore_segment")
+COPY_LOG = message("next_step.copy_log")
 
 
 class LogCheck(BatchObserver[Iterator[Finding]]):
@@ -404,16 +406,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             text = message("finding.unflushed_tail", why=UNFLUSHED_CUT, **tail_place)
         else:
             text = message("finding.tail", **tail_place)
-        advice = (
-            (message("consequence.recovery_cuts_tail"), message("next_step.copy_log"))
-            if self._will_be_cut()
-            else (None, None)
-        )
-        advice = (
-            (UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE)
-            if self._is_refused()
-            else advice
-        )
+        consequence, next_step = self._tail_advice(tail)
         code = TAILS[tail.kind]
         return self._facts.make_finding(
             code,
@@ -421,17 +414,64 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             text,
             evidence,
             (position, length),
-            consequence=advice[0],
-            next_step=advice[1],
+            consequence=consequence,
+            next_step=next_step,
+        )
+
+    def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
+        """Returns the consequence and next step of a tail; None for those of its code."""
+        if self._is_refused():
+            return UNOPENED, CUT_BY_HAND if tail.position <= MAX_LOG_BYTES else RESTORE
+        if self._has_distrusted_index():
+            return message("consequence.recovery_cuts_tail"), COPY_LOG
+        if self._segment.state != "active":
+            outcome = self._closed_tail_outcome()
+            consequence = message(
+                "consequence.closed_tail",
+                readers=message(f"consequence.closed_tail_{tail.kind}"),
+                outcome=outcome,
+            )
+            if tail.kind == "zeros":  # preallocated, so no record is lost
+                return consequence, CUT_BY_HAND
+            if outcome.key == "consequence.closed_tail_cut":
+                return consequence, message("next_step.restore_before_cut")
+            return consequence, message("next_step.restore_closed_segment")
+        if self._is_unclean():
+            return message("consequence.recovery_cuts_tail"), COPY_LOG
+        return None, None
+
+    def _closed_tail_outcome(self) -> Message:
+        """Returns what a start does to the tail of a closed segment.
+
+        LogLoader recovers only the segments from the recovery point on, after an unclean stop.
+        Where it cuts one, it deletes all later ones (4.3.1 and 4.4.0).
+        """
+        first_recovered = self._facts.first_recovered
+        if first_recovered is None:
+            return message("consequence.closed_tail_unknown")
+        if self._segment.base_offset < first_recovered:
+            return message("consequence.closed_tail_stays", first=first_recovered)
+        if self._is_unclean():
+            return message("consequence.closed_tail_cut")
+        return message("consequence.closed_tail_unnoticed")
+
+    def _has_distrusted_index(self) -> bool:
+        """Returns whether every start recovers the segment, such as one without an .index."""
+        return bool(
+            recovered_bases(
+                (self._segment,), clean=True, recovery_point=None, release=self._facts.release
+            )
         )
 
     def _is_refused(self) -> bool:
         """Returns whether no start opens the .log because it is too long, so none cuts its tail."""
         return self._segment.is_in_use and self._segment.log.size_bytes > MAX_LOG_BYTES
 
-    def _will_be_cut(self) -> bool:
-        """Returns whether the next start is sure to cut the tail.
+    def _is_unclean(self) -> bool:
+        """Returns whether the next start recovers the log as after an unclean stop.
 
-        It recovers the last segment of every log that was not closed cleanly.
+        KafkaRaftLog opens the metadata log so at every start.
         """
-        return self._facts.clean is False and self._segment.state == "active"
+        return self._facts.clean is False or (
+            self._facts.metadata_log and self._facts.clean is not None
+        )

@@ -52,14 +52,15 @@ def _overlap_finding(older: CheckSummary, newer: CheckSummary, facts: PartitionF
 def _gaps(summaries: Sequence[CheckSummary]) -> Iterator[tuple[CheckSummary, Gap]]:
     """Yields the gaps inside segments, and between two.
 
-    Segments with batches that cannot be trusted are skipped.
+    Segments with batches that cannot be trusted are skipped, but not those whose only fault is a
+    torn tail: the batches before it are whole, and the offsets from there on are gone.
     """
     for older, summary in zip([None, *summaries], summaries, strict=False):
-        if older is not None and not older.is_unsound:
+        if older is not None and (not older.is_unsound or older.tail_kind == "torn"):
             end = older.segment.base_offset if older.last_offset is None else older.last_offset + 1
             if summary.segment.base_offset > end:
                 yield summary, Gap(end, summary.segment.base_offset - 1, 0)
-        if not summary.is_unsound:
+        if not summary.is_unsound or summary.tail_kind == "torn":
             yield from ((summary, gap) for gap in summary.gaps)
 
 

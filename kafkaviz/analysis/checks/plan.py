@@ -35,6 +35,7 @@ from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, SettingValue, open_settings
 from kafkaviz.messages import message
+from kafkaviz.simulate.recovery.index_check import find_unflushed
 from kafkaviz.simulate.startup.restart import is_metadata
 from kafkaviz.versions import Release
 
@@ -94,6 +95,7 @@ class CheckPlan:
             now_ms=self.now_ms,
             compacted=was_compacted or "compact" in policy,
             metadata_log=metadata_log,
+            first_recovered=self._first_recovered(partition),
             expires="delete" in policy
             and retention_ms is not None
             and not metadata_log
@@ -103,6 +105,15 @@ class CheckPlan:
             level=self.level,
             log_directory=self.log_directory(partition),
         )
+
+    def _first_recovered(self, partition: Partition) -> int | None:
+        """Returns the first segment that a start recovers after an unclean stop (LogLoader)."""
+        if not self.has_broker:
+            return None
+        bases = [segment.base_offset for segment in partition.live]
+        is_metadata_log = partition.topic == METADATA_TOPIC
+        recovery_point = 0 if is_metadata_log else partition.recovery_point or 0
+        return next(iter(find_unflushed(bases, recovery_point)), None)
 
     @cached_property
     def _producer_expiration_ms(self) -> int:

@@ -126,6 +126,8 @@ class CheckSummary:
     # "index" and "timeindex" if they could not be read; their entries are unknown
     unreadable_indexes: tuple[str, ...] = ()
     is_unsound: bool = False  # whether some part of the .log cannot be trusted
+    # the kind of the tail; "" without one, or if some other part is unsound
+    tail_kind: str = ""
 
     def segment_facts(self) -> SegmentFacts:
         first = self.first_batch or OpeningBatch(0, -1, -1)
@@ -302,6 +304,9 @@ class SummaryBuilder(BatchObserver[CheckSummary]):
         summary.is_unsound = bool(
             self._scan_state.unsound_offsets or self._scan_state.unread_ranges
         )
+        tail = self._scan_state.tail
+        if tail is not None and not self._was_unsound and not self._scan_state.unread_ranges:
+            summary.tail_kind = tail.kind
         summary.end_bytes = self._scan_state.end_bytes
         summary.newest_offset = _newest_offset(self._segment, summary.newest)
         if self._segment.timeindex is not None and times.slots:

@@ -111,6 +111,8 @@ _REPLICA_STEPS = frozenset(
         "compare_with_replica",
         "look_for_segment",
         "replace_epochs",
+        "restore_before_cut",
+        "restore_closed_segment",
         "restore_partition",
         "restore_segment",
     )
