@@ -16,10 +16,11 @@ value in a weaker source never counts, whatever its name, because DynamicBrokerC
 synonyms of a setting when one is set.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Setting, Value
@@ -99,6 +100,8 @@ class Settings:
         has_metadata_log: whether one of the opened log directories has the metadata log.
         lacks_metadata_log: Broker.lacks_metadata_log; settings that were not typed are then
             unknown.
+        misses_metadata_log: whether server.properties shows that the metadata log is missing, not
+            in a log directory that was not opened; see `_misses_metadata_log`.
         is_file_put_there: whether server.properties is in the log directory itself. No broker keeps
             it there, so the user put it there to give the settings of the topics.
     """
@@ -112,6 +115,7 @@ class Settings:
     problems: tuple[Problem, ...] = ()
     has_metadata_log: bool = False
     lacks_metadata_log: bool = False
+    misses_metadata_log: bool = False
     is_file_put_there: bool = False
 
     @property
@@ -177,12 +181,13 @@ class Settings:
             if candidate in self.overrides
         ):
             return self._typed_value(definition, source_name)
+        place = "missing" if self.misses_metadata_log else "elsewhere"
         unknown = SettingValue(
             name,
             None,
             Origin.UNKNOWN,
             name,
-            message("setting_source.metadata_log_elsewhere"),
+            message(f"setting_source.metadata_log_{place}"),
         )
         # a ConfigRecord in it would be stronger than the broker's own file
         if self.lacks_metadata_log and not self.is_file_put_there:
@@ -274,8 +279,32 @@ def open_settings(
         problems=tuple(problems),
         has_metadata_log=broker.main_directory.has_metadata_log,
         lacks_metadata_log=broker.lacks_metadata_log,
+        misses_metadata_log=_misses_metadata_log(broker, properties),
         is_file_put_there=path is not None
         and any(path.parent == directory.path for directory in broker.log_directories),
+    )
+
+
+def _misses_metadata_log(broker: Broker, properties: Mapping[str, str]) -> bool:
+    """Returns whether the metadata log is missing although all log directories were opened.
+
+    Kafka keeps it in metadata.log.dir, or in the first of log.dirs (AbstractKafkaConfig, 4.3.1 and
+    4.4.0, by the source). A directory that was copied has another path, so only the last name of
+    each path is compared. A node that is only a broker fetches the log from the controllers, and a
+    directory without partitions may be new, so both count as not missing.
+    """
+    texts = (properties.get("log.dirs") or properties.get("log.dir") or "").split(",")
+    paths = {text.strip().rstrip("/") for text in texts}
+    paths.add(properties.get("metadata.log.dir", "").strip().rstrip("/"))
+    configured = Counter(PurePosixPath(path).name for path in paths if path)
+    opened = Counter(Path(directory.text).name for directory in broker.log_directories)
+    roles = [role.strip() for role in properties.get("process.roles", "").split(",")]
+    return (
+        broker.lacks_metadata_log
+        and not broker.is_lone
+        and bool(broker.partitions)
+        and "controller" in roles
+        and configured == opened
     )
 
 

@@ -30,6 +30,7 @@ ERRORS = frozenset(
     log-start-beyond-end recovery-point-beyond-end high-watermark-beyond-end partition-missing
     recovery-will-fail becomes-stray remote-segment-missing remote-segment-unreadable
     partition-in-two-directories future-replica-alone log-directory-lost
+    metadata-log-missing
 """.split()  # noqa: SIM905
 )
 INFOS = frozenset(
@@ -51,7 +52,7 @@ def test_every_code_has_its_severity():
         for code in CODES
     }
     assert {code: row.severity for code, row in CODES.items()} == expected
-    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 92
+    assert set(CODES) >= ERRORS | INFOS and len(CODES) == 93
 
 
 def test_every_code_says_what_kafka_does_and_what_to_do():

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import kafkaviz as kv
+from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
@@ -26,6 +27,7 @@ META = "meta.properties"
 IDS = {"disk-a": "iD0FVc_pQYqLQWgvqd5A0A", "disk-b": "24qKyEclmQSMSvllyEGXcQ"}
 CODES = (
     "other-log-directories",
+    "metadata-log-missing",
     "partition-in-two-directories",
     "future-replica",
     "future-replica-alone",
@@ -138,6 +140,45 @@ def test_a_directory_alone_says_that_it_is_not_all(disks):
         assert {segment["state"] for segment in log["segments"]} == {"unknown"}
     rebuilt = [step for step in report["restart"]["steps"] if step["action"] == "rebuild"]
     assert rebuilt and {step["bytes"] for step in rebuilt} == {None}
+
+
+def test_a_metadata_log_that_is_in_no_log_directory(folder, capsys):
+    """It is an error if server.properties names these directories and no others.
+
+    Kafka's own path of each directory is another one, as in a copy.
+    """
+    shutil.rmtree(folder / "disk-a" / "__cluster_metadata-0")
+    assert found(check(folder / "disk-b")) == [("other-log-directories", "disk-b", None)]
+    health = check(folder)
+    assert found(health) == [("metadata-log-missing", None, None)]
+    assert not health.is_partial
+    unknown = {"value": None, "source": "unknown: the metadata log is missing"}
+    report = as_object(health)
+    assert report["retention"][0]["retention_ms"] == unknown
+    assert {name: report["kafka_version"][name] for name in unknown} == unknown
+    assert main(["check", str(folder)]) == 1
+    text = capsys.readouterr().out
+    assert "__cluster_metadata-0 IS MISSING: restore it before the next start" in text
+    assert "is in another log directory" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/var/lib/disk-c", "/var/lib/disk-c,/var/lib/disk-d"),
+        ("metadata.log.dir=/var/lib/disk-a", "metadata.log.dir=/var/lib/raft"),
+        ("process.roles=broker,controller", "process.roles=broker"),
+        ("node.id=1", "node.id=2"),
+        ("log.dirs=", "unknown.dirs="),
+    ],
+)
+def test_a_metadata_log_that_may_be_elsewhere(folder, old, new):
+    """server.properties names a directory that was not opened, or a node that fetches the log."""
+    shutil.rmtree(folder / "disk-a" / "__cluster_metadata-0")
+    edit(folder / "server.properties", old, new)
+    health = check(folder)
+    assert [code for code, _, _ in found(health)] == ["other-log-directories"]
+    assert health.is_partial
 
 
 def test_a_registered_directory_that_was_not_opened(disks):

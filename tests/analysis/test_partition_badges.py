@@ -18,6 +18,7 @@ OF_BROKER = {
     "log-directory-missing",
     "maps-near-limit",
     "meta-properties-bad",
+    "metadata-log-missing",
     "unclean-shutdown",
 }
 

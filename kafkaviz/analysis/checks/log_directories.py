@@ -2,15 +2,20 @@
 
 - disk-b was opened without disk-a: other-log-directories, because disk-a has the settings of its
   topics.
+- disk-a, disk-b and disk-c are all that server.properties names, and none has the metadata log:
+  metadata-log-missing.
 - audit-1 is in disk-b and disk-c: partition-in-two-directories, so Kafka refuses to start.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
 
 from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import stray_reason
 from kafkaviz.format.names import METADATA_DIRECTORY, METADATA_TOPIC
+from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.log.metadata_log import MetadataImage
 from kafkaviz.log.partition import Partition
@@ -25,7 +30,9 @@ def check_plan(plan: CheckPlan) -> Iterator[Finding]:
     broker = plan.broker
     release = plan.assumed_release.release
     image = plan.settings.image
-    if broker.lacks_metadata_log:
+    if plan.settings.misses_metadata_log:
+        yield _missing_metadata_log(plan)
+    elif broker.lacks_metadata_log:
         yield _without_metadata_log(broker, release)
     replicas = _replicas_in_use(plan)
     if len(broker.log_directories) > 1:
@@ -50,6 +57,22 @@ def _replicas_in_use(plan: CheckPlan) -> dict[tuple[str, int], list[Partition]]:
             key = partition.topic, partition.partition
             replicas.setdefault(key, []).append(partition)
     return replicas
+
+
+def _missing_metadata_log(plan: CheckPlan) -> Finding:
+    broker = plan.broker
+    names = tuple(directory.text for directory in broker.log_directories)
+    path = archive.display_path(cast("Path", plan.settings.properties_path))
+    return finding(
+        "metadata-log-missing",
+        message("finding.metadata_log_missing", name=METADATA_DIRECTORY, paths=names),
+        Evidence(
+            message("evidence.no_metadata_log", file=METADATA_DIRECTORY),
+            message("evidence.all_directories_opened", file=METADATA_DIRECTORY, path=path),
+        ),
+        file=METADATA_DIRECTORY,
+        release=plan.assumed_release.release,
+    )
 
 
 def _without_metadata_log(broker: Broker, release: Release) -> Finding:

@@ -554,6 +554,14 @@ _TABLE = (
         next_step=message("next_step.other_log_directories"),
     ),
     Code(
+        name="metadata-log-missing",
+        family="log-directories",
+        severity=ERROR,
+        title=message("finding_title.metadata_log_missing"),
+        consequence=message("consequence.metadata_log_missing"),
+        next_step=message("next_step.metadata_log_missing"),
+    ),
+    Code(
         name="partition-in-two-directories",
         family="log-directories",
         severity=ERROR,

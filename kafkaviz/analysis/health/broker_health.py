@@ -94,9 +94,15 @@ class Health:
     @property
     def is_partial(self) -> bool:
         """Whether some log directories of the broker were not read; they may prevent the start."""
-        return self.broker.lacks_metadata_log or any(
+        is_elsewhere = self.broker.lacks_metadata_log and not self.misses_metadata_log
+        return is_elsewhere or any(
             finding.code == "log-directory-missing" for finding in self.findings
         )
+
+    @property
+    def misses_metadata_log(self) -> bool:
+        """Whether the metadata log is in none of the broker's log directories."""
+        return any(finding.code == "metadata-log-missing" for finding in self.findings)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -9,8 +9,6 @@ from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
 
-METADATA_LOG_ELSEWHERE = message("setting_source.metadata_log_elsewhere")
-
 
 def as_object(health: Health) -> dict:
     """Returns the health as plain values for JSON.
@@ -47,7 +45,9 @@ def _unknown_release(health: Health) -> dict:
     """Returns the fields for a release that only a missing metadata log could show; else empty."""
     if health.assumed_release.is_known:
         return {}
-    return {"value": None, "source": str(METADATA_LOG_ELSEWHERE)}
+    place = "missing" if health.misses_metadata_log else "elsewhere"
+    source = message(f"setting_source.metadata_log_{place}")
+    return {"value": None, "source": str(source)}
 
 
 def _directory_object(single: Broker) -> dict:

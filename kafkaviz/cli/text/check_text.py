@@ -13,6 +13,7 @@ from kafkaviz.cli.common import output
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.text import restart_forecast_text, retention_text
 from kafkaviz.figures.text.join_text import number_word
+from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
 from kafkaviz.simulate.steps import StartupStep
@@ -180,6 +181,8 @@ def _render_start(health: Health) -> Iterator[str]:
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
             yield from _render_failures(restart.failures)
+        elif health.misses_metadata_log:
+            yield say("cli_check.start_without_metadata", how=how, name=METADATA_DIRECTORY)
         elif forecast.possible_strays:
             directories = message(
                 "cli_check.directories",
