@@ -1181,11 +1181,6 @@ def test_no_time_is_no_newest_record(clean, tmp_path):
         ("leader-epoch-checkpoint", b"0\n1\nx 0\n", "consequence.ends_start"),
         ("partition.metadata", b"nothing", "consequence.directory_offline"),
         ("partition.metadata", b"version: 0\n", "consequence.ends_start"),
-        (
-            "partition.metadata",
-            b"version: 7\nid: AkXzOiIERbadGF_c6qNvhw",
-            "consequence.values_read",
-        ),
     ],
 )
 def test_what_kafka_does_with_a_small_file(name, data, consequence, clean, tmp_path):

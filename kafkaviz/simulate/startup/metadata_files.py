@@ -57,8 +57,8 @@ def partition_metadata_fault(data: bytes, path: str) -> BrokerException | None:
     values = [_value(line.decode()) for line in lines[:2]]
     if not values:
         return NULL_POINTER
-    version = int_or_none(values[0] or "")
-    if version is None or version < 0:
+    number = int_or_none(values[0] or "")
+    if number is None or number < 0:  # the version
         return _unreadable(path)
     if len(values) == 1:
         return NULL_POINTER

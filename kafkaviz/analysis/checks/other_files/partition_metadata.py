@@ -39,7 +39,6 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
 def _consequence(data: bytes) -> Message | None:
     start_fault = metadata_files.partition_metadata_fault(data, PARTITION_METADATA)
-    if start_fault is None:
-        return message("consequence.values_read")
-    is_caught = start_fault.class_name == metadata_files.STORAGE
-    return None if is_caught else message("consequence.ends_start")
+    if start_fault is None or start_fault.class_name == metadata_files.STORAGE:
+        return None
+    return message("consequence.ends_start")
