@@ -32,11 +32,13 @@ warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, ent
 index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
-null if Kafka finds none. error exists if Kafka answers with an exception, start_error if the next
-start fails before it has opened this log, unknown, a list of settings, if indexes were recovered
-with Kafka's default because the metadata log is in another log directory (--log-dirs). If kafkaviz
-refuses bytes that Kafka would read, because they are too large, the object has target,
-kafka_version, partition and refused, the reason, and the status is 2. For a single index file there
+null if Kafka finds none. wrong_entries, a list of {file, slot, base_offset, why}, exists if an
+entry leads past the batch with its offset; base_offset is that of the batch where it leads. error
+exists if Kafka answers with an exception, start_error if the next start fails before it has opened
+this log, unknown, a list of settings, if indexes were recovered with Kafka's default because the
+metadata log is in another log directory (--log-dirs). If kafkaviz refuses bytes that Kafka would
+read, because they are too large, the object has target, kafka_version, partition and refused, the
+reason, and the status is 2. For a single index file there
 are no segments, scan and record, and answer is an entry.
 
 If a part of the log is only in tiered storage or in an object store there is remote, {reads:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from itertools import chain
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from kafkaviz.search.fetch import (
     fetch_offset,
     find_bounds,
 )
-from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.log_view import LogView
 from kafkaviz.search.scan import (
     Batch,
@@ -257,6 +257,33 @@ class LookupOutcome(StrEnum):
     RECORD_LARGEST = "record_largest"
 
 
+class WrongEntry(NamedTuple):
+    """An entry of an .index whose position is after the batch with its offset.
+
+    A search that begins there cannot find the offsets between the entry's and `base_offset`.
+
+    Attributes:
+        search: the search that found the entry.
+        base_offset: the base offset of the batch at the entry's position.
+    """
+
+    search: IndexSearch
+    base_offset: int
+
+    @property
+    def description(self) -> Message:
+        offset, position = cast("tuple[int, int]", self.search.entry)
+        return message(
+            "lookup.wrong_entry",
+            slot=self.search.slot_search.slot,
+            file=self.search.file,
+            offset=offset,
+            byte=position,
+            base_offset=self.base_offset,
+            last=self.base_offset - 1,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lookup:
     """A lookup in a partition, with all its steps.
@@ -340,6 +367,22 @@ class Lookup:
         if self.timestamp_ms is None and self.scans:
             return chain.from_iterable(zip(self.searches, self.scans, strict=True))
         return chain(self.searches, self.scans)
+
+    @property
+    def wrong_entries(self) -> tuple[WrongEntry, ...]:
+        """The entries of an .index that lead past the batch with their offset."""
+        scans = {scan.segment: scan for scan in self.scans}
+        wrong_entries = []
+        for search in self.searches:
+            scan = scans.get(search.segment)
+            if search.kind != OFFSET or search.entry is None or scan is None:
+                continue
+            offset, position = search.entry
+            base_offset = scan.first_base_offset
+            is_start = 0 < position == scan.from_position
+            if is_start and base_offset is not None and base_offset > offset:
+                wrong_entries.append(WrongEntry(search, base_offset))
+        return tuple(wrong_entries)
 
     @property
     def scan(self) -> ForwardScan | None:

@@ -42,8 +42,8 @@ _MISSES = {
 def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
     """Returns the object of a lookup in a partition or a segment.
 
-    The key `error` exists only if Kafka answers with an exception, and `start_error` only if the
-    next start fails.
+    The key `error` exists only if Kafka answers with an exception, `start_error` only if the next
+    start fails, and `wrong_entries` only if an entry of an .index leads past its batch.
     """
     record = lookup.record
     answer = lookup.answer
@@ -65,6 +65,16 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
         "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
     }
     fields |= {"error": f"{lookup.error.class_name}: {lookup.error}"} if lookup.error else {}
+    if lookup.wrong_entries:
+        fields["wrong_entries"] = [
+            {
+                "file": wrong_entry.search.file,
+                "slot": wrong_entry.search.slot_search.slot,
+                "base_offset": wrong_entry.base_offset,
+                "why": str(wrong_entry.description),
+            }
+            for wrong_entry in lookup.wrong_entries
+        ]
     return fields | _start_error(start_error)
 
 

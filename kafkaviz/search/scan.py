@@ -358,6 +358,8 @@ class ForwardScan:
         offset: the offset of the record found, in a search for a timestamp.
         timestamp_ms: the timestamp of that record.
         fault: Kafka's exception, if the scan ended in damaged bytes.
+        first_base_offset: the base offset of the batch at from_position; None if there is none,
+            or if its magic is below 2.
     """
 
     segment: int
@@ -369,6 +371,7 @@ class ForwardScan:
     offset: int | None = None
     timestamp_ms: int | None = None
     fault: FailedRead | None = None
+    first_base_offset: int | None = None
 
 
 def run_search(segment: SegmentView, search: Callable[[LogReader], SearchResult]) -> SearchResult:
@@ -468,8 +471,11 @@ class _Scan:
         self._target = target
         self._position = position
         self._headers: list[HeaderDecision] = []
+        self._first_base_offset: int | None = None
 
     def decide(self, batch: FileBatch, outcome: HeaderOutcome, value: int) -> None:
+        if batch.position == self._position and not batch.is_legacy:
+            self._first_base_offset = batch.base_offset
         self._headers.append(
             HeaderDecision(batch.position, outcome, value, batch.size_bytes, len(self._log.reads))
         )
@@ -486,6 +492,7 @@ class _Scan:
             batch=batch.to_batch() if batch else None,
             offset=offset,
             timestamp_ms=timestamp_ms,
+            first_base_offset=self._first_base_offset,
         )
 
     def failed(self, fault: CorruptBytes) -> ForwardScan:

@@ -525,3 +525,22 @@ def test_bytes_that_are_too_large_to_be_read_are_refused_as_json(article, capsys
     assert set(answer) == {"schema", "target", "kafka_version", "partition", "refused"}
     assert answer["target"] == {"timestamp_ms": 1700000000000}
     assert answer["refused"] in output.err and len(output.err.splitlines()) == 1
+
+
+def test_an_entry_that_leads_past_its_batch_is_named(damaged, capsys):
+    """Kafka answers 1017 to offset 950, although another batch has it; check finds the entry."""
+    path = str(damaged / "bookings-0")
+    assert main(["lookup", path, "--offset", "950"]) == 0
+    text = capsys.readouterr().out
+    assert "slot 3 of 00000000000000000858.index is wrong: it gives offset 949" in text
+    assert "skips offsets 949 to 1016, which may exist; run kafkaviz check" in text
+    assert main(["lookup", path, "--offset", "950", "--json"]) == 0
+    (wrong_entry,) = json.loads(capsys.readouterr().out)["wrong_entries"]
+    assert wrong_entry.pop("why") in " ".join(text.split())
+    assert wrong_entry == {
+        "file": "00000000000000000858.index",
+        "slot": 3,
+        "base_offset": 1017,
+    }
+    assert main(["lookup", path, "--offset", "930", "--json"]) == 0
+    assert "wrong_entries" not in json.loads(capsys.readouterr().out)

@@ -56,6 +56,8 @@ def render(
         yield from _render_remote(cost)
     yield ""
     yield from _render_answer(lookup)
+    for wrong_entry in lookup.wrong_entries:
+        yield say("cli_lookup.label_wrong", text=wrong_entry.description)
 
 
 def render_index_search(
