@@ -22,7 +22,7 @@ cannot be read.
 {path, directory_id, has_metadata_log, partitions, log_bytes}; findings, a list of {code, severity,
 partition, file, position, length, message, evidence: {found, expected, found_hex, expected_hex},
 consequence, next_step, reference, log_directory}, the worst first; restart, {clean, starts,
-offline_directories, steps: [{log_directory, partition, segment, file, action:
+partial, offline_directories, steps: [{log_directory, partition, segment, file, action:
 truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error, way_out}]}, or
 null if a file that a start needs cannot be read; counts, {error, warning, info}; retention, a list
 of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes, tiered, log_bytes,
@@ -40,7 +40,8 @@ apply as in a server.properties: to topics without a value of their own.
 A broker consists of all its log directories: give them together, in any order. Settings, release
 and assignments come from the one with __cluster_metadata-0. Without it, each setting that is not
 given by --set is {"value": null, "source": "unknown: ..."}. starts is true if the broker starts
-without its offline_directories.
+without its offline_directories. partial is true if a log directory of the broker was not read; it
+may prevent the start.
 
 Several log directories: kafkaviz check /data/a /data/b /data/c
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""

@@ -26,9 +26,9 @@ the last records of each topic.
 
 --json prints one object after the file is written: file; bytes; sha256, of the report; directory;
 kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts,
-offline_directories}, or null if it cannot be predicted; recommendation, {verdict: keep|change,
-setting, value}, or null if there are no batches; inputs, with --sha256 a list of {file, bytes,
-sha256}, else null.
+partial, offline_directories}, or null if it cannot be predicted; recommendation,
+{verdict: keep|change, setting, value}, or null if there are no batches; inputs, with --sha256 a
+list of {file, bytes, sha256}, else null.
 
 Several log directories: kafkaviz report /data/a /data/b /data/c -o broker.html
 Example: kafkaviz report /var/lib/kafka/data -o broker.html"""
@@ -222,6 +222,7 @@ def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
         and {
             "clean": health.restart.clean,
             "starts": health.restart.starts,
+            "partial": health.is_partial,
             "offline_directories": list(health.restart.offline_directories),
         },
         "recommendation": recommendation

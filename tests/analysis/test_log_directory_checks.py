@@ -107,6 +107,7 @@ def test_a_healthy_broker_has_none_of_these(disks):
     for rows in (report["findings"], report["restart"]["steps"], report["retention"]):
         assert {row["log_directory"] for row in rows} <= paths and rows
     assert report["restart"]["offline_directories"] == []
+    assert report["restart"]["partial"] is False
 
 
 def test_the_start_leaves_what_the_broker_left(disks):
@@ -138,6 +139,7 @@ def test_a_directory_alone_says_that_it_is_not_all(disks):
             unknown
         ] * 3
         assert {segment["state"] for segment in log["segments"]} == {"unknown"}
+    assert report["restart"]["partial"] is True
     rebuilt = [step for step in report["restart"]["steps"] if step["action"] == "rebuild"]
     assert rebuilt and {step["bytes"] for step in rebuilt} == {None}
 

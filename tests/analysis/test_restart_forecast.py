@@ -116,6 +116,22 @@ def test_each_thing_is_counted_once():
     )
 
 
+def test_an_empty_replica_is_announced_first():
+    """The start creates it where the directory of an assigned replica is missing."""
+    created = StartupStep(
+        partition="d-0", segment=None, action="create", cause="replica-created", why=NO_REASON
+    )
+    only_created = restart_forecast.forecast(Restart(True, True, (created,)), 7)
+    assert restart_forecast_text.describe(only_created) == (
+        "create one empty replica where a directory is missing"
+    )
+    forecast = restart_forecast.forecast(Restart(False, True, (CUT, created)), 7)
+    assert restart_forecast_text.change_texts(forecast) == (
+        "create one empty replica where a directory is missing",
+        "cut 1\u202f500 bytes off one log",
+    )
+
+
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
     epochs = StartupStep(

@@ -55,7 +55,12 @@ def test_the_json_is_as_documented(damaged, tmp_path, capsys):
         "setting": "index.interval.bytes",
         "value": 2048,
     }
-    expected_restart = {"clean": True, "starts": True, "offline_directories": []}
+    expected_restart = {
+        "clean": True,
+        "starts": True,
+        "partial": False,
+        "offline_directories": [],
+    }
     assert report["restart"] == expected_restart and report["counts"]["error"] > 0
     assert {field["file"] for field in report["inputs"]} == {
         f"bookings-0/{path.name}" for path in (damaged / "bookings-0").iterdir()

@@ -32,6 +32,7 @@ def as_object(health: Health) -> dict:
         and {
             "clean": restart.clean,
             "starts": restart.starts,
+            "partial": health.is_partial,
             "offline_directories": list(restart.offline_directories),
             "steps": [finding_codec.step_to_object(step) for step in restart.steps],
         },

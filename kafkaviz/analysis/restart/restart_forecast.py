@@ -21,6 +21,7 @@ class RestartForecast:
         deleted_directories: directories of deleted topics.
         read_logs: logs read from their recovery points on, because the stop was not clean.
         rebuilt_segments: segments whose indexes are rebuilt from their batches, for any reason.
+        created_replicas: empty directories that it creates for assigned replicas.
         stray_directories: directories that it takes for stray and does not serve.
         is_unchanged: whether all recovered files end up with the same bytes as before.
         waiting_files: files that were waiting for deletion.
@@ -40,6 +41,7 @@ class RestartForecast:
     waiting_files: int = 0
     snapshots: int = 0
     epochs: int = 0
+    created_replicas: int = 0
     stray_directories: int = 0
     possible_strays: int = 0
     is_unchanged: bool = False
@@ -78,6 +80,7 @@ def forecast(restart: Restart, logs: int) -> RestartForecast:
             {step.file for step in restart.steps if step.file and step.cause == "producer-state"}
         ),
         epochs=len({step.file for step in restart.steps if step.cause == "leader-epochs"}),
+        created_replicas=sum(step.action == "create" for step in restart.steps),
         stray_directories=len(
             {step.partition for step in restart.steps if is_stray_for_sure(step)}
         ),

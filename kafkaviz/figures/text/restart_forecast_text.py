@@ -26,6 +26,10 @@ def change_texts(forecast: RestartForecast) -> tuple[str, ...]:
     }
     counts_texts = (
         (
+            forecast.created_replicas,
+            lambda: count_phrase("restart_forecast.create_replicas", forecast.created_replicas),
+        ),
+        (
             forecast.cut_logs,
             lambda: say_count("restart_forecast.cut", forecast.cut_bytes, **cut_values),
         ),
@@ -52,7 +56,13 @@ def describe(forecast: RestartForecast) -> str:
 
     If there are only changes that every start may make, it names them with their numbers.
     """
-    if forecast.cut_logs or forecast.deleted_files or forecast.rebuilt_segments:
+    is_unusual = (
+        forecast.created_replicas
+        or forecast.cut_logs
+        or forecast.deleted_files
+        or forecast.rebuilt_segments
+    )
+    if is_unusual:
         return reduce(
             lambda first, then: say("restart_forecast.then", before=first, after=then),
             change_texts(forecast),
