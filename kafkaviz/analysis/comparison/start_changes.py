@@ -7,7 +7,7 @@ For example:
 - Change: orders-0 300 .log has 4000 bytes more. Not predicted: producers continued.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -92,7 +92,8 @@ class StartComparison:
     Attributes:
         restart: the predicted start from the earlier state; None if no start happened.
         is_started: whether there is a sign that the broker was started in between: another marker
-            of a clean stop, or a file that a predicted step changed.
+            of a clean stop, or at least as many files that changed as only a start changes them
+            as files that it should have changed but that are the same.
         is_swapped: whether the second state is the earlier one; nothing is predicted then.
     """
 
@@ -168,12 +169,7 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
     } - {foretold.step.file for foretold in steps if foretold.outcome is StepOutcome.OTHERWISE}
     changes = tuple(_changes(files, same_bytes, foretold_files))
     changed_files = {change.file for change in changes}
-    is_started = _is_other_marker(before, after) or any(
-        foretold.outcome is StepOutcome.AS_FORETOLD
-        and foretold.step.action != "keep"
-        and foretold.step.file in changed_files
-        for foretold in steps
-    )
+    is_started = _is_other_marker(before, after) or _has_signs(steps, changed_files)
     if not is_started:
         changes = tuple(replace(change, is_foretold=False) for change in changes)
     return StartComparison(
@@ -205,6 +201,30 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
     if not before.is_clean:
         return False
     return not after.is_clean or before.clean_body != after.clean_body
+
+
+def _has_signs(steps: Iterable[ForetoldStep], changed_files: Collection[str]) -> bool:
+    """Returns whether a start explains the changes better than anything else.
+
+    A start takes its steps in every partition. What a running broker does too, such as deleting
+    a producer snapshot, is not a sign. A copy that lacks a partition is not one either.
+    """
+    file_steps = [
+        foretold
+        for foretold in steps
+        if foretold.step.file and foretold.step.action != "keep" and not foretold.step.is_expected
+    ]
+    signs = {
+        foretold.step.file
+        for foretold in file_steps
+        if foretold.outcome is StepOutcome.AS_FORETOLD and foretold.step.file in changed_files
+    }
+    untouched = {
+        foretold.step.file
+        for foretold in file_steps
+        if foretold.outcome is StepOutcome.OTHERWISE and foretold.step.file not in changed_files
+    }
+    return bool(signs) and len(signs) >= len(untouched)
 
 
 def _doubtful_partitions(
@@ -259,6 +279,8 @@ def _outcome(
     if step.action == "delete":
         if step.file is None:
             return outcome(is_fulfilled=step.partition not in partitions)
+        if step.partition not in partitions:
+            return StepOutcome.UNSEEN
         return outcome(is_fulfilled=step.file not in files[1] or step.file not in same_bytes)
     if step.action == "create":
         return outcome(is_fulfilled=step.partition in partitions)

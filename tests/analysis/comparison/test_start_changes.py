@@ -1,6 +1,7 @@
 """One directory before and after: what a start was foretold to do is what was done."""
 
 import os
+import shutil
 from collections import Counter
 
 import pytest
@@ -117,6 +118,24 @@ def test_what_happened_without_a_start(tmp_path):
         f"t-0/{6:020d}.log": ChangeKind.ROLL,
     }
     assert not start.is_started and start.steps == ()
+
+
+@pytest.mark.parametrize("is_partition_gone", [True, False])
+def test_a_copy_that_lacks_something_shows_no_start(is_partition_gone, tmp_path):
+    """A start would have deleted the file in u-0, and also cut the tail in t-0."""
+    a = broker(tmp_path / "a", {0: [*DATA, DATA[0][:30]]}, is_clean=False)
+    write_partition(a / "u-0", {0: DATA}, "0\n1\n0 0\n")
+    (a / "u-0" / f"{0:020d}.log.cleaned").write_bytes(b"")
+    b = tmp_path / "b"
+    shutil.copytree(a, b, copy_function=shutil.copy)  # the copies are newer
+    if is_partition_gone:
+        shutil.rmtree(b / "u-0")
+    else:
+        (b / "u-0" / f"{0:020d}.log.cleaned").unlink()
+    start = compare(a, b).start
+    assert start is not None
+    assert not start.is_started and start.steps == ()
+    assert start.changes and not any(change.is_foretold for change in start.changes)
 
 
 def test_a_cleaned_log_has_other_batches(tmp_path):
