@@ -1,11 +1,7 @@
-"""The checks for missing records that the next start will not report.
+"""The check for missing partition directories, in whose place a start creates empty ones.
 
-A start creates an empty directory or segment in their place. For example:
-
-- The directory of orders-0 is missing, and recovery-point-offset-checkpoint has "orders 0 15000":
-  partition-missing.
-- The last .log of orders-1 is missing, and replication-offset-checkpoint has "orders 1 9000", while
-  the log ends at 4000: high-watermark-beyond-end.
+For example, the directory of orders-0 is missing, and recovery-point-offset-checkpoint has
+"orders 0 15000": partition-missing. The check `state` reports records missing from a log's end.
 """
 
 from collections.abc import Iterator, Mapping

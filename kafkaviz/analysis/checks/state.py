@@ -89,6 +89,8 @@ def check_partition(
             end=end,
             facts=facts,
         )
+    # one finding for one loss: records below the recovery point had been flushed, so it is the
+    # stronger sign
     elif end is not None and high_watermark is not None and high_watermark > end:
         yield _beyond_finding(
             "high-watermark-beyond-end",
