@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from kafkaviz.analysis.checks import plan as check_plan
 from kafkaviz.analysis.checks import settings
 from kafkaviz.analysis.findings.finding import CODES, UNCHECKED_CODES
 from kafkaviz.analysis.health.broker_health import Health, check
@@ -820,6 +821,16 @@ FAULTS = [
         lambda lab: lab.change(lab.files(METADATA, ".checkpoint")[-1], flipped_end),
     ),
     Fault(
+        "checkpoint-empty",
+        "recovery-point-offset-checkpoint",
+        lambda lab: lab.write(lab.path / "recovery-point-offset-checkpoint", b""),
+    ),
+    Fault(
+        "checkpoint-empty",
+        "replication-offset-checkpoint",
+        lambda lab: lab.write(lab.path / "replication-offset-checkpoint", b"0\n0\n"),
+    ),
+    Fault(
         "meta-properties-bad",
         "meta.properties",
         lambda lab: lab.write(lab.path / "meta.properties", b"version=1\nnode.id=1\n"),
@@ -1155,6 +1166,22 @@ def test_a_closed_segment_without_its_index_is_cut_at_every_start(clean, tmp_pat
     (torn_tail,) = (finding for finding in health.findings if finding.code == "log-torn-tail")
     assert torn_tail.consequence == message("consequence.recovery_cuts_tail")
     assert [step.segment for step in health.restart.steps if step.action == "truncate"] == [0]
+
+
+def test_an_emptied_checkpoint_is_not_the_time_of_the_last_write(clean, tmp_path):
+    """No transaction hangs, and no broker runs, because a file was emptied just now."""
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN, TXN])
+    lab.unclean()
+    (lab.path / ".lock").touch()
+    newest_ms = check_plan.newest_ms(open_broker(lab.path))
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        path = lab.path / name
+        path.unlink()
+        path.touch()
+    broker = open_broker(lab.path)
+    assert check_plan.newest_ms(broker) <= newest_ms
+    texts = {finding.code: finding.message.key for finding in check(broker).findings}
+    assert texts["unclean-shutdown"] == "finding.no_file"
 
 
 def test_no_time_is_no_newest_record(clean, tmp_path):

@@ -12,6 +12,7 @@ from kafkaviz.log.broker import open_broker
 
 # never of a topic-partition
 OF_BROKER = {
+    "checkpoint-empty",
     "checkpoint-unreadable",
     "log-directory-empty",
     "log-directory-lost",

@@ -290,7 +290,8 @@ def newest_ms(broker: Broker) -> int:
         own_file.mtime_ns
         for directory in broker.log_directories
         for own_file in own_files(directory.path)
-        if own_file.name in CHECKPOINTS.values()
+        # a broker never writes an empty one, it only creates it
+        if own_file.name in CHECKPOINTS.values() and own_file.size_bytes
     ]
     return max(chain(logs, checkpoints), default=0) // 1_000_000
 

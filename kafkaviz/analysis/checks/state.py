@@ -211,9 +211,14 @@ def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
 
 
 def _checkpoint_age_ms(broker: Broker) -> int | None:
-    """Returns how long ago an offset checkpoint was written; None if there is no .lock."""
+    """Returns how long ago an offset checkpoint was written; None if there is no .lock.
+
+    An empty file does not count: a broker creates it, and writes a version and a count.
+    """
     files = [info for directory in broker.log_directories for info in own_files(directory.path)]
-    written_ns = [info.mtime_ns for info in files if info.name in OFFSET_CHECKPOINTS]
+    written_ns = [
+        info.mtime_ns for info in files if info.name in OFFSET_CHECKPOINTS and info.size_bytes
+    ]
     if not written_ns or not any(info.name == LOCK for info in files):
         return None
     return max(0, time.time_ns() - max(written_ns)) // 1_000_000

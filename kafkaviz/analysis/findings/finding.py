@@ -537,6 +537,14 @@ _TABLE = (
         next_step=message("next_step.restore_or_remove_checkpoint"),
     ),
     Code(
+        name="checkpoint-empty",
+        family="other-files",
+        severity=WARNING,
+        title=message("finding_title.checkpoint_empty"),
+        consequence=message("consequence.recovery_points_lost"),
+        next_step=message("next_step.restore_empty_checkpoint"),
+    ),
+    Code(
         name="meta-properties-bad",
         family="other-files",
         severity=WARNING,

@@ -8,20 +8,30 @@ from kafkaviz.analysis.checks.other_files import kraft_files, unknown_files, unr
 from kafkaviz.analysis.findings.finding import ERROR, Evidence, Finding, finding
 from kafkaviz.analysis.restart.next_start import has_replicas, is_file
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format import checkpoint
 from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import (
     BOOTSTRAP,
     CLEAN_SHUTDOWN,
+    HIGH_WATERMARK_CHECKPOINT,
     META_PROPERTIES,
+    RECOVERY_POINT_CHECKPOINT,
     SERVER_PROPERTIES,
 )
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
+from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.messages import message
 from kafkaviz.simulate.startup import offset_checkpoints, own_files
 from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
+
+# consequences of an empty checkpoint; the other checkpoints need not name a partition
+EMPTY_CONSEQUENCES = {
+    RECOVERY_POINT_CHECKPOINT: message("consequence.recovery_points_lost"),
+    HIGH_WATERMARK_CHECKPOINT: message("consequence.checkpoint_without_high_watermarks"),
+}
 
 
 def check_broker(
@@ -72,13 +82,16 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
     if not is_file(path):
         return
     try:
-        fault = offset_checkpoints.fault(file.read(path, limit_bytes=file.TEXT_BYTES))
+        data = file.read(path, limit_bytes=file.TEXT_BYTES)
+        fault = offset_checkpoints.fault(data)
     except CannotOpen as refusal:
         yield unreadable_files.path_finding(
             name, None, Problem.from_fault(path, refusal), release, unreadable_files.OFFLINE
         )
         return
     if fault is None:
+        if name in EMPTY_CONSEQUENCES and not checkpoint.parse_offsets(data):
+            yield from _check_empty(broker, name, release)
         return
     consequence = offset_checkpoints.consequence(name, fault, has_replicas=has_replicas(broker))
     checkpoint_finding = finding(
@@ -95,6 +108,30 @@ def _check_checkpoint(broker: Broker, name: str, release: Release) -> Iterator[F
         yield replace(checkpoint_finding, severity=ERROR)
     else:
         yield checkpoint_finding
+
+
+def _check_empty(broker: Broker, name: str, release: Release) -> Iterator[Finding]:
+    """Yields a finding if an empty checkpoint belongs to partitions with records.
+
+    CheckpointFile creates the files with 0 bytes. A broker then writes a line for each log every
+    minute, and at a clean stop (LogManager and ReplicaManager, 4.3.1).
+    """
+    count = sum(
+        partition.state == "current"
+        and partition.directory != DIRECTORY
+        and partition.log_bytes > 0
+        for partition in broker.partitions
+    )
+    if not count:
+        return
+    yield finding(
+        "checkpoint-empty",
+        message("finding.checkpoint_empty", file=name, n=count),
+        Evidence(message("evidence.no_entry"), message("evidence.line_per_partition")),
+        file=name,
+        release=release,
+        consequence=EMPTY_CONSEQUENCES[name],
+    )
 
 
 def _check_properties(broker: Broker, *, is_fatal: bool, release: Release) -> Iterator[Finding]:
