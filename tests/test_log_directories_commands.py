@@ -82,6 +82,13 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
     said = capsys.readouterr()
     words = "unknown: the metadata log is in another log directory; Kafka's default is assumed"
     assert words in " ".join((said.out + said.err).split())
+    assert main(["rebuild", partition, "--out", str(tmp_path / "out"), "--json"]) == 0
+    unknown = json.loads(capsys.readouterr().out)["unknown"]
+    assert unknown == ["index.interval.bytes", "segment.index.bytes"]
+    assert main(["lookup", partition, "--offset", "0"]) == 0
+    recovery = " ".join(capsys.readouterr().err.split())
+    assert "Kafka's default of index.interval.bytes would leave" in recovery
+    assert "as the recovery of the next start would leave" not in recovery
 
 
 @pytest.mark.parametrize(("name", "interval"), [("disk-a/orders-2", 1024), ("moved", None)])

@@ -231,7 +231,7 @@ def _say_recovery(names: Sequence[str], segments: "Sequence[SegmentView]") -> No
         failed_start = describe_failed_start(error, has_unopened=has_unopened_log(segments))
         output.note(f"kafkaviz: {render(failed_start)}")
     if names:
-        what = describe_recovered(names)
+        what = describe_recovered(names, is_assumed=bool(_unknown_settings(segments)))
         output.note(f"kafkaviz: {say('cli_lookup.read_as_recovered', recovery=what)}")
     if names and _unknown_settings(segments):
         source = message("setting_source.metadata_log_elsewhere")

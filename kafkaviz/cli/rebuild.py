@@ -36,7 +36,8 @@ Kafka's defaults.
 --json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries,
 roll_reason, files: {NAME: sha256}}; events, a list of {event, segment, file, from_position, bytes,
 why}: "truncate" for bytes that recovery cuts off. log_bytes is the size of the .log after that.
-roll_reason is inferred, and null if none can be seen.
+roll_reason is inferred, and null if none can be seen. unknown, a list of settings, exists if
+Kafka's defaults are used for them because the metadata log was not read (--log-dirs).
 
 Example: kafkaviz rebuild /var/lib/kafka/data/orders-0 --out rebuilt"""
 
@@ -154,10 +155,13 @@ def _as_object(
             rebuilt_segments, source.roll_reasons(rebuilt_segments), files, strict=True
         )
     ]
-    return {
+    fields: dict = {
         "segments": segments,
         "events": [event for segment in rebuilt_segments for event in _events(segment)],
     }
+    if source.assumed_settings:
+        fields["unknown"] = list(source.assumed_settings)
+    return fields
 
 
 def _events(segment: "RebuiltSegment") -> Iterator[dict]:

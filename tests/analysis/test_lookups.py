@@ -274,12 +274,12 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
         and not open_log_view(partition, as_is=True).recovered_files
     )
     assert describe_recovered(log.recovered_files) == message(
-        "recovered_files.of_one_segment", ends=(".log", ".index", ".timeindex"), stem=stem
+        "recovered_files.of_one_segment_by_start", ends=(".log", ".index", ".timeindex"), stem=stem
     )
     assert describe_recovered(()) is None
-    assert describe_recovered(["1.log"]) == message("recovered_files.one", file="1.log")
+    assert describe_recovered(["1.log"]) == message("recovered_files.one_by_start", file="1.log")
     assert describe_recovered(["1.log", "1.index", "2.log"]) == message(
-        "recovered_files.several", file="1.log", n=2
+        "recovered_files.several_by_start", file="1.log", n=2
     )
     assert str(describe_recovered(["1.log", "2.log"])).startswith("1.log and 1 more file are read")
 

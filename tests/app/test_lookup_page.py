@@ -466,14 +466,14 @@ def test_what_is_no_key():
             typed_keys.parse_keys(text)
 
 
-def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
+def test_an_unclean_directory_is_read_as_a_recovery_leaves_it(killed):
     """Of every topic-partition a page each; the sentence says so."""
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(killed).partitions:
         for by in ("offset", "timestamp"):
             at = page(killed, tp=partition.directory, by=by)
-            assert "read as the recovery of the next start would leave" in page_html(at), (
+            assert "default of index.interval.bytes would leave" in page_html(at), (
                 partition.directory
             )
 

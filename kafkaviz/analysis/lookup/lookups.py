@@ -140,21 +140,24 @@ def _has_distrusted_index(segment: LogSegment, behaviour: ReleaseBehaviour) -> b
         return True
 
 
-def describe_recovered(names: Sequence[str]) -> Message | None:
+def describe_recovered(names: Sequence[str], *, is_assumed: bool = False) -> Message | None:
     """Returns a message that some files are shown in their state after recovery, or None.
 
     Args:
         names: the names of all these files.
+        is_assumed: whether index.interval.bytes is assumed, so that the next start may leave other
+            entries; see SegmentView.has_assumed_settings.
     """
     if not names:
         return None
+    how = "by_default" if is_assumed else "by_start"
     if len(names) == 1:
-        return message("recovered_files.one", file=names[0])
+        return message(f"recovered_files.one_{how}", file=names[0])
     stems, kinds = zip(*(name.split(".") for name in names), strict=True)
     if len(set(stems)) == 1:
         ends = tuple(f".{kind}" for kind in kinds)
-        return message("recovered_files.of_one_segment", ends=ends, stem=stems[0])
-    return message("recovered_files.several", file=names[0], n=len(names) - 1)
+        return message(f"recovered_files.of_one_segment_{how}", ends=ends, stem=stems[0])
+    return message(f"recovered_files.several_{how}", file=names[0], n=len(names) - 1)
 
 
 def describe_failed_start(error: str, *, has_unopened: bool = False) -> Message:

@@ -32,11 +32,13 @@ class RebuildSource:
     Attributes:
         base_offsets: the base offsets of all segments, or of the one .log given.
         settings: the two SETTINGS, each with its source.
+        assumed_settings: the names of those with Kafka's default because they are unknown.
     """
 
     partition: Partition
     base_offsets: tuple[int, ...]
     settings: tuple[SettingValue, ...]
+    assumed_settings: tuple[str, ...] = ()
 
     def stored_log(self) -> StoredLog:
         return stored_log(
@@ -115,10 +117,12 @@ def open_rebuild_source(
             path, message("errors.not_there"), message("errors.moved_or_removed"), kind="missing"
         )
     base_offsets = live if base_offset is None else (base_offset,)
+    values = [settings.find(partition.topic, name) for name in SETTINGS]
     return RebuildSource(
         partition,
         base_offsets,
-        tuple(settings.find(partition.topic, name).or_default(release) for name in SETTINGS),
+        tuple(value.or_default(release) for value in values),
+        tuple(value.name for value in values if not value.is_known),
     )
 
 

@@ -250,7 +250,8 @@ def _note(open_segment: Segment, log: LogView) -> str:
         has_unopened = lookups.has_unopened_log(log.segments)
         failed_start = lookups.describe_failed_start(log.start_error, has_unopened=has_unopened)
         notes.append(to_sentence(render(failed_start)))
-    if recovery := lookups.describe_recovered(log.recovered_files):
+    is_assumed = any(segment.has_assumed_settings for segment in log.segments)
+    if recovery := lookups.describe_recovered(log.recovered_files, is_assumed=is_assumed):
         notes.append(to_sentence(render(recovery)))
     return join_sentences(notes)
 
