@@ -91,6 +91,13 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
     assert "as the recovery of the next start would leave" not in recovery
 
 
+def test_the_partition_that_a_hint_names_is_there(disks, capsys):
+    """A folder with several log directories has no partition of its own."""
+    assert main(["lookup", str(disks), "--offset", "5"]) == 2
+    text = " ".join(capsys.readouterr().err.split())
+    assert f"{disks}/disk-a/__cluster_metadata-0" in text
+
+
 @pytest.mark.parametrize(("name", "interval"), [("disk-a/orders-2", 1024), ("moved", None)])
 def test_a_single_log_is_read_by_its_directory(disks, tmp_path, capsys, name, interval):
     """Its release, settings and stop are those of the log directory around it, in each command;

@@ -186,7 +186,11 @@ def _partition(path: Path, advice: Message = ADVICE_ANY) -> Partition:
         raise CannotOpen(root, message("errors.holds_no_log"), advice, kind="missing")
     broker = read_broker(path, root)
     if len(broker.partitions) > 1:
-        hint = message("errors.name_one_partition", path=path / broker.partitions[0].directory)
+        # with several log directories, the partition is in one of them, not in `path` itself
+        first = broker.partitions[0]
+        is_below = first.path.is_relative_to(root)
+        place = path / first.path.relative_to(root) if is_below else path / first.directory
+        hint = message("errors.name_one_partition", path=place)
         raise CannotOpen(
             path,
             message("errors.holds_partitions", count=len(broker.partitions)),
