@@ -192,7 +192,7 @@ def test_a_wrong_checksum_inside_is_reported_and_stops_nothing():
         (
             legacy_messages.build(0, 5, b"k", b"v")[:-1],
             0,
-            "a batch of 28 bytes, of which 27 are there",
+            "a batch of 28 bytes, of which only 27 are there",
         ),
         (legacy_messages.build(0, 5, b"k", b"v")[:16], 0, "no batch in 16 bytes"),
         (bytes(17), 0, "Record size 0 is less than the minimum record overhead (14)"),

@@ -175,7 +175,7 @@ def tars() -> dict[str, tuple[bytes, str]]:
         "half a pair": (
             pax(note(b"GNU.sparse.map", b"0,1,2") + note(b"GNU.sparse.size", b"9"))
             + file(LOG, b"x"),
-            "no archive",
+            "is not an archive",
         ),
         "a sparse file without a size": (
             pax(note(b"GNU.sparse.map", b"0,1")) + file(LOG, b"x"),

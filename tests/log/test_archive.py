@@ -265,7 +265,7 @@ def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
     path.write_bytes(secret)
     with pytest.raises(CannotOpen, match="encrypted"):
         archive.unpack_if_archive(path)
-    with pytest.raises(CannotOpen, match="no archive"):
+    with pytest.raises(CannotOpen, match="is not an archive"):
         archive.unpack_if_archive(
             packed(tmp_path / "b.tar", {"meta.properties": b""}, pax_headers={"mtime": "inf"})
         )
@@ -295,7 +295,7 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
     for lengths in (26, data.index(b"PK\x01\x02") + 28):
         data[lengths : lengths + 4] = b"\0\0\1\0"  # of the name, of what is extra
     path.write_bytes(data)
-    with pytest.raises(CannotOpen, match="no archive"):
+    with pytest.raises(CannotOpen, match="is not an archive"):
         archive.unpack_if_archive(path)
 
 

@@ -191,7 +191,7 @@ def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
     ("position", "what"),
     [
         (-1, "no batch in 0 bytes"),
-        (1, "a batch of 27404 bytes, of which 5830 are there"),
+        (1, "a batch of 27404 bytes, of which only 5830 are there"),
         (118, "is more than the"),
         (5800, "is more than the"),
         (5829, "no batch in 2 bytes"),

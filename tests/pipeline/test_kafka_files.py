@@ -265,7 +265,7 @@ def test_offsets_are_those_that_the_options_mean(broker_directory, options, expe
         ({"failOnDataLoss": "maybe"}, "option failOnDataLoss is true or false"),
         ({"includeHeaders": "maybe"}, "option includeHeaders is true or false"),
         ({LEVEL: "serializable"}, "option kafka.isolation.level"),
-        ({"kafka.auto.offset.reset": "latest"}, "option kafka.auto.offset.reset is not taken"),
+        ({"kafka.auto.offset.reset": "latest"}, "option kafka.auto.offset.reset is not accepted"),
         ({"topics": "t"}, "there is no option topics; there are subscribe, subscribePattern"),
         ({"columns": "offset,headers"}, "kafka_files has no column headers"),
         ({"mode": "STRICT"}, "option mode is FAILFAST"),
@@ -286,8 +286,8 @@ def test_an_option_that_means_nothing_is_refused(broker_directory, options, word
 @pytest.mark.parametrize(
     ("options", "words", "rest"),
     [
-        ({"subscribe": "other,gone"}, "gone lie in none", {"other-0": (0, 9)}),
-        ({"assign": '{"t":[1,7]}'}, "t-7 lie in none", {"t-1": (0, 49)}),
+        ({"subscribe": "other,gone"}, "gone are in none", {"other-0": (0, 9)}),
+        ({"assign": '{"t":[1,7]}'}, "t-7 are in none", {"t-1": (0, 49)}),
         (
             {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":100}}'},
             "t-0: offset 100 is before the log start offset 110",
@@ -305,7 +305,7 @@ def test_an_option_that_means_nothing_is_refused(broker_directory, options, word
         ),
         (
             {"subscribe": "t", "endingOffsets": '{"t":{"0":120,"1":5,"2":5}}'},
-            "t-2 lie in none",
+            "t-2 are in none",
             {"t-0": (110, 119), "t-1": (0, 4)},
         ),
     ],

@@ -111,7 +111,7 @@ def test_a_server_of_spark_connect_is_asked_for_a_session(monkeypatch):
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
     assert session.session() == "session"
     assert remotes == ["sc://there"]
-    with pytest.raises(KafkavizError, match="is no Spark master"):
+    with pytest.raises(KafkavizError, match="is not a Spark master"):
         session.session("sc://")
 
 

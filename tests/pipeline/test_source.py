@@ -578,7 +578,7 @@ def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
             (1, hurt_at),
         }
         assert all(f"byte {hurt_at}" in row["problem"] for row in problems)
-        with pytest.raises(Malformed, match=f"byte {hurt_at}: .* no whole batch"):
+        with pytest.raises(Malformed, match=f"byte {hurt_at}: .* not a whole batch"):
             read("kafka_batches", directory, task_bytes=task_bytes)
         assert read(
             "kafka_batches", directory, task_bytes=task_bytes, mode="DROPMALFORMED"
