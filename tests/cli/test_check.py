@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.analysis.findings.finding import Evidence
+from kafkaviz.analysis.findings.finding import finding as make_finding
 from kafkaviz.cli.text import check_text
+from kafkaviz.messages import message
 
 
 def test_the_json_is_as_documented(damaged, capsys):
@@ -391,6 +394,16 @@ def _alike(finding: dict, other: dict) -> bool:
         for finding_ in (finding, other)
     ]
     return texts[0] == texts[1]
+
+
+def test_the_first_of_many_notes_has_its_partition():
+    evidence = Evidence(message("evidence.no_file"))
+    text = message("finding.crc_mismatch")
+    notes = [
+        make_finding("index-unwritten-slots", text, evidence, partition=f"orders-{number}")
+        for number in range(3)
+    ]
+    assert "in orders-0" in "\n".join(check_text._render_notes(notes))
 
 
 def test_seven_holes_are_seven_lines(with_holes, capsys):

@@ -264,6 +264,7 @@ def _render_notes(findings: list[Finding]) -> Iterator[str]:
     """Yields many notes of one code: the first one in full, then the other partitions."""
     yield from ("", say("cli_check.times", code=findings[0].code, n=len(findings)))
     yield from _render_note(findings[0])
+    yield from _wrap("", say("cli_check.in_names", names=findings[0].partition or _broker()))
     names = list(dict.fromkeys(finding.partition or _broker() for finding in findings[1:]))
     yield from _wrap(say("cli_check.label_also"), _some_names(names), "  ")
 
