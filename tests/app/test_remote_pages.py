@@ -95,4 +95,4 @@ def test_a_lookup_shows_its_remote_reads_and_their_price(stored, is_measured):
         assert f">{say('cli_lookup.remote_segment', why=phase_text)}<" in text
     assert say("lookup.remote_objects") in text and say("lookup.remote_reads") not in text
     assert ("ms, measured" in text) == ("measured in this session" in text) == is_measured
-    assert ("ms, modelled" in text) == ("modelled at 50 ms a request" in text) != is_measured
+    assert ("ms, modelled" in text) == ("modelled at 50 ms per request" in text) != is_measured
