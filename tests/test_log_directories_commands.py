@@ -38,6 +38,24 @@ def test_check_says_the_same_of_folder_archive_and_paths(disks, capsys):
     assert by_paths["directory"] == ", ".join(str(disks / name) for name in NAMES)
 
 
+def test_a_failing_start_names_the_log_directory(disks, tmp_path, capsys):
+    """Two partitions of one name may fail in two directories."""
+    root = tmp_path / "broker"
+    shutil.copytree(disks, root)
+    partition = next((root / "disk-b").glob("__transaction_state-*"))
+    (partition / "._00000000000000000000.log").write_bytes(b"")
+    main(["check", str(root)])
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"{partition}: java.lang.NumberFormatException" in text
+
+
+def test_the_broker_directory_is_a_heading_once(disks, capsys):
+    """A directory opened alone has findings of its own, and of the broker's other directories."""
+    main(["check", str(disks / "disk-a")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count("the broker directory") == 1
+
+
 def test_two_brokers_are_refused_in_one_line(capsys):
     """Exit status 2, and both are named."""
     assert main(["check", *map(str, REPLICAS)]) == 2

@@ -48,20 +48,22 @@ def render(health: Health) -> Iterator[str]:
     grouped_ids = {id(item) for findings in large_groups for item in findings}
     single = [item for item in health.findings if id(item) not in grouped_ids]
     has_several = len(health.broker.log_directories) > 1
-    places = dict.fromkeys((item.log_directory, item.partition) for item in single)
+    by_place: dict[tuple[str | None, str | None], list[Finding]] = {}
+    for finding in single:
+        log_directory = finding.log_directory if has_several else None
+        by_place.setdefault((log_directory, finding.partition), []).append(finding)
+    places = list(by_place)
     if has_several:
         order = [None, *(directory.text for directory in health.broker.log_directories)]
-        places = dict.fromkeys(sorted(places, key=lambda place: order.index(place[0])))
+        places.sort(key=lambda place: order.index(place[0]))
     for place in places:
-        log_directory, partition = place
-        yield from ("", _place_text(log_directory if has_several else None, partition))
-        for finding in single:
-            if (finding.log_directory, finding.partition) == place:
-                yield from (
-                    _render_note(finding)
-                    if finding.severity == "info"
-                    else _render_finding(finding, _location(finding))
-                )
+        yield from ("", _place_text(*place))
+        for finding in by_place[place]:
+            yield from (
+                _render_note(finding)
+                if finding.severity == "info"
+                else _render_finding(finding, _location(finding))
+            )
     for group in large_groups:
         yield from _render_notes(group) if group[0].severity == "info" else _render_findings(group)
     yield from _render_retention(health)
@@ -180,7 +182,7 @@ def _render_start(health: Health) -> Iterator[str]:
             yield say("cli_check.start_without", how=how, directories=directories, rest=rest)
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
-            yield from _render_failures(restart.failures)
+            yield from _render_failures(health)
         elif health.misses_metadata_log:
             yield say("cli_check.start_without_metadata", how=how, name=METADATA_DIRECTORY)
         elif forecast.possible_strays:
@@ -198,21 +200,26 @@ def _render_start(health: Health) -> Iterator[str]:
         yield from _wrap("", source, "  ")
         return
     yield say("cli_check.start_fails", how=how)
-    yield from _render_failures(restart.failures)
+    yield from _render_failures(health)
     yield from _wrap("", source, "  ")
 
 
-def _render_failures(failures: Iterable[StartupStep]) -> Iterator[str]:
+def _render_failures(health: Health) -> Iterator[str]:
     """Yields the causes of a failing start or an offline log directory, each cause once."""
+    failures = health.restart.failures if health.restart else ()
+    has_several = len(health.broker.log_directories) > 1
     causes = list(_group_by(failures, _failure_cause).values())
     for first, *others in causes[:MAX_GROUPS]:
         text = first.error or first.why
-        where = first.partition or _broker()
+        where = _place_text(first.log_directory if has_several else None, first.partition)
         yield from _wrap("", say("common.labelled", where=where, text=text), "  ")
         if first.way_out:
             yield from _wrap("", first.way_out, "    ")
         if others:
-            names = [step.partition or _broker() for step in others]
+            names = [
+                _place_text(step.log_directory if has_several else None, step.partition)
+                for step in others
+            ]
             yield from _wrap("", _same_in_text(names), "    ")
     if hidden := sum(map(len, causes[MAX_GROUPS:])):
         yield from _wrap("", say("cli_check.more_in_json", n=hidden), "  ")
