@@ -6,8 +6,8 @@ per batch of 1 KB would take longer than the checksum itself.
 
 The processor's instruction takes 8 bytes and must wait three cycles for its own previous result. So
 the compiled loop sums three blocks of 256 bytes (or 2048) in parallel and combines the three sums.
-To combine two blocks, a table turns the first sum into the sum after as many zeros as the second
-block is long. Xor with the second sum then gives the sum of both.
+A table shifts the sum of block A by the length of the next block B, and
+crc(A + B) = shift(crc(A), len(B)) xor crc(B).
 """
 
 from typing import TYPE_CHECKING, Any

@@ -29,7 +29,7 @@ class LogBytes(Protocol):
 
 
 class ByteCounter:
-    """Ignores all bytes, for a log whose sizes and indexes alone are read.
+    """Counts the bytes and keeps none, for a log of which only sizes and indexes are read.
 
     Such a log cannot be truncated or loaded again.
     """

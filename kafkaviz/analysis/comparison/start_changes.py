@@ -2,9 +2,9 @@
 
 For example:
 
-- Predicted: truncate orders-0 150 .log from byte 9000. As predicted: the file ends there.
-- Predicted: rebuild orders-0 150 .index, 80 bytes. As predicted: it has those 80 bytes.
-- Change: orders-0 300 .log has 4000 bytes more. Not predicted: producers continued.
+- Predicted: truncate the .log of segment 150 of orders-0 at byte 9000. It now ends there.
+- Predicted: rebuild its .index with 80 bytes. It now has those 80 bytes.
+- Not predicted: the .log of segment 300 has 4000 bytes more, because producers continued.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -53,7 +53,7 @@ class _KeyStretches:
         first: the first target of each, ascending, shape (n,).
         weights: the number of targets in each, shape (n,).
         floors: the results of slots.floors, shape (n, 3).
-        last: the last target of all.
+        last: the largest target.
     """
 
     first: np.ndarray

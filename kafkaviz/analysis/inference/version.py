@@ -199,7 +199,7 @@ def _find_traces(broker: Broker) -> Iterator[ReleaseTrace]:
 
 
 def _unknown_traces(broker: Broker) -> Iterator[ReleaseTrace]:
-    """Yields versions and levels that no known release writes, so a later one must have."""
+    """Yields versions and levels that only a release later than all known ones can have written."""
     versions_by_file = {
         META_PROPERTIES: broker.properties.get("version"),
         CLEAN_SHUTDOWN: (broker.clean_body or {}).get("version"),

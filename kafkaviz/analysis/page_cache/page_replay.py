@@ -372,9 +372,10 @@ def _load_around(
 def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     """Returns the faults of a plain tail reader after every append, in closed form.
 
-    The form leaves out read-around. The k-th step of a search for the end reads at 1 - 2**-k of the
-    index. Step k + 1 reads page j for the last time; once the index has grown, step k reads it
-    again. That is a fault if the log has grown by more than cold_after_bytes in between.
+    The form leaves out read-around. Step k of a search for the end reads the page at 1 - 2**-k of
+    the index, so while the index grows a page is read first by step k + 1, later by step k. The
+    first read by step k is a fault if the log has grown by more than cold_after_bytes since the
+    last read by step k + 1.
     """
     entries_a_page = memory.page_bytes / growth.entry_bytes
     pages = np.arange(math.ceil(growth.entries / entries_a_page))

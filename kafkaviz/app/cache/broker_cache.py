@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo
 
 MAX_BROKERS = 8  # directories
-# the segment columns that a catalog has only in its table stamps, not in its table segments
+# the segment columns that a catalog has only in its table `stamps`, not in `segments`
 STAMP_FIELDS = ("directory", "suffix", "codecs", "problems")
 
 
@@ -140,7 +140,7 @@ def overview(snapshot: BrokerSnapshot) -> BrokerOverview:
 def _segments(catalog: "Catalog") -> dict[str, list]:
     """Returns the catalog's table of segments as columns.
 
-    STAMP_FIELDS come from the table stamps that the same run wrote.
+    STAMP_FIELDS come from the table `stamps` that the same run wrote.
     """
     columns = [
         name

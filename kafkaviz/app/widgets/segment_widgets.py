@@ -140,7 +140,7 @@ def _table(
 
     Args:
         columns: names from BATCHES, INDEX or TIME_INDEX.
-        rows: (whether it is selected, its cells as HTML) of each row.
+        rows: one pair per row: whether it is selected, and its cells as HTML.
         checksum: the heading of the CRC column.
     """
     names = [

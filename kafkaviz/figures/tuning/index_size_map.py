@@ -152,7 +152,7 @@ def _title(across_us: Sequence[float], up_us: Sequence[float]) -> str:
 
 
 def _roll_lines(columns: Sequence[Sequence[IndexSizeOutcome]]) -> dict[int, np.ndarray]:
-    """Returns the index sizes that end a segment at each of ROLLS_AT.
+    """Returns the index sizes at which a segment rolls after each number of bytes in ROLLS_AT.
 
     Between two sizes they are interpolated by their logarithms.
     """

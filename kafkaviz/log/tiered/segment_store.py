@@ -182,7 +182,7 @@ class RemoteSegmentFiles:
 
 
 def may_be_store(names: Collection[str]) -> bool:
-    """Returns whether a folder with these names may hold remote segments, perhaps deeper."""
+    """Returns whether a folder with these names, or a folder in it, may hold remote segments."""
     if META_PROPERTIES in names:
         return False
     return len(names) == 1 or any(

@@ -61,7 +61,7 @@ class TwoRows(DataSource):
 
 
 class TwoRowsReader(DataSourceReader):
-    """Returns the number in a pushed filter, or else both numbers; Spark filters them again."""
+    """Reads both rows, or only the one that a pushed filter asks for; Spark filters them again."""
 
     def __init__(self) -> None:
         self._numbers = BOTH

@@ -267,7 +267,7 @@ class IngestWork:
 
 
 class StartupsOfLogs(Iterable[LogStartup]):
-    """The logs whose load is not known from an earlier run, found again in each iteration."""
+    """The logs for which no earlier run predicted the start; each iteration lists them again."""
 
     def __init__(self, work: IngestWork) -> None:
         self._work = work

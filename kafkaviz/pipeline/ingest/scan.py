@@ -43,8 +43,8 @@ DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]
 def scan(task: IngestTask, staging: Path) -> list[SplitSummary]:
     """Reads the task's splits in order.
 
-    The written rows count only once the summaries are known. A file that cannot be read becomes a
-    problem in its summary. A repeated task writes other files.
+    The written rows are valid only after the driver has received their summaries. A file that
+    cannot be read becomes a problem in its summary. A repeated task writes other files.
 
     Args:
         staging: the run's staging folder, with a subfolder per table.

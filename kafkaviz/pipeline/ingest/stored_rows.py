@@ -47,7 +47,7 @@ class StoredPartition:
         return old if old is not None and has_same_content(entry, old) else None
 
     def get(self, entry: InventoryEntry) -> tuple[StoredSegment, SegmentStatistics]:
-        """Returns a stored segment that was found, and its statistics."""
+        """Returns the stored segment that `find` returned, and its statistics."""
         key = entry.stored.base_offset, entry.stored.suffix
         return self.segments[key], self.statistics[key]
 

@@ -56,7 +56,7 @@ class TaskRunner(Protocol):
 
 
 def task_runner(spark: "SparkSession | str | None", group: str) -> TaskRunner:
-    """Returns a runner for a session, or for a master, whose running session is reused if any.
+    """Returns a runner on the session, or on the master's running session, or on a new one.
 
     Args:
         group: a unique name for the run.

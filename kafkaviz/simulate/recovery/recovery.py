@@ -365,7 +365,7 @@ class _Run:
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
     """Returns an entry of the time index.
 
-    Releases before 2.0 do not check whether the offset fits: they keep its low 32 bits.
+    Releases before 2.0 do not check whether the offset fits 32 bits: they keep its low 32 bits.
     """
     return np.array(
         [(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY
