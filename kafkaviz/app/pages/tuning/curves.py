@@ -388,11 +388,11 @@ def _render_size_table(context: TuningContext, outcomes: Sequence[IndexSizeOutco
 
 def _size_cells(outcome: IndexSizeOutcome, row: tuple) -> tuple[str, ...]:
     values = dict(zip(index_size_curve.COLUMNS, row, strict=True))
+    slots = units.format_count(outcome.offset_slots)
+    time_slots = units.format_count(outcome.usable_time_slots)
     return (
         units.format_bytes(outcome.index_bytes),
-        ", ".join(
-            units.format_count(count) for count in (outcome.offset_slots, outcome.usable_time_slots)
-        ),
+        f"{slots}, {time_slots}",
         roll_text.cause_name(outcome.cause),
         units.format_bytes(outcome.log_bytes),
         index_size_curve.count_text(outcome.rolls_a_gib),
