@@ -17,7 +17,8 @@ from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.pages.compare import page as compare_page
 from kafkaviz.app.pages.health import page as health_page
-from kafkaviz.app.state import page_location
+from kafkaviz.app.pages.tuning.scope import directory_request
+from kafkaviz.app.state import measure_jobs, page_location
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.broker import broker_map
 from kafkaviz.figures.health import checkup
@@ -272,3 +273,17 @@ def test_a_copied_command_names_all_directories(disks, monkeypatch):
     assert page_location.shell_paths(broker) == " ".join(paths)
     odd = kv.open_broker(disks / "disk-a")
     assert page_location.shell_paths(odd) == paths[0]
+
+
+@pytest.mark.usefixtures("starts")
+def test_tuning_a_partition_knows_the_settings_of_its_topic(disks):
+    """The metadata log is in disk-a, and the partition in disk-b."""
+    directory = page_state.join_directories(disks / name for name in NAMES)
+    snapshot = broker_cache.open_snapshot(directory)
+    partition = next(
+        partition for partition in snapshot.broker.partitions if partition.directory == "audit-1"
+    )
+    name = snapshot.broker.partition_name(partition)
+    job = measure_jobs.get_or_start(directory_request(snapshot, "partition", name, None))
+    (case,) = job.wait(60).cases
+    assert case.today.unknown_settings == ()

@@ -49,6 +49,8 @@ def open_source(
     overrides: Mapping[str, str] | None = None,
     on_progress: MeasureProgress = lambda _name, _share: None,
     on_sizes: MeasureSizes = lambda _sizes: None,
+    *,
+    broker: Broker | None = None,
 ) -> TuningSource:
     """Opens and measures a path, or a workload given by name or file.
 
@@ -58,6 +60,7 @@ def open_source(
         on_progress: called with each .log before it is read, and again with the share that is done.
         on_sizes: called once at the start with the bytes of each .log, by its name in
             `on_progress`.
+        broker: the broker of a partition, if it has several log directories and they are open.
 
     Raises:
         CannotOpen: the path leads to nothing that can be tuned.
@@ -71,7 +74,7 @@ def open_source(
     if topic is None and str(target) == path.name and not path.suffix and not path.exists():
         simulation.refuse_name(str(target))
     if (topic is None and names.parse_file(path.name)) or _is_partition(path):
-        return _open_partition(path, version, overrides, on_progress, on_sizes)
+        return _open_partition(path, version, overrides, on_progress, on_sizes, broker=broker)
     return _open_broker(
         open_broker(path),
         topic,
@@ -147,9 +150,12 @@ def _open_partition(
     overrides: dict[str, str],
     on_progress: MeasureProgress,
     on_sizes: MeasureSizes,
+    *,
+    broker: Broker | None,
 ) -> TuningSource:
     partition, base_offset = paths.open_segments(path)
-    assumed_release = assume_release(None if version else paths.broker_around(path), version)
+    around = broker or paths.broker_around(path)
+    assumed_release = assume_release(None if version else around, version)
     kafka_version = version or assumed_release.version
     release = assumed_release.release
     segments = [segment for segment in partition.live if base_offset in (None, segment.base_offset)]
@@ -158,7 +164,7 @@ def _open_partition(
     logs = {partition.directory: [(partition, segments)]}
     cases, faults = measure_cases(
         logs,
-        _open_settings(partition, release, overrides),
+        _open_settings(partition, release, overrides, broker),
         kafka_version,
         on_progress=on_progress,
         on_sizes=on_sizes,
@@ -246,11 +252,15 @@ def _inactive_segments(
     )
 
 
-def _open_settings(partition: Partition, release: Release, overrides: dict[str, str]) -> Settings:
-    """Returns the settings of the broker directory that contains the partition.
+def _open_settings(
+    partition: Partition, release: Release, overrides: dict[str, str], broker: Broker | None
+) -> Settings:
+    """Returns the settings of the broker, or of the broker directory that contains the partition.
 
-    Without one they are the overrides and Kafka's defaults.
+    Without either they are the overrides and Kafka's defaults.
     """
+    if broker is not None:
+        return open_settings(broker, release, overrides)
     if not names.parse_directory(partition.directory):
         for name, text in overrides.items():
             config_def.parse(name, text, release)

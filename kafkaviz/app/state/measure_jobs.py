@@ -24,8 +24,9 @@ class MeasureRequest:
 
     Attributes:
         path_or_text: a path or name for tuning.source.open_source, or the text of a workload.
-        log_directories: the broker's log directories if it has several; then only `topic` is
-            measured, or everything if it is "".
+        log_directories: the broker's log directories if it has several. The settings come from all
+            of them. Unless the source is a partition, only `topic` is measured, or everything if it
+            is "".
         sizes: size in bytes by name of the .log.
     """
 
@@ -77,6 +78,9 @@ def _measure(request: MeasureRequest, report: Callable[[ReadProgress], None]) ->
 
     if request.log_directories:
         broker = open_broker(*request.log_directories)
+        if request.kind == "partition":
+            path = request.path_or_text
+            return open_source(path, request.version, on_progress=report_share, broker=broker)
         return open_broker_source(broker, request.topic or None, request.version, report_share)
     if not request.is_text:
         return open_source(request.path_or_text, request.version, on_progress=report_share)

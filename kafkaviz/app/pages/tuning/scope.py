@@ -294,7 +294,7 @@ def directory_request(
         sizes=sizes,
         version=version,
         log_directories=()
-        if kind == "partition" or len(broker.log_directories) == 1
+        if len(broker.log_directories) == 1
         else tuple(directory.path for directory in broker.log_directories),
         topic=name,
     )
