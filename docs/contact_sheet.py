@@ -117,8 +117,9 @@ def main(names: list[str]) -> int:
 
 
 def take_shots(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
-    """Makes the sheet of one page, a row a theme: the drawing, then a picture a language; what the
-    consoles said was wrong.
+    """Makes the sheet of one page and returns the errors of the browser's console.
+
+    It has one row per theme: the drawing, then one picture per language.
     """
     page, rows, errors = PAGES[name], [], []
     for theme in THEMES:
@@ -145,9 +146,7 @@ def take_shots(browser: Browser, address: str, folder: Path, name: str) -> list[
 
 
 def drawn_before(name: str, theme: str) -> Image.Image | None:
-    """The drawing that the page was made after; None where no folder of them was named, or it is
-    not there.
-    """
+    """Returns the drawing of the page, or None if LOOK names no folder that has it."""
     file = Path(os.environ.get("LOOK") or OUT) / f"{name}-{theme}.png"
     return Image.open(file).convert("RGB") if file.is_file() else None
 
@@ -155,7 +154,7 @@ def drawn_before(name: str, theme: str) -> Image.Image | None:
 def take_image(
     browser: Browser, address: str, sheet: Sheet, *, theme: str, height: int, errors: list[str]
 ) -> Image.Image:
-    """A picture of what is at this address; what its console said is put behind `errors`."""
+    """Returns a picture of the page at this address, and appends its console errors to `errors`."""
     context = browser.new_context(
         viewport={"width": WIDTH, "height": height}, color_scheme=theme, timezone_id="UTC"
     )

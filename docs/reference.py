@@ -44,7 +44,7 @@ Made from the code by `make docs`: edit `kafkaviz/cli/`, not this page.
 stderr. Nothing is written into a directory that is inspected. Wherever one is named, or a file in
 it, an address does as well: `s3://bucket/brokers/17` ([object stores](how-to/object-stores.md)).
 
-`--language en` or `--language zh`, before COMMAND or behind it, says in which language; without it
+`--language en` or `--language zh`, before or after COMMAND, sets the language; without it
 that of the shell counts (`LC_ALL`, `LC_MESSAGES`, `LANG`) where the output can show it. Kafka's own
 words, names, `--json`, `--help` and what `dump` prints are the same in both.
 
@@ -253,7 +253,11 @@ def tables() -> Iterator[tuple[str, str]]:
 
 
 def meaning(name: str, column: str) -> str:
-    """What a column of a format holds; KeyError for a column that nobody has told of."""
+    """Returns the meaning of a column.
+
+    Raises:
+        KeyError: the column has no description.
+    """
     kind, _, fact = column.partition("_")
     if kind in FILES and fact in FACTS:
         return f"the {FILES[kind]}: {FACTS[fact]}; null without one"
@@ -390,7 +394,7 @@ def _help(action: argparse.Action) -> str:
 
 
 def _epilog(text: str) -> str:
-    """Paragraphs as text, indented ones as they are, the example as what is typed."""
+    """Returns the epilog as Markdown: indented paragraphs unchanged, the example as a command."""
     body, _, example = text.rpartition("Example: ")
     paragraphs = [
         _paragraph(paragraph) for paragraph in body.strip("\n").split("\n\n") if paragraph

@@ -166,7 +166,12 @@ def segment_age(summary: CheckSummary, *, is_recovered: bool) -> SegmentAge:
     size_bytes = summary.end_bytes if is_recovered and not summary.read_fault else log.size_bytes
     if summary.read_fault or ("timeindex" in summary.unreadable_indexes and not is_recovered):
         return SegmentAge(base_offset, size_bytes, None, "unknown")
-    largest_ms = (newest[0] if newest else None) if is_recovered else summary.last_time_ms
+    if not is_recovered:
+        largest_ms = summary.last_time_ms
+    elif newest:
+        largest_ms = newest[0]
+    else:
+        largest_ms = None
     if largest_ms is None or largest_ms < 0:
         return SegmentAge(base_offset, size_bytes, log.mtime_ns // 1_000_000, "mtime")
     if newest and newest[0] == largest_ms:
