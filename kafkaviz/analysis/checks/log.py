@@ -37,7 +37,6 @@ MAGICS = (0, 1, 2)
 LENGTH_AT = field_start(HEADER, "batch_length_bytes")
 MAGIC_AT = field_start(HEADER, "magic")
 CRC_AT = field_start(HEADER, "crc")
-LEGACY_CRC_AT = field_start(LEGACY_HEADER, "crc")
 LEGACY_CRC_START = field_start(LEGACY_HEADER, "magic")
 SUMMED_BYTES = 16 << 20  # no checksum is computed for a larger batch
 SHOWN_BYTES = 16  # bytes of a tail in the evidence

@@ -29,9 +29,7 @@ LEFT_PX = 34
 RIGHT_PX = 18
 EPOCH_COLOURS = ("log", "cold", "time", "warm", "scan", "offset")  # of consecutive epochs
 LABEL_SHARE = 0.07  # share of the axis below which an epoch or a segment has no label
-# labels of segments; more segments are not drawn
-MAX_LABELS = 14
-MAX_SEGMENTS = 400
+MAX_SEGMENTS = 400  # more segments are not drawn
 AROUND_OFFSETS = 8  # least number of offsets before the offset where the logs part
 ZOOM_SHARE = 0.5  # share of the axis; a larger range is not zoomed
 

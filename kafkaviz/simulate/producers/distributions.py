@@ -37,7 +37,6 @@ _S30 = np.uint64(30)
 _S27 = np.uint64(27)
 _S31 = np.uint64(31)
 _S54 = np.uint64(54)
-_S32 = np.uint64(32)
 _UINT64_ONE = np.uint64(1)
 _CELL_MASK = np.uint64((1 << ONE_BITS) - 1)
 

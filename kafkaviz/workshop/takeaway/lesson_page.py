@@ -22,7 +22,6 @@ from kafkaviz.workshop.takeaway.capture import Group, capture
 from kafkaviz.workshop.takeaway.page_file import PageFile, prose
 
 ANSWER = "answer"
-TASK = "task"
 
 
 def lesson_page(lesson: Lesson, number: int, count: int) -> str:
