@@ -9,7 +9,7 @@ import pytest
 
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import text_in
-from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, watched
+from tests.support.browser import SPARK_PATIENCE_MS, click_a_bar, heading, sync_api, watched
 
 pytestmark = pytest.mark.browser
 
@@ -114,18 +114,13 @@ def test_dark_and_back(server, page):
     """The button turns every page dark, also after a reload."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975")
     heading(page, "payments-0")
-    light = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    app = page.locator(".stApp")
+    sync_api.expect(app).to_have_css("color-scheme", "light")
     page.get_by_role("button", name="Light or dark").click()
-    page.wait_for_function(
-        "getComputedStyle(document.querySelector('.stApp')).colorScheme == 'dark'"
-    )
+    sync_api.expect(app).to_have_css("color-scheme", "dark")
     page.goto(server)
     heading(page, "37 topic-partitions")
-    assert (
-        page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
-        == "rgb(15, 19, 24)"
-        != light
-    )
+    sync_api.expect(app).to_have_css("background-color", "rgb(15, 19, 24)")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,6 @@ def test_a_partition_is_followed_from_the_map_to_the_byte(server, page):
     page.get_by_role("button", name="Swap a and b").click()
     page.get_by_text("5 of 24 topic-partitions have diverged or are damaged").wait_for()
     page.wait_for_function(
-        "new URLSearchParams(location.search).get('dir').endsWith('replica-2.tar.gz')"
+        "new URLSearchParams(location.search).get('dir')?.endsWith('replica-2.tar.gz')"
     )
     assert page.locator("[data-testid=stException]").count() == 0

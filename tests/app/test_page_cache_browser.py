@@ -19,7 +19,7 @@ def test_the_answer_is_on_the_first_screen(server, page, language):
     for size in SIZES:
         page.set_viewport_size(size)
         page.wait_for_function(
-            "width => document.querySelector('h1').getBoundingClientRect().right <= width",
+            "width => document.querySelector('h1')?.getBoundingClientRect().right <= width",
             arg=size["width"],
         )
         assert rests_on_first_screen(page, ".fig", ".fig .title", ".fig input", ".fig .note")

@@ -12,7 +12,7 @@ from kafkaviz.format.batch import HEADER
 from tests.support.browser import sync_api
 
 pytestmark = pytest.mark.browser
-IN_RULER = "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.detail')).shadowRoot"
+IN_RULER = "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.detail'))?.shadowRoot"
 SLICE_PATIENCE_MS = 10_000
 
 
@@ -98,7 +98,7 @@ class Ruler:
     def settled(self) -> None:
         """Waits until the window shows what was sent for it."""
         self.page.wait_for_function(
-            f"!{IN_RULER}.querySelector('.detail').classList.contains('stale')",
+            f"{IN_RULER}?.querySelector('.detail')?.classList.contains('stale') === false",
             timeout=SLICE_PATIENCE_MS,
         )
 

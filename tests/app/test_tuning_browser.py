@@ -67,7 +67,7 @@ def test_the_answer_is_on_the_first_screen(server, page, partition):
         page.set_viewport_size(size)
         page.wait_for_function(
             "width => document.querySelector('.js-plotly-plot .main-svg')"
-            ".getBoundingClientRect().right <= width",
+            "?.getBoundingClientRect().right <= width",
             arg=size["width"],
         )
         page.locator(SETTLED).wait_for()

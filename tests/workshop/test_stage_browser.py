@@ -84,8 +84,8 @@ LAB_SCREEN = """() => {
 # once nothing that is being fetched has a place kept, and for a while nothing has moved
 DRAWN = """() => {
   const figures = document.querySelector('.st-key-kv_figures'),
-    charts = [...figures.querySelectorAll('.stPlotlyChart')];
-  if (figures.querySelector('[data-testid=stSkeleton]') || figures.clientHeight < 60) return false;
+    charts = [...figures?.querySelectorAll('.stPlotlyChart') ?? []];
+  if (!figures || figures.querySelector('[data-testid=stSkeleton]') || figures.clientHeight < 60) return false;
   if (!charts.every(chart => chart.querySelector('.main-svg'))) return false;
   const size = JSON.stringify(figures.getBoundingClientRect()), now = performance.now();
   if (window.kvSize !== size) [window.kvSize, window.kvSince] = [size, now];
@@ -235,7 +235,7 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
         page.locator(SETTLED).wait_for()
         page.keyboard.press("f")
         page.wait_for_url("**projector=1**")
-        page.wait_for_function("document.querySelector('.st-key-kv_head').currentCSSZoom > 1.3")
+        page.wait_for_function("document.querySelector('.st-key-kv_head')?.currentCSSZoom > 1.3")
         page.locator(SETTLED).wait_for()
         assert not page.locator("[data-testid=stSidebar]").is_visible()
         assert rests_on_first_screen(page, ".kv-hd h1", ".transport", ".say")
@@ -247,7 +247,7 @@ def test_a_lookup_on_a_projector(server, browser, language, target, theme):
         assert page.evaluate(OVERLAPPING) == []
         assert_axe_finds_nothing(page)
         page.keyboard.press("PageDown")
-        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 0")
+        page.wait_for_function("document.querySelector('[data-testid=stMain]')?.scrollTop > 0")
         page.keyboard.press("Escape")
         page.wait_for_url(lambda url: "projector" not in url)
         page.locator(".st-key-kv_ctl").wait_for()
@@ -267,7 +267,7 @@ def test_a_projector_shows_no_small_word(server, browser, width, height):
         open_step(page, server, "en", "binary-search", 2)
         page.keyboard.press("f")
         page.wait_for_url("**projector=1**")
-        page.wait_for_function("document.querySelector('.st-key-kv_stage').currentCSSZoom > 1.3")
+        page.wait_for_function("document.querySelector('.st-key-kv_stage')?.currentCSSZoom > 1.3")
         page.wait_for_timeout(300)
         assert page.evaluate(SMALL_WORDS) == []
         assert not page.locator("[data-testid=stSidebar]").is_visible()

@@ -19,7 +19,7 @@ axe = pytest.importorskip(
 PATIENCE_S = 20
 # a chart is as wide as its place; the page's policy lets nothing wait for that in it
 FITS = """selector => {
-    const box = document.querySelector(selector), chart = box.querySelector('.main-svg');
+    const box = document.querySelector(selector), chart = box?.querySelector('.main-svg');
     return chart && Math.abs(chart.clientWidth - box.clientWidth) <= 1;
 }"""
 
