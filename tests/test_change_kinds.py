@@ -46,6 +46,13 @@ def test_files_keep_the_functions_and_statements_their_signatures():
     assert change_kinds.signatures(BEFORE) == change_kinds.signatures(other_body)
 
 
+def test_files_may_change_the_module_of_a_name():
+    before = "from kafkaviz.log import file\n\ndef size(path):\n    return file.reader(path)\n"
+    merged = "def size(path):\n    return reader(path)\n"
+    assert change_kinds.functions(before) == change_kinds.functions(merged)
+    assert change_kinds.functions(before) != change_kinds.functions(merged.replace("reader", "read"))
+
+
 def test_messages_keep_keys_and_values():
     before = 'lost = "{n:group} of {size:bytes} gone"\n[table]\nkey = "a"\n'
     assert change_kinds.message_values(before) == {"lost": {"n", "size"}, "table.key": set()}
