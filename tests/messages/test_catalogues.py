@@ -60,7 +60,7 @@ COMPOSED = {
     "verdict.command_": "raise",
     "workshop.": (
         "because cause counter file files interval offset_entries page search segment step "
-        "time_entries what_happens your_rule"
+        "time_entries what_happens"
     ),
 }
 # and one slot, which is named where several are counted

@@ -37,3 +37,9 @@ say: one
 say: two
 ```
 """
+
+# the right rule of the exercise on the ceiling
+RIGHT = (
+    "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else "
+    "none"
+)

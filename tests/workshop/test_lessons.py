@@ -12,11 +12,11 @@ import pytest
 
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.lessons import check, exercise, kinds, tasks
+from kafkaviz.workshop.lessons import check, kinds, tasks
 from kafkaviz.workshop.lessons.grammar import HEAD, LessonBlock, NoValue
 from kafkaviz.workshop.lessons.kinds import KINDS, TASK_KEYS
 from kafkaviz.workshop.lessons.reader import parse
-from tests.workshop.lesson_text import GOOD
+from tests.workshop.lesson_text import GOOD, RIGHT
 
 SECOND = "```kafkaviz predict\nask: a\nright: b\nreveal: c\n```"
 BIDS = {"data": "kafka-4.4.0-replica-1", "with": "kafka-4.4.0-replica-2", "tp": "bids-0"}
@@ -341,7 +341,7 @@ def test_every_sort_of_task_is_worked_out():
         "time-entry": ({"story": "first", "step": 17}, "no", "yes"),
         "cause": ({"workload": "day", "segment": 0}, "size", "time"),
         "entries": ({"batch_bytes": 1000, "interval": 4096, "batches": 20}, "3", "4"),
-        "ceiling": ({"keys": (6, 14, 22, 26, 31)}, exercise.RIGHT, "slot + 1"),
+        "ceiling": ({"keys": (6, 14, 22, 26, 31)}, RIGHT, "slot + 1"),
         "drops": (BIDS | {"leader": "b"}, "70", "40"),
     }
     assert set(answers) == set(TASK_KEYS) == set(tasks.TASKS)

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.messages import text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.lessons import exercise as ceiling
 from kafkaviz.workshop.lessons import tasks
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 from tests.support.pages import ROOT, assert_no_exception, open_page, page_html, query_value
@@ -143,35 +142,35 @@ def test_an_exercise_is_checked():
     assert "43 is not right" in page_html(page(lesson="three-files", at="4", given="43"))
 
 
-def test_only_a_rule_counts_its_characters():
-    """A field for a number shows no "7/400": a rule has a longest length, a number none that
-    anybody reaches.
-    """
-    assert field(page(lesson="three-files", at="3")).max_chars == 0
-    assert field(page(lesson="binary-search", at="3")).max_chars == ceiling.LONGEST
+def choose_piece(at: AppTest, place: str, piece: str) -> AppTest:
+    """The page after a piece of the rule was chosen."""
+    field = at.selectbox(key=f"kv_given_binary-search_3_{place}")
+    return assert_no_exception(field.set_value(piece).run())
 
 
 def test_the_ceiling_is_tried_on_every_slot():
-    """The popular answer is wrong and says where; no rule says at which character; a right one is
-    right.
+    """The popular answer is wrong and says where; a rule with a gap is not judged; a right one is
+    right, and is in the address.
     """
-    at = page(lesson="binary-search", at="3")
-    at = assert_no_exception(field(at).set_value("slot + 1").run())
+    at = choose_piece(page(lesson="binary-search", at="3"), "else", "slot + 1")
     assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in page_html(at)
-    at = assert_no_exception(field(at).set_value("slot plus 1").run())
-    assert "This is not a rule yet, at character 6" in page_html(at)
-    rule = (
-        "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 "
-        "else none"
-    )
-    at = assert_no_exception(field(at).set_value(rule).run())
+    at = choose_piece(at, "if_0", "slot >= 0 and key(slot) = target")
+    assert "kv-judged" not in page_html(at) and "given" not in at.query_params
+    at = choose_piece(at, "then_0", "slot")
+    assert "Wrong for 2 of 16 targets" in page_html(at)
+    at = choose_piece(at, "if_1", "slot + 1 < entries")
+    at = choose_piece(at, "then_1", "slot + 1")
+    at = choose_piece(at, "else", "none")
     assert "<b>Right</b>" in page_html(at) and query_value(at, "answers") == "binary-search.3x"
+    at = page(**RULE_STEP, given=query_value(at, "given"))
+    assert "Your rule is right for all 16 targets" in page_html(at)
+    assert at.selectbox(key="kv_given_binary-search_3_then_1").value == "slot + 1"
 
 
 RULE_STEP = {"lesson": "binary-search", "at": "3"}
 
 
-def test_the_typed_rule_is_run_over_the_slots():
+def test_the_rule_of_the_address_is_run_over_the_slots():
     """The figure beside the exercise follows it, and asks while there is none."""
     text = page_html(page(given="slot + 1", **RULE_STEP))
     assert "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key" in text
@@ -383,12 +382,10 @@ def test_no_step_tells_what_it_asks(language):
 def unasked_text(at: AppTest, asks: Sequence[LessonBlock]) -> str:
     """All that a step shows and explains, but for its questions and what a reader has to open."""
     to_open = {
-        block[name]
-        for block in asks
-        if block.kind == "exercise"
-        for name in ("hint", "solution", "rule")
+        block[name] for block in asks if block.kind == "exercise" for name in ("hint", "solution")
     }
     to_open |= {text for block in asks for text in (block["ask"], f"**{block['ask']}**")}
+    to_open |= {str(block["rule"]) for block in asks if block.kind == "exercise"}
     helps = [element.proto.help for element in at.markdown if element.proto.help]
     figures = [element.proto.alt for element in at.get("plotly_chart")]
     texts = [element.value for element in (*at.markdown, *at.code)]
@@ -413,7 +410,7 @@ def answers_of(block: LessonBlock, language: str) -> list[str]:
     task = tasks.task(block)
     counts = {"probe": "slot", "floor": "slot", "time": "offset", "start": "byte"}
     if task.kind != tasks.NUMBERS:
-        return [re.escape(plain(block["rule"]))] if block["rule"] else []
+        return [re.escape(str(block["rule"]))] if block["rule"] else []
     name = counts.get(block["of"])
     unit = {"en": name, "zh": {"slot": "槽", "offset": "偏移量", "byte": "字节"}.get(name)}[
         language

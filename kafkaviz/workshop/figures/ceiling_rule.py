@@ -1,8 +1,7 @@
-"""The rule that the reader typed into the exercise on the ceiling, applied to every slot."""
+"""The rule that the reader put together in the exercise on the ceiling, applied to every slot."""
 
 from itertools import pairwise
 
-import numpy as np
 import streamlit as st
 
 from kafkaviz.app import page_state
@@ -14,8 +13,16 @@ from kafkaviz.units import format_count
 from kafkaviz.workshop.drawings import ceiling_cases
 from kafkaviz.workshop.drawings.ceiling_cases import CeilingCase, CeilingCasesView
 from kafkaviz.workshop.figures.figure import UNKNOWN, Destination, LessonFigure, block_key
-from kafkaviz.workshop.lessons import exercise, exercise_text
-from kafkaviz.workshop.lessons.exercise import BASE, EMPTY, NO_ANSWER, NONE, RuleCase, RuleCheck
+from kafkaviz.workshop.lessons import exercise
+from kafkaviz.workshop.lessons.exercise import (
+    BASE,
+    EMPTY,
+    NO_ANSWER,
+    NONE,
+    CeilingRule,
+    RuleCase,
+    RuleCheck,
+)
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 MAX_KEYS = 8
@@ -39,14 +46,11 @@ def view(keys: tuple[int, ...], rule: str) -> CeilingCasesView:
     """Returns the result of a rule for all its targets.
 
     Args:
-        rule: the typed text; the results are open while it is not a valid rule.
+        rule: the reader's rule as text; the results are open while it is incomplete.
     """
-    try:
-        rule_check = exercise.check(exercise.parse(rule), np.array(keys))
-        is_rule = True
-    except exercise.RuleSyntaxError:
-        rule_check = exercise.check(exercise.parse("none"), np.array(keys))
-        is_rule = False
+    known_rule = exercise.read(rule)
+    is_rule = known_rule is not None
+    rule_check = exercise.check(known_rule or CeilingRule((), "none"), keys)
     cases = tuple(_case(case, keys, is_rule=is_rule) for case in rule_check.cases)
     title = _title(rule_check) if is_rule else say("ceiling_cases.title_open", n=len(cases))
     caption = say("ceiling_cases.below" if is_rule else "ceiling_cases.below_open")
@@ -61,7 +65,7 @@ def _title(rule_check: RuleCheck) -> str:
         "ceiling_cases.title_wrong",
         wrong=len(rule_check.wrong_cases),
         n=count,
-        kinds=exercise_text.describe_failures(rule_check),
+        kinds=exercise.describe_failures(rule_check),
     )
 
 

@@ -87,10 +87,7 @@ def _exercise_faults(block: LessonBlock) -> Iterator[Message]:
     task = tasks.task(block)
     if task.kind == tasks.RULE and not block["rule"]:
         yield message("lesson_file.ceiling_needs_rule")
-    elif (
-        task.kind == tasks.RULE
-        and not exercise.check(exercise.parse(block["rule"]), tasks.np.array(task.answer)).is_right
-    ):
+    elif task.kind == tasks.RULE and not exercise.check(block["rule"], task.answer).is_right:
         yield message("lesson_file.wrong_rule")
 
 

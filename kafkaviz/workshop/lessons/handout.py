@@ -17,7 +17,7 @@ from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.lesson_state import LessonPosition
-from kafkaviz.workshop.lessons import exercise_text, tasks
+from kafkaviz.workshop.lessons import exercise, tasks
 from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 
 # the proportions of A4, at the width of the sheet on screen
@@ -136,10 +136,7 @@ def _task(block: LessonBlock) -> None:
     if task.bytes_text:
         st.html(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
     if task.kind == tasks.RULE:
-        st.html(
-            '<p class="kv-sm kv-fnt">'
-            f"{escape(say('workshop.rule_words', grammar=exercise_text.grammar()))}</p>"
-        )
+        st.html(f'<p class="kv-sm kv-fnt">{escape(exercise.describe_pieces())}</p>')
     st.html(f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>')
 
 

@@ -9,6 +9,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import message
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.workshop.lessons import exercise
+from kafkaviz.workshop.lessons.exercise import CeilingRule
 from kafkaviz.workshop.lessons.grammar import (
     SHORT,
     BlockKind,
@@ -69,12 +70,11 @@ def parse_hex(text: str) -> bytes:
         raise NoValue(message("lesson.hexadecimal")) from None
 
 
-def parse_rule(text: str) -> str:
-    try:
-        exercise.parse(text)
-    except exercise.RuleSyntaxError as fault:
-        raise NoValue(message("lesson.a_rule", fault=fault.message)) from None
-    return text
+def parse_rule(text: str) -> CeilingRule:
+    rule = exercise.read(text)
+    if rule is None:
+        raise NoValue(message("lesson.a_rule"))
+    return rule
 
 
 def parse_natural(text: str) -> int:

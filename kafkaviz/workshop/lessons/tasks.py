@@ -68,13 +68,9 @@ def task(block: LessonBlock) -> LessonTask:
 
 
 def is_right(task: LessonTask, text: str) -> bool:
-    """Returns whether an answer is right.
-
-    Raises:
-        RuleSyntaxError: the text is not a rule.
-    """
     if task.kind == RULE:
-        return exercise.check(exercise.parse(text), np.array(task.answer)).is_right
+        rule = exercise.read(text)
+        return rule is not None and exercise.check(rule, task.answer).is_right
     if task.kind == CHOICE:
         return (text,) == task.answer
     return numbers(text) == task.answer

@@ -1,6 +1,8 @@
 """The questions of a step: multiple choice, exercises that are checked, and misconceptions."""
 
+from collections.abc import Iterable
 from html import escape
+from typing import Literal, cast
 
 import streamlit as st
 
@@ -12,10 +14,12 @@ from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.classroom import class_bar, class_room, class_seat
 from kafkaviz.workshop.lesson_state import LessonPosition
-from kafkaviz.workshop.lessons import exercise, exercise_text, tasks
+from kafkaviz.workshop.lessons import exercise, tasks
+from kafkaviz.workshop.lessons.exercise import CeilingRule
 from kafkaviz.workshop.lessons.grammar import LETTERS, LessonBlock, NoValue
 
 ANSWER_PX = 340  # width of a text field for a number
+PIECE_PX = 120  # width of a field for an answer of a rule
 
 
 def render_questions(position: LessonPosition) -> None:
@@ -112,18 +116,15 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
         with st.popover(say("workshop.solution"), type="tertiary", icon=":material/key:"):
             st.markdown(block["solution"])
             if task.kind == tasks.RULE:
-                st.code(block["rule"], language=None, wrap_lines=True)
+                st.code(str(block["rule"]), language=None, wrap_lines=True)
 
 
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
     """Draws the field for the answer and returns it. A choice is its word in the address."""
     key = f"kv_given_{position.lesson.name}_{position.part}"
     address_answer = st.query_params.get(page_state.TYPED_ANSWER, "")
-    answer = (
-        _choice_field(task, key, address_answer)
-        if task.kind == tasks.CHOICE
-        else _text_field(task, key, address_answer)
-    )
+    fields = {tasks.CHOICE: _choice_field, tasks.RULE: _rule_fields, tasks.NUMBERS: _text_field}
+    answer = fields[task.kind](task, key, address_answer)
     lesson_state.set_typed_answer(answer)
     return answer
 
@@ -142,34 +143,44 @@ def _choice_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
     )
 
 
-def _text_field(task: tasks.LessonTask, key: str, address_answer: str) -> str:
-    st.session_state.setdefault(key, address_answer[: exercise.LONGEST])
-    if task.kind == tasks.RULE:
-        st.html(
-            '<p class="kv-sm kv-fnt">'
-            f"{escape(say('workshop.rule_words', grammar=exercise_text.grammar()))}</p>"
-        )
-    label, width = (
-        ("your_rule", "stretch") if task.kind == tasks.RULE else ("your_answer", ANSWER_PX)
-    )
-    return (
-        st.text_input(
-            say(f"workshop.{label}"),
-            key=key,
-            max_chars=exercise.LONGEST if task.kind == tasks.RULE else None,
-            width=width,
-        )
-        or ""
-    )
+def _rule_fields(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
+    """Draws one field per place of a rule. A rule with a branch that lacks a piece is empty."""
+    rule = exercise.read(address_answer)
+    branches = []
+    for place in range(exercise.MAX_BRANCHES):
+        known = rule.branches[place] if rule and place < len(rule.branches) else (None, None)
+        with st.container(horizontal=True, gap=8):
+            label = "else if" if place else "if"
+            condition = _piece(label, exercise.CONDITIONS, known[0], f"{key}_if_{place}")
+            answer = _piece("then", exercise.ANSWERS, known[1], f"{key}_then_{place}", PIECE_PX)
+        if condition or answer:
+            branches.append((condition, answer))
+    known_answer = rule.otherwise if rule else None
+    otherwise = _piece("else", exercise.ANSWERS, known_answer, f"{key}_else", PIECE_PX)
+    if not otherwise or not all(map(all, branches)):
+        return ""
+    return str(CeilingRule(tuple(branches), otherwise))
+
+
+def _piece(
+    label: str,
+    pieces: Iterable[str],
+    piece: str | None,
+    key: str,
+    width: int | Literal["stretch"] = "stretch",
+) -> str:
+    st.session_state.setdefault(key, piece)
+    return st.selectbox(label, list(pieces), key=key, placeholder="…", width=width) or ""
+
+
+def _text_field(_task: tasks.LessonTask, key: str, address_answer: str) -> str:
+    st.session_state.setdefault(key, address_answer)
+    return st.text_input(say("workshop.your_answer"), key=key, width=ANSWER_PX) or ""
 
 
 def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosition) -> None:
-    try:
-        is_right = tasks.is_right(task, answer)
-        explanation = "" if is_right else _explanation(task, answer)
-    except exercise.RuleSyntaxError as fault:
-        is_right = False
-        explanation = say("workshop.no_rule", where=exercise_text.describe_fault(fault))
+    is_right = tasks.is_right(task, answer)
+    explanation = "" if is_right else _explanation(task, answer)
     mark, word = ("ok", "right") if is_right else ("info", "not_yet")
     verdict = (
         f"{elements.severity(mark)}<b>{escape(say(f'workshop.{word}'))}</b>"
@@ -188,7 +199,7 @@ def _exercise_verdict(task: tasks.LessonTask, answer: str, position: LessonPosit
 
 def _explanation(task: tasks.LessonTask, answer: str) -> str:
     if task.kind == tasks.RULE:
-        result = exercise.check(exercise.parse(answer), tasks.np.array(task.answer))
+        result = exercise.check(cast(CeilingRule, exercise.read(answer)), task.answer)
         first = result.wrong_cases[0]
         ceiling_text = (
             say("common.none") if first.ceiling < 0 else say("common.slot", slot=first.ceiling)

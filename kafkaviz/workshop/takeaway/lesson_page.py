@@ -14,7 +14,7 @@ from kafkaviz.messages import say
 from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, note, tag
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.lessons import tasks
+from kafkaviz.workshop.lessons import exercise, tasks
 from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.workshop.lessons.kinds import KINDS
 from kafkaviz.workshop.lessons.markdown import inline_html
@@ -191,7 +191,7 @@ def _exercise(block: LessonBlock, step: LessonStep) -> Html:
         parts.append(tag("div", task.bytes_text, class_="kv-given"))
     parts += _answer_field(task)
     hint = [("hint", prose(block["hint"]))] if block["hint"] else []
-    rule = tag("pre", tag("code", block["rule"]), class_="command") if block["rule"] else ""
+    rule = tag("pre", tag("code", str(block["rule"])), class_="command") if block["rule"] else ""
     solution = ("solution", join((prose(block["solution"]), rule)))
     parts += [
         tag("details", tag("summary", say(f"workshop.{name}")), content, class_="help")
@@ -212,7 +212,7 @@ def _answer_field(task: tasks.LessonTask) -> list[Html]:
     """Returns the input for the answer and the line for the response."""
     verdict = tag("p", class_="verdict-line", role="status")
     if task.kind == tasks.RULE:
-        return [note(say("takeaway.rule"))]
+        return [note(exercise.describe_pieces()), note(say("takeaway.rule"))]
     if task.kind == tasks.CHOICE:
         words = (
             tag(
