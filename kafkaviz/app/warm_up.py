@@ -23,7 +23,7 @@ def _prepare() -> None:
     from kafkaviz.app import access
     from kafkaviz.app.state import page_location
     from kafkaviz.figures.broker import broker_map
-    from kafkaviz.figures.broker.density_strip import CELLS
+    from kafkaviz.figures.broker.map_rows import CELLS
     from kafkaviz.log.archives import archive
 
     nothing = broker_map.BrokerMapView(

@@ -13,8 +13,8 @@ from kafkaviz.analysis.broker.inactive_segments import inactive_segments
 from kafkaviz.analysis.broker.overview import KINDS, UNKNOWN, PartitionRow
 from kafkaviz.analysis.findings import partition_badges
 from kafkaviz.figures.broker import broker_map, map_rows
-from kafkaviz.figures.text import inactive_segment_text
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.segment_text import included_text
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message, render, say, say_count
 from kafkaviz.report.html import (
@@ -54,7 +54,7 @@ HEADS = (
 
 def section(subject: Subject) -> ReportSection:
     drawing = _map(subject)
-    also = inactive_segment_text.included_text(tuple(inactive_segments(subject.broker.partitions)))
+    also = included_text(tuple(inactive_segments(subject.broker.partitions)))
     metrics = join((_metrics(subject), note(also))) if also else _metrics(subject)
     head = _chips(subject), metrics, _problems(subject), drawing.html if drawing else ""
     return ReportSection(

@@ -12,10 +12,10 @@ from kafkaviz.analysis import tuning
 from kafkaviz.analysis.tuning import SETTING, IntervalCost, Recommendation, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase
 from kafkaviz.analysis.tuning.tuning_text import format_us
-from kafkaviz.figures.text import inactive_segment_text
-from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.figures.text.tuning_terms import range_text
+from kafkaviz.figures.text.segment_text import left_out_text
+from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
+from kafkaviz.figures.tuning.tuning_verdict import range_text
 from kafkaviz.messages import language, message, say
 from kafkaviz.report.html import (
     Drawing,
@@ -50,7 +50,7 @@ def section(subject: Subject) -> ReportSection:
     curves = _curves(report_tuning)
     other_drawings = _other_drawings(report_tuning)
     drawings = (*curves, *other_drawings)
-    omissions = inactive_segment_text.left_out_text(
+    omissions = left_out_text(
         report_tuning.source.inactive_segments,
         is_metadata_left_out=report_tuning.source.metadata_left_out,
     )

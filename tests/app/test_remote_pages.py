@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.app import access
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.log.remote import file_system
 from kafkaviz.messages import say

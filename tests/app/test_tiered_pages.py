@@ -6,7 +6,7 @@ import pytest
 
 from kafkaviz.app import access
 from kafkaviz.app.state import page_location
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.log import file
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import join_tiered

@@ -10,7 +10,7 @@ from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.overview import BrokerOverview
 from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.figures import theme
-from kafkaviz.figures.broker import broker_map, density_strip, map_rows
+from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.log.broker import open_broker
 from tests.support.segment_files import make_segment
 
@@ -136,11 +136,11 @@ def test_strips_stand_below_their_rows(known):
     segment.
     """
     strip = broker_map.view(known).strip
-    assert strip.shape == (4, density_strip.CELLS) and np.isnan(strip[3]).all()
-    assert 0 < np.count_nonzero(~np.isnan(strip[0])) < density_strip.CELLS
+    assert strip.shape == (4, map_rows.CELLS) and np.isnan(strip[3]).all()
+    assert 0 < np.count_nonzero(~np.isnan(strip[0])) < map_rows.CELLS
     counted = broker_map.view(replace(known, entries=None)).strip
     assert (
-        np.count_nonzero(~np.isnan(counted[0])) > 0.99 * density_strip.CELLS - 4
+        np.count_nonzero(~np.isnan(counted[0])) > 0.99 * map_rows.CELLS - 4
         and (counted[0][:400] == 1).all()
     )
 
@@ -154,7 +154,7 @@ def test_a_strip_ends_with_its_bar(known):
         if trace.type == "bar" and trace.customdata:
             for y, base, x in zip(trace.y, trace.base, trace.x, strict=True):
                 ends[int(y)] = max(ends.get(int(y), 0), base + x)
-    cell = view.longest_bytes / density_strip.CELLS
+    cell = view.longest_bytes / map_rows.CELLS
     for row in (0, 2):  # whose last segment has entries
         last = np.flatnonzero(~np.isnan(view.strip[row]))[-1]
         assert last * cell < ends[row] <= (last + 1) * cell

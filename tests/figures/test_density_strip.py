@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.figures.broker.density_strip import CELLS, COLUMN_CELLS, DENSE_BYTES, build_strip
+from kafkaviz.figures.broker.map_rows import CELLS, COLUMN_CELLS, DENSE_BYTES, build_strip
 
 
 def segments(*rows: tuple[int, int]) -> np.ndarray:

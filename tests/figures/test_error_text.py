@@ -19,7 +19,7 @@ from kafkaviz.errors import (
     RefusedSetting,
     translate_os_errors,
 )
-from kafkaviz.figures.text.error_text import describe, describe_sentence
+from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.producers import workload
@@ -89,7 +89,7 @@ def test_an_error_of_the_system_is_reported(number, chinese, tmp_path):
     with pytest.raises(CannotOpen) as caught, translate_os_errors(tmp_path):
         raise OSError(number, os.strerror(number))
     assert not ENGLISH.search(
-        describe(caught.value).replace(str(tmp_path), "").replace("kafkaviz", "")
+        describe_error(caught.value).replace(str(tmp_path), "").replace("kafkaviz", "")
     )
 
 
@@ -116,8 +116,8 @@ def test_a_broken_toml_is_reported(text, chinese):
         tomllib.loads(text)
     with pytest.raises(KafkavizError) as caught:
         workload.load(text)
-    assert describe(caught.value).startswith("workload：") and not ENGLISH.search(
-        describe(caught.value)
+    assert describe_error(caught.value).startswith("workload：") and not ENGLISH.search(
+        describe_error(caught.value)
     )
 
 
@@ -131,14 +131,14 @@ def test_a_workload_names_its_place(chinese):
             ),
             "mine.toml",
         )
-    assert describe(caught.value) == 'mine.toml：第 2 个 phase，batches_per_s："x" 不是数'
+    assert describe_error(caught.value) == 'mine.toml：第 2 个 phase，batches_per_s："x" 不是数'
 
 
 def test_a_refused_setting_is_reported(chinese):
     """With its name and value."""
     with pytest.raises(RefusedSetting) as caught:
         parse("segment.bytes", "5", (4, 3))
-    assert describe(caught.value) == "配置 segment.bytes 的值 5 无效：不能小于 1048576"
+    assert describe_error(caught.value) == "配置 segment.bytes 的值 5 无效：不能小于 1048576"
 
 
 @pytest.mark.parametrize(
@@ -153,27 +153,28 @@ def test_a_broken_archive_is_reported(data, name, chinese, tmp_path, monkeypatch
     (tmp_path / name).write_bytes(data)
     with pytest.raises(CannotOpen) as caught:
         archive.unpack_if_archive(tmp_path / name)
-    assert not ENGLISH.search(describe(caught.value).replace(str(tmp_path), ""))
+    assert not ENGLISH.search(describe_error(caught.value).replace(str(tmp_path), ""))
 
 
 def test_where_it_is_comes_first(chinese):
     """A file and its byte; a path, what and what to do; what is Kafka's stays."""
     torn = CorruptFile("a-0/0.log", 61, message("corrupt.varint_cut"))
-    assert describe(torn) == "a-0/0.log，字节 61：字节在一个变长整数中间结束"
-    assert describe_sentence(torn) == describe(torn) + "。"
+    assert describe_error(torn) == "a-0/0.log，字节 61：字节在一个变长整数中间结束"
+    assert describe_error_sentence(torn) == describe_error(torn) + "。"
     assert (
-        describe(CorruptBytes(4, message("corrupt.no_batch", size=3))) == "字节 4：3 字节中没有批次"
+        describe_error(CorruptBytes(4, message("corrupt.no_batch", size=3)))
+        == "字节 4：3 字节中没有批次"
     )
     missing = CannotOpen("/x", message("errors.not_there"), message("errors.moved_or_removed"))
-    assert describe(missing) == "/x：不存在；它被移走或删除了"
-    assert describe(CannotOpen("/x", message("errors.holds_no_log"))) == "/x：没有 .log"
-    assert describe(KafkavizError(verbatim("java.lang.Error: so"))) == "java.lang.Error: so"
+    assert describe_error(missing) == "/x：不存在；它被移走或删除了"
+    assert describe_error(CannotOpen("/x", message("errors.holds_no_log"))) == "/x：没有 .log"
+    assert describe_error(KafkavizError(verbatim("java.lang.Error: so"))) == "java.lang.Error: so"
 
 
 def test_english_is_the_error_itself():
     """To the letter."""
     fault = CannotOpen("/x", message("errors.not_there"), message("errors.moved_or_removed"))
-    assert describe(fault) == str(fault) == "/x: is not there; it was moved or removed"
+    assert describe_error(fault) == str(fault) == "/x: is not there; it was moved or removed"
 
 
 @pytest.mark.parametrize("code", messages.LANGUAGES)
@@ -184,9 +185,9 @@ def test_no_folder_of_the_cache_is_named(code, clean, monkeypatch):
         CannotOpen(clean / "orders-0", message("errors.not_there")),
         CorruptFile(clean / "orders-0" / "0.log", 7, verbatim("batch length is -1")),
     ):
-        assert "unpacked" not in describe(
+        assert "unpacked" not in describe_error(
             fault
-        ) and f"kafka-4.3.1-clean.tar.gz{os.sep}orders-0" in describe(fault)
+        ) and f"kafka-4.3.1-clean.tar.gz{os.sep}orders-0" in describe_error(fault)
 
 
 def test_a_recovery_that_ends_says_what_a_start_does_then(chinese):
@@ -194,6 +195,6 @@ def test_a_recovery_that_ends_says_what_a_start_does_then(chinese):
     then = message("rebuild.start_fails", way_out=message("way_out.put_snapshots_back"))
     fault = CannotOpen("a-0/0.log", verbatim("E: full (size = 84)"), then)
     assert (
-        describe(fault)
+        describe_error(fault)
         == "a-0/0.log：E: full (size = 84)；恢复它的启动会失败：如果有备份，放回生产者快照后再次启动"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz import messages
 from kafkaviz.analysis.broker.inactive_segments import NO_LOG, InactiveSegment
-from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.segment_text import included_text, left_out_text, no_rows_text
 
 INACTIVE = (
     InactiveSegment("a-0/0.log.deleted", ".deleted"),
@@ -36,27 +36,27 @@ INACTIVE = (
 )
 def test_what_is_left_out_is_reported(segments, metadata, says):
     """Each mark once; of nothing nothing is said."""
-    assert inactive_segment_text.left_out_text(segments, is_metadata_left_out=metadata) == says
+    assert left_out_text(segments, is_metadata_left_out=metadata) == says
 
 
 def test_what_is_counted_and_what_has_no_rows():
     """On the Broker page, and beside the tables of a catalog."""
-    assert inactive_segment_text.included_text(()) == "" == inactive_segment_text.no_rows_text(())
+    assert included_text(()) == "" == no_rows_text(())
     assert (
-        inactive_segment_text.included_text(INACTIVE)
+        included_text(INACTIVE)
         == "3 segments that are not in use (-delete, .deleted) are counted too."
     )
     says = (
         "1 segment (.deleted) appears only in the table segments: no other table has a row "
         "for its files."
     )
-    assert inactive_segment_text.no_rows_text(["deleted"]) == says
+    assert no_rows_text(["deleted"]) == says
 
 
 def test_the_reason_is_in_the_readers_language(monkeypatch):
     """A suffix stays as it is."""
     monkeypatch.setattr(messages, "language", lambda: "zh")
     assert (
-        inactive_segment_text.left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
+        left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))
         == "未计入：1 个不在使用中的日志段（没有 .log）。"
     )

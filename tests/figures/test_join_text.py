@@ -3,10 +3,10 @@
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.figures.text import join_text
-from kafkaviz.figures.text.join_text import (
+from kafkaviz.figures.text.sentences import (
     count_phrase,
     join_and,
+    join_comma,
     join_details,
     join_each_and,
     join_each_or,
@@ -18,7 +18,7 @@ from kafkaviz.figures.text.join_text import (
 )
 
 JOINED = {  # function, parts: in English, in Chinese
-    (join_text.join_comma, ("a", "b", "c")): ("a, b, c", "a、b、c"),
+    (join_comma, ("a", "b", "c")): ("a, b, c", "a、b、c"),
     (join_details, ("a", "b")): ("a, b", "a，b"),
     (join_each_and, ("4096", "8192")): ("4096 and 8192", "4096 和 8192"),
     (join_each_and, ("索引", "日志")): ("索引 and 日志", "索引和日志"),

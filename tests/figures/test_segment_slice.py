@@ -4,16 +4,15 @@ import pytest
 
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
-from kafkaviz.figures.segment import segment_slice
-from kafkaviz.figures.segment.segment_slice import Columns, Slice
+from kafkaviz.figures.segment.segment_ruler import Columns, Slice, build_columns, find_slice
 from tests.analysis import arrays
 from tests.analysis.arrays import even
 
 
 def sent(segment_anatomy: Anatomy, centre_row: int) -> tuple[Slice, dict[str, Columns]]:
     """The slice around a row, and its columns."""
-    part = segment_slice.find_slice(segment_anatomy, centre_row)
-    return part, segment_slice.build_columns(segment_anatomy, part)
+    part = find_slice(segment_anatomy, centre_row)
+    return part, build_columns(segment_anatomy, part)
 
 
 def test_a_small_segment_is_sent_whole():
@@ -33,7 +32,7 @@ def test_a_large_segment_is_sent_in_slices(centre_row, from_row):
     """2000 rows that start at a multiple of 1000; at least 500 on each side of the row asked for;
     the last slice is whole.
     """
-    part = segment_slice.find_slice(even(9001), centre_row)
+    part = find_slice(even(9001), centre_row)
     assert (part.from_row, part.to_row, part.rows) == (from_row, from_row + 2000, 9001)
 
 
@@ -42,7 +41,7 @@ def test_a_slice_has_the_entries_of_its_rows():
     likewise.
     """
     segment_anatomy = even(9001)
-    part = segment_slice.find_slice(segment_anatomy, 3000)
+    part = find_slice(segment_anatomy, 3000)
     positions = segment_anatomy.index.entries["position"][part.from_slot : part.to_slot]
     inside = (
         segment_anatomy.batches.all_rows()["position"][part.from_row],
@@ -69,13 +68,13 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     segment_anatomy = arrays.anatomy(table, entries, times)
     assert (
         len(times) == 1
-        and segment_slice.find_slice(segment_anatomy, 500).from_time == 0
-        and segment_slice.find_slice(segment_anatomy, 500).to_time == 1
+        and find_slice(segment_anatomy, 500).from_time == 0
+        and find_slice(segment_anatomy, 500).to_time == 1
     )
-    late = segment_slice.find_slice(segment_anatomy, 8000)
+    late = find_slice(segment_anatomy, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
     sparse = arrays.anatomy(table, *arrays.indexed(table, 300_000))
-    part = segment_slice.find_slice(sparse, 3500)
+    part = find_slice(sparse, 3500)
     assert sparse.links.entry_batch[0] == 3001 and (
         part.from_row,
         part.from_slot,

@@ -1,4 +1,4 @@
-"""No second way to join what the reader sees: figures/text/join_text.py knows what stands between two words
+"""No second way to join what the reader sees: figures/text/sentences.py knows what stands between two words
 in each language.
 """
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.figures.text.sentence_text import capitalize, end_sentence
+from kafkaviz.figures.text.sentences import capitalize, end_sentence
 
 ROOT = Path(messages.__file__).parents[2]
 ROOMS = ("app.py", "pages", "kafkaviz/figures", "kafkaviz/app")

@@ -12,7 +12,7 @@ from kafkaviz import messages
 from kafkaviz.analysis.findings.finding import CODES, Evidence, finding
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.figures.health import checkup
-from kafkaviz.figures.text.sentence_text import end_sentence
+from kafkaviz.figures.text.sentences import end_sentence
 from kafkaviz.messages import Message, message, verbatim
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import CAUSES

@@ -16,7 +16,6 @@ from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
 from kafkaviz.analysis.tuning.tuning_case import EntryCounts
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.tuning_terms import change_text, headers_text, range_text
 from kafkaviz.figures.tuning import (
     before_after,
     cost_curve,
@@ -25,6 +24,7 @@ from kafkaviz.figures.tuning import (
     tuning_curve,
     tuning_verdict,
 )
+from kafkaviz.figures.tuning.tuning_verdict import change_text, headers_text, range_text
 from kafkaviz.messages import verbatim
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig

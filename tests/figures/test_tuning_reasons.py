@@ -11,7 +11,7 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.analysis.tuning import Budgets, Gain, Reason
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
-from kafkaviz.figures.text import tuning_terms
+from kafkaviz.figures.tuning.tuning_verdict import describe, describe_all, reason_sentence
 from tests.support.tuning import measured
 
 COSTS = cost_model.lookup_costs(by_base_offset=True)
@@ -115,12 +115,9 @@ def test_english_is_that_of_the_command_line(code, values, monkeypatch):
     """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
     text = str(tuning_text.describe_reason(reason))
-    assert (
-        tuning_terms.describe(reason) == text
-        and tuning_terms.reason_sentence(reason) == f"{text[0].upper()}{text[1:]}."
-    )
+    assert describe(reason) == text and reason_sentence(reason) == f"{text[0].upper()}{text[1:]}."
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    chinese = tuning_terms.reason_sentence(reason)
+    chinese = reason_sentence(reason)
     assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
 
 
@@ -137,7 +134,7 @@ def test_an_answer_tells_all_its_reasons():
         Budgets(),
         COSTS,
     )
-    texts = tuning_terms.describe_all(recommendation)
+    texts = describe_all(recommendation)
     assert len(texts) == len(recommendation.reasons) + len(recommendation.not_fixed) and all(
         text.endswith(".") for text in texts
     )

@@ -10,7 +10,7 @@ import pytest
 from kafkaviz.analysis.broker import overview
 from kafkaviz.analysis.broker.inactive_segments import inactive_segments
 from kafkaviz.analysis.tuning.source import open_source
-from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.segment import Segment
 from tests.pipeline.source_reading import read
@@ -139,9 +139,7 @@ def test_the_samples_numbers(clean):
         54_196,
     ]
     assert (
-        inactive_segment_text.left_out_text(
-            source.inactive_segments, is_metadata_left_out=source.metadata_left_out
-        )
+        left_out_text(source.inactive_segments, is_metadata_left_out=source.metadata_left_out)
         == "Not counted: 3 segments that are not in use (-delete, .deleted), and __cluster_metadata."
     )
     assert sorted(segment.mark for segment in source.inactive_segments) == [

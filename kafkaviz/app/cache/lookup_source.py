@@ -21,8 +21,7 @@ from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot, HashFuncs
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.figures.stepper import LookupRecord
-from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import join_sentences, to_sentence
 from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment, Segment

@@ -14,8 +14,7 @@ from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.text.join_text import join_and, join_each_or, join_sentences
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import join_and, join_each_or, join_sentences, to_sentence
 from kafkaviz.log.archives import archive
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import render, say, say_count

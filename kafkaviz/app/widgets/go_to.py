@@ -19,7 +19,7 @@ from kafkaviz.app.state import page_location, visit_history
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.state.visit_history import Visit
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment

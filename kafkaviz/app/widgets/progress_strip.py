@@ -8,7 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.jobs import Job, JobCancelled, ReadProgress
 from kafkaviz.messages import say
 
@@ -32,7 +32,7 @@ def failure_text(error: Exception) -> str:
     if isinstance(error, JobCancelled):
         return say("health.was_cancelled")
     if isinstance(error, KafkavizError):
-        return error_text.describe(error)
+        return describe_error(error)
     return say("health.own_fault", fault=f"{type(error).__name__}: {error}")
 
 

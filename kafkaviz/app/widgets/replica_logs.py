@@ -8,7 +8,7 @@ from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.widgets import elements, tables
 from kafkaviz.figures.text.comparison_text import describe_step
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.app import upload_expiry
 from kafkaviz.app.widgets import elements, faults
-from kafkaviz.figures.text.join_text import join_or
+from kafkaviz.figures.text.sentences import join_or
 from kafkaviz.format.names import find_segment_name
 from kafkaviz.log import lone_files
 from kafkaviz.log.archives import archive

@@ -12,7 +12,7 @@ from kafkaviz.analysis.retention.policy import sort_by_urgency
 from kafkaviz.cli.common import output
 from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.text import restart_forecast_text, retention_text
-from kafkaviz.figures.text.join_text import number_word
+from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count

@@ -21,7 +21,7 @@ from kafkaviz.analysis.tuning.tuning_text import (
     headline,
 )
 from kafkaviz.cli.common import output
-from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.archives import archive
 from kafkaviz.messages import Message, message, say
 
@@ -55,7 +55,7 @@ def render(
         segments=message("common.n_segments", n=case.measurement.segments),
         version=source.version,
     )
-    left_out = inactive_segment_text.left_out_text(
+    left_out = left_out_text(
         source.inactive_segments, is_metadata_left_out=source.metadata_left_out
     )
     if left_out:

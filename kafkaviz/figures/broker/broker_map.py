@@ -22,12 +22,15 @@ from kafkaviz.analysis.findings.partition_badges import Badge
 from kafkaviz.analysis.segment.tail import READ_BYTES, Tail
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows
-from kafkaviz.figures.broker.density_strip import CELLS, build_strip
 from kafkaviz.figures.broker.map_badges import BADGE_PX, RowBadge
-from kafkaviz.figures.broker.map_rows import LARGEST, ORDERS
+from kafkaviz.figures.broker.map_rows import CELLS, LARGEST, ORDERS, build_strip
 from kafkaviz.figures.plain_figure import PlainFigure
-from kafkaviz.figures.text.join_text import join_semicolon, join_sentences, number_word
-from kafkaviz.figures.text.sentence_text import end_sentence
+from kafkaviz.figures.text.sentences import (
+    end_sentence,
+    join_semicolon,
+    join_sentences,
+    number_word,
+)
 from kafkaviz.messages import say, say_count
 
 REMOTE = "remote"  # kind of a bar whose segment is only in tiered storage
@@ -106,7 +109,7 @@ class BrokerMapView:
     rows: tuple[MapRow, ...]
     bars: tuple[SegmentBar, ...]
     axis_bytes: float  # length of the axis: the longest row and room for badge texts
-    strip: np.ndarray  # one line per row, density_strip.CELLS wide: 0 to 1, NaN without entries
+    strip: np.ndarray  # one line per row, map_rows.CELLS wide: 0 to 1, NaN without entries
 
     @property
     def alt(self) -> str:

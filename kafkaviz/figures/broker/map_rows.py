@@ -1,4 +1,8 @@
-"""Which rows of the broker map are shown at once, and in which order.
+"""The rows of the broker map: which are shown, in which order, and the density strip below each.
+
+A strip shows how close together the offset entries are. Each segment is divided into columns of
+about 3 px. All rows are drawn on one grid, whose cells are narrow enough for a strip to end where
+its bar ends: a segment of 300 bytes in a row of 720 covers cells 0 to 299.
 
 This is apart from the drawing so that a page can use it without importing Plotly.
 """
@@ -6,8 +10,60 @@ This is apart from the drawing so that a page can use it without importing Plotl
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from kafkaviz.analysis.broker.overview import PartitionRow
 from kafkaviz.format.names import natural_sort_key
+
+CELLS = 720  # grid cells across the longest row
+COLUMN_CELLS = 3
+DENSE_BYTES = 1200  # one entry per this many bytes gives the darkest colour
+
+
+def build_strip(
+    segments: np.ndarray, positions: np.ndarray | None, longest_bytes: int, gap_bytes: float
+) -> np.ndarray:
+    """Returns the darkness of each cell of a row, 0 to 1 (float32); NaN without an entry or a bar.
+
+    Args:
+        segments: rows of analysis.broker.overview for one topic-partition.
+        positions: positions of its entries, in bytes of the row. None if only their number is
+            known; then each segment has one shade.
+        gap_bytes: the space after each bar.
+    """
+    sizes = segments["log_bytes"].astype(float)
+    if not longest_bytes or not sizes.sum():
+        return np.full(CELLS, np.nan, np.float32)
+    ends = np.cumsum(sizes)
+    counts = np.maximum(1, sizes * CELLS // (longest_bytes * COLUMN_CELLS)).astype(int)
+    segment = np.repeat(np.arange(len(sizes)), counts)  # segment of each column
+    width = (sizes / counts)[segment]
+    column_starts = (ends - sizes)[segment] + (
+        np.arange(len(segment)) - (np.cumsum(counts) - counts)[segment]
+    ) * width
+    entries = (
+        segments["offset_entries"] / counts
+        if positions is None
+        else _entries_per_column(positions[positions < ends[-1]], column_starts)
+    )
+    entries = entries[segment] if positions is None else entries
+    darkness = np.where(
+        entries > 0, np.minimum(1, entries * DENSE_BYTES / np.maximum(width, 1)), np.nan
+    )
+    cells = np.arange(CELLS) * (longest_bytes / CELLS)
+    column = np.searchsorted(column_starts, cells, "right") - 1
+    bar_ends = (ends - sizes + np.maximum(sizes - gap_bytes, np.minimum(sizes, gap_bytes)))[
+        segment[column]
+    ]
+    return np.where(cells < bar_ends, darkness[column], np.nan).astype(np.float32)
+
+
+def _entries_per_column(positions: np.ndarray, column_starts: np.ndarray) -> np.ndarray:
+    return np.bincount(
+        np.maximum(0, np.searchsorted(column_starts, positions, "right") - 1),
+        minlength=len(column_starts),
+    )
+
 
 ROWS_A_PAGE = 60
 ORDERS = {

@@ -19,7 +19,7 @@ from kafkaviz.analysis.comparison.comparison import (
 from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.comparison_text import describe_relation, offsets_text
-from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 

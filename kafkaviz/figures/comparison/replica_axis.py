@@ -16,7 +16,7 @@ from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.comparison.partition_map import merge_ranges
 from kafkaviz.figures.text.comparison_text import join_ranges
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say, say_count
 
 LANE_PX = 30

@@ -12,7 +12,7 @@ from typing import Any
 from kafkaviz.analysis.cost.cost_model import MAX_MAP_COUNT
 from kafkaviz.analysis.retention.policy import DUE_STATES, KEPT_STATES
 from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import duration, format_bytes, format_count, format_percent
 

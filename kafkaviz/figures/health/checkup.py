@@ -21,14 +21,12 @@ from kafkaviz.figures.health import checkup_tables
 from kafkaviz.figures.health.checkup_tables import HealthTable
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.text import restart_forecast_text
-from kafkaviz.figures.text.join_text import (
+from kafkaviz.figures.text.sentences import (
+    end_sentence,
     join_comma,
     join_sentences,
     join_with_others,
     number_word,
-)
-from kafkaviz.figures.text.sentence_text import (
-    end_sentence,
     to_sentence,
 )
 from kafkaviz.format import names

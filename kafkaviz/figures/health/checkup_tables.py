@@ -15,8 +15,7 @@ from kafkaviz import units
 from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.join_text import join_comma
-from kafkaviz.figures.text.sentence_text import capitalize
+from kafkaviz.figures.text.sentences import capitalize, join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import Restart, StartupStep

@@ -15,7 +15,7 @@ from kafkaviz.analysis.cost.cost_model import DEFAULT_STORAGE, PROBE_US, SEARCH_
 from kafkaviz.analysis.lookup.search_race import DISKS, ProbeTime, RacedSearch, SearchRace
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
 from kafkaviz.figures.page_cache.fault_bars import turnover_text
-from kafkaviz.figures.text.join_text import join_and, join_comma, join_semicolon, join_sentences
+from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.slots import PAGE_BYTES

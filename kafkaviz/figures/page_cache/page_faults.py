@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.analysis.page_cache.page_replay import LAGGARD, TAIL, Replay
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import count_phrase
+from kafkaviz.figures.text.sentences import count_phrase
 from kafkaviz.messages import say, say_count
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import format_bytes, format_count

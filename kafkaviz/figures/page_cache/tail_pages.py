@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
 from kafkaviz.analysis.page_cache.page_replay import tail_search
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say
 from kafkaviz.search import slots
 from kafkaviz.search.slots import WARM_BYTES

@@ -9,7 +9,7 @@ from typing import Any
 
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import join_semicolon
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.units import format_count, format_percent
 

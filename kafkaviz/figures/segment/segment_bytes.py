@@ -28,7 +28,7 @@ from kafkaviz.binary.spans import (
     Span,
 )
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures.text.join_text import sentence_gap
+from kafkaviz.figures.text.sentences import sentence_gap
 from kafkaviz.format import names, offset_index, spans_batch, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import byte_ranges

@@ -9,9 +9,8 @@ from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.figures.text import retention_text
-from kafkaviz.figures.text.join_text import join_sentences
 from kafkaviz.figures.text.segment_text import closing_event
-from kafkaviz.figures.text.sentence_text import capitalize, end_sentence
+from kafkaviz.figures.text.sentences import capitalize, end_sentence, join_sentences
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
 from kafkaviz.log.file import FileInfo

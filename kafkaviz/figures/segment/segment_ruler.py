@@ -2,6 +2,11 @@
 
 It is the title, the lanes, the entire segment in columns, and the batches and entries around a
 window.
+
+A segment of up to 5000 batches is sent completely, and the browser never asks again. For a larger
+one, a slice of 2000 batches that starts at a multiple of 1000 is sent, so that a window can move
+some way before the next slice is needed. Offsets are relative to the segment's base offset, because
+JavaScript's numbers are exact only to 2**53; the base offset is sent as text.
 """
 
 import json
@@ -10,17 +15,224 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from kafkaviz import units
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
+from kafkaviz.analysis.segment.batch_counts import COLUMNS
+from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.analysis.segment.tail import Tail
-from kafkaviz.figures.segment import segment_shade, segment_slice
-from kafkaviz.figures.segment.segment_shade import SegmentOverview
-from kafkaviz.figures.segment.segment_slice import Columns, Slice
 from kafkaviz.figures.text import segment_text
-from kafkaviz.figures.text.join_text import sentence_gap
+from kafkaviz.figures.text.sentences import join_sentences, sentence_gap
 from kafkaviz.log.segment import Index
 from kafkaviz.messages import say, table
+
+SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
+EXACT_ROWS = 1000  # up to this many batches are drawn one by one
+DAY_MS = 86_400_000
+
+
+class SegmentOverview(NamedTuple):
+    """The segment in columns of equal length.
+
+    Attributes:
+        entries: index entries that point into each column, at most 255.
+        shades: darkness of each column's batches, 0 to 255.
+    """
+
+    entries: np.ndarray
+    shades: np.ndarray
+
+
+def shade_range(anatomy: Anatomy, shade: str) -> tuple[int, int]:
+    """Returns the values that are drawn lightest and darkest.
+
+    For sizes, the largest 1 % is left out. For times, all known times count.
+    """
+    if shade == "Size":
+        last_rank = len(anatomy.batches) - 1
+        return int(anatomy.counts.sizes[0]), anatomy.counts.size_at(int(0.99 * last_rank))
+    return (shade == "Age" and anatomy.counts.known_ms) or (0, 0)
+
+
+def hint_text(shade: str, value_range: tuple[int, int]) -> str:
+    """Explains the shade and the controls of the figure.
+
+    Args:
+        value_range: the result of shade_range.
+    """
+    low, high = value_range
+    if shade == "Size":
+        shade_text = say(
+            "ruler.by_size" if low < high else "ruler.all_of_size",
+            low=units.format_count(low),
+            high=units.format_count(high),
+            size=units.format_count(low),
+        )
+    elif shade == "Age":
+        format_time = units.moment if high - low >= DAY_MS else units.clock
+        shade_text = say("ruler.by_age", low=format_time(low), high=format_time(high))
+    else:
+        shade_text = say("ruler.by_interval")
+    return join_sentences([shade_text, say("ruler.hint")])
+
+
+def build_overview(
+    anatomy: Anatomy, shade: str, value_range: tuple[int, int]
+) -> SegmentOverview | None:
+    """Returns the segment in columns, or None if there are few enough batches to draw each.
+
+    A column in which no batch begins belongs to the batch that covers it.
+
+    Args:
+        value_range: the result of shade_range.
+    """
+    if len(anatomy.batches) <= EXACT_ROWS:
+        return None
+    width_bytes = max(1, anatomy.segment.log.size_bytes) / COLUMNS
+    positions = anatomy.index.entries["position"]
+    positions = positions[(positions >= 0) & (positions < anatomy.segment.log.size_bytes)]
+    entries = np.bincount(
+        np.minimum((positions / width_bytes).astype(int), COLUMNS - 1), minlength=COLUMNS
+    )
+    columns = anatomy.counts.columns
+    counts = columns.batches
+    if shade == "Plain":
+        values = counts
+        low = 0
+        high = max(1, int(counts.max()))
+    else:
+        sums = columns.size_bytes if shade == "Size" else columns.max_timestamp_ms
+        values = sums / np.maximum(counts, 1)
+        low, high = value_range
+    covering_columns = np.maximum.accumulate(np.where(counts > 0, np.arange(COLUMNS), 0))
+    shades = np.clip((values[covering_columns] - low) / max(1, high - low), 0, 1) * 255
+    shades[np.arange(COLUMNS) * width_bytes >= anatomy.end.position] = 0
+    return SegmentOverview(np.minimum(entries, 255).astype(np.uint8), shades.astype(np.uint8))
+
+
+Columns = dict[str, np.ndarray]  # by name; those of one table have the same length
+WHOLE_ROWS = 5000
+SLICE_ROWS = 2000
+STEP_ROWS = 1000
+
+
+class Slice(NamedTuple):
+    """The rows that are sent, and the slots that belong to them.
+
+    Ranges exclude their end; `rows` is the number of rows of the whole segment.
+    """
+
+    from_row: int
+    to_row: int
+    rows: int
+    from_slot: int
+    to_slot: int
+    from_time: int
+    to_time: int
+
+
+def find_slice(anatomy: Anatomy, centre_row: int) -> Slice:
+    """Returns the rows around one of them; rows that are close together get the same slice."""
+    rows = len(anatomy.batches)
+    start = 0
+    stop = rows
+    if rows > WHOLE_ROWS:
+        start = max(
+            0, min((centre_row - STEP_ROWS // 2) // STEP_ROWS * STEP_ROWS, rows - SLICE_ROWS)
+        )
+        stop = start + SLICE_ROWS
+    if (start, stop) == (0, rows):
+        return Slice(0, rows, rows, 0, len(anatomy.index.entries), 0, len(anatomy.times.entries))
+    batches = anatomy.batches
+    links = anatomy.links
+    last_offset = batches.row(stop - 1)["last_offset"]
+    from_slot = max(0, int(links.landing_slots(batches, start, start + 1)[0]))
+    to_slot = _slots_to(anatomy.index.entries, last_offset)
+    last_before = batches.row(start - 1)["last_offset"] if start else -1
+    from_time = _slots_to(anatomy.times.entries, last_before)
+    to_time = _slots_to(anatomy.times.entries, last_offset)
+    twin_slots = links.entry_time[from_slot:to_slot]
+    twin_slots = twin_slots[
+        twin_slots != NONE
+    ]  # the newest record of an entry may come before the slice
+    from_time = min(from_time, int(twin_slots[0])) if len(twin_slots) else from_time
+    return Slice(
+        start,
+        stop,
+        rows,
+        from_slot,
+        min(to_slot, from_slot + 2 * SLICE_ROWS),
+        from_time,
+        min(to_time, from_time + 2 * SLICE_ROWS),
+    )
+
+
+def _slots_to(entries: np.ndarray, offset: int) -> int:
+    """Returns the number of slots up to the last one at or below an offset."""
+    if len(entries):
+        return int(np.searchsorted(np.maximum.accumulate(entries["offset"]), offset, side="right"))
+    return 0
+
+
+def build_columns(anatomy: Anatomy, row_slice: Slice) -> dict[str, Columns]:
+    """Returns the batches of a slice and the slots of both indexes, each with its links.
+
+    The keys are "batch", "entry" and "time". The links come from analysis.segment.links.Links.
+    """
+    links = anatomy.links
+    rows = (row_slice.from_row, row_slice.to_row)
+    slots = slice(row_slice.from_slot, row_slice.to_slot)
+    times = slice(row_slice.from_time, row_slice.to_time)
+    return {
+        "batch": _batch_columns(anatomy.batches.window(*rows), anatomy.segment.base_offset)
+        | {
+            "slot": links.own_slots(*rows),
+            "via": links.landing_slots(anatomy.batches, *rows),
+        },
+        "entry": _field_columns(
+            anatomy.index.entries[slots], key="relative_offset", position="position"
+        )
+        | {
+            "batch": links.entry_batch[slots],
+            "home": links.entry_home[slots],
+            "aim": links.entry_aim[slots],
+            "time": links.entry_time[slots],
+            "home_position": _positions_or_end(anatomy, links.home_position[slots]),
+        },
+        "time": _field_columns(
+            anatomy.times.entries[times], timestamp="timestamp_ms", offset="relative_offset"
+        )
+        | {
+            "batch": links.time_batch[times],
+            "slot": links.time_slot[times],
+            "true": links.time_true[times],
+            "batch_position": _positions_or_end(anatomy, links.time_position[times]),
+        },
+    }
+
+
+def _batch_columns(batches: np.ndarray, base_offset: int) -> Columns:
+    fields = _field_columns(
+        batches,
+        position="position",
+        size="size_bytes",
+        newest="max_timestamp_ms",
+        records="record_count",
+    )
+    return fields | {
+        "first": batches["base_offset"] - base_offset,
+        "last": batches["last_offset"] - base_offset,
+    }
+
+
+def _field_columns(table: np.ndarray, **names: str) -> Columns:
+    return {name: table[field] for name, field in names.items()}
+
+
+def _positions_or_end(anatomy: Anatomy, positions: np.ndarray) -> np.ndarray:
+    """Returns positions of batches, with the end of the last batch in place of NONE."""
+    return np.where(positions == NONE, anatomy.end.position, positions)
 
 
 class IndexLane(NamedTuple):
@@ -82,13 +294,11 @@ def view(
         if row_selection.row is not None
         else selection.default_selection(anatomy).row
     )
-    row_slice = segment_slice.find_slice(
-        anatomy, cast(int, centre) if centre_row is None else centre_row
-    )
-    shade_range = segment_shade.shade_range(anatomy, shade)
+    row_slice = find_slice(anatomy, cast(int, centre) if centre_row is None else centre_row)
+    value_range = shade_range(anatomy, shade)
     return RulerView(
         title=segment_text.headline(anatomy),
-        hint=segment_shade.hint_text(shade, shade_range),
+        hint=hint_text(shade, value_range),
         base_offset=anatomy.segment.base_offset,
         end_position=anatomy.end.position,
         log_bytes=anatomy.segment.log.size_bytes,
@@ -97,13 +307,13 @@ def view(
         index=_index_lane(anatomy),
         times=_time_lane(anatomy),
         slice=row_slice,
-        overview=segment_shade.build_overview(anatomy, shade, shade_range),
+        overview=build_overview(anatomy, shade, value_range),
         selection=row_selection,
         missing_reason=segment_text.missing_reason(anatomy, row_selection),
         span_bytes=selection.window_bytes(anatomy),
         shade=shade,
-        shade_range=shade_range,
-        columns=segment_slice.build_columns(anatomy, row_slice),
+        shade_range=value_range,
+        columns=build_columns(anatomy, row_slice),
     )
 
 

@@ -13,7 +13,7 @@ from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE, Aim
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.binary.layouts import field_names
-from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import codec
 from kafkaviz.messages import say

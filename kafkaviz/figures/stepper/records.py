@@ -7,7 +7,7 @@ from typing import cast
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.stepper import LookupContext, LookupRecord
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.messages import say
 from kafkaviz.search.lookup import ConsumerRecord
 from kafkaviz.units import format_count
@@ -50,7 +50,7 @@ def _read_records(context: LookupContext) -> tuple[Sequence[LookupRecord], str]:
     try:
         return _batch_records(context), ""
     except KafkavizError as fault:
-        return (), error_text.describe(fault)
+        return (), describe_error(fault)
 
 
 def _batch_records(context: LookupContext) -> Sequence[LookupRecord]:

@@ -16,8 +16,7 @@ from kafkaviz.figures.stepper import LookupContext, index_search, log_scan, reco
 from kafkaviz.figures.stepper.index_search import MIDDLE_KEYS, SearchView, code_lines, key_text
 from kafkaviz.figures.stepper.log_scan import ScanView
 from kafkaviz.figures.stepper.records import RecordsView
-from kafkaviz.figures.text import error_text
-from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.sentences import describe_error, join_sentences
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.fetch import SegmentReason
@@ -343,7 +342,7 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
     """Who throws for damaged bytes: the broker, or the consumer that is sent them."""
     name = error.class_name.rpartition(".")[2]
-    fault = error_text.describe(error)
+    fault = describe_error(error)
     if scan.batch is None:
         return say("lookup_steps.broker_fails", name=name, error=fault)
     position = format_count(scan.batch.position)

@@ -13,7 +13,7 @@ from kafkaviz.analysis.comparison.start_changes import (
     StartComparison,
     StepOutcome,
 )
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import Message, Text, message, say
 
 MAX_RANGES = 5  # ranges that are written out

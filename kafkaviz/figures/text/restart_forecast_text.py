@@ -10,7 +10,7 @@ from functools import reduce
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.restart.restart_forecast import RestartForecast
-from kafkaviz.figures.text.join_text import count_phrase, join_and, join_comma
+from kafkaviz.figures.text.sentences import count_phrase, join_and, join_comma
 from kafkaviz.messages import say, say_count
 from kafkaviz.versions import Release
 

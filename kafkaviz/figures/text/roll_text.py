@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kafkaviz.analysis.rolls.roll_history import RollHistory, SegmentHistory, exceeds_limit
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, format_count

@@ -1,17 +1,23 @@
 """Texts about a segment.
 
-They are the finding in its figure's title, the sentences around the figure, and the reasons why
-something is missing.
+They are the finding in its figure's title, the sentences around the figure, the reasons why
+something is missing, and the notes next to a number about segments that are not in use.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kafkaviz import units
+from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import Aim
 from kafkaviz.analysis.segment.selection import NoRowReason, Selection, offsets
-from kafkaviz.figures.text.join_text import join_each_and, join_semicolon, join_sentences
-from kafkaviz.messages import say, say_count
+from kafkaviz.figures.text.sentences import (
+    join_comma,
+    join_each_and,
+    join_semicolon,
+    join_sentences,
+)
+from kafkaviz.messages import render, say, say_count
 
 # states that a sentence describes
 RENAMED_STATES = ("deleted", "cleaned", "swap", "delete", "future", "stray")
@@ -240,3 +246,37 @@ def _sampling_text(anatomy: Anatomy) -> str:
     if count > 2 and len(entries) == count - 1:
         return say("segment.all_indexed")
     return say(f"segment.sampled_{unit}", gap=units.format_count(anatomy.density.gap_median_bytes))
+
+
+def included_text(inactive: Sequence[InactiveSegment]) -> str:
+    """Returns the note on a number that counts everything; "" if all segments are in use."""
+    return _marks_text("counted_too", inactive) if inactive else ""
+
+
+def left_out_text(
+    inactive: Sequence[InactiveSegment], *, is_metadata_left_out: bool = False
+) -> str:
+    """Returns the note on a number that counts only logs in use; "" if that leaves nothing out.
+
+    Args:
+        is_metadata_left_out: whether KRaft's own log is not counted either.
+    """
+    if not inactive:
+        return say("inactive_segments.left_out_metadata") if is_metadata_left_out else ""
+    return _marks_text("left_out_both" if is_metadata_left_out else "left_out", inactive)
+
+
+def no_rows_text(suffixes: Sequence[str]) -> str:
+    """Returns the note that some segments have rows in the table `segments` only; "" for none.
+
+    Args:
+        suffixes: the suffix of each such segment, without its dot.
+    """
+    if suffixes:
+        return _marks_text("no_rows", [InactiveSegment("", f".{suffix}") for suffix in suffixes])
+    return ""
+
+
+def _marks_text(key: str, inactive: Sequence[InactiveSegment]) -> str:
+    marks = join_comma(map(render, distinct_marks(inactive)))
+    return say_count(f"inactive_segments.{key}", len(inactive), marks=marks)

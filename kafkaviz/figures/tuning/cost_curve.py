@@ -8,7 +8,7 @@ import numpy as np
 from kafkaviz.analysis.cost.cost_model import Range
 from kafkaviz.figures import theme
 from kafkaviz.figures.plain_figure import PlainFigure
-from kafkaviz.figures.text.join_text import join_sentences
+from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning.tuning_curve import (
     BYTE_TICKS,
     HEADER_TICKS,

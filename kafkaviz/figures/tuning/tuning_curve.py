@@ -15,8 +15,8 @@ from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.figures.text.tuning_terms import headers_text
+from kafkaviz.figures.text.sentences import join_sentences
+from kafkaviz.figures.tuning.tuning_verdict import headers_text
 from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count
 

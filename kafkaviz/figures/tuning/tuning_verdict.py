@@ -1,4 +1,4 @@
-"""A recommendation in words: a headline, its reason, and boxes.
+"""A recommendation in words: a headline, its reason, boxes, and the words of its numbers.
 
 The boxes tell apart certain numbers, modelled numbers, and changes without effect.
 """
@@ -6,22 +6,21 @@ The boxes tell apart certain numbers, modelled numbers, and changes without effe
 from dataclasses import dataclass
 from typing import cast
 
-from kafkaviz.analysis.cost.cost_model import CALIBRATED, LookupCosts
+from kafkaviz.analysis.cost.cost_model import CALIBRATED, LookupCosts, Range
 from kafkaviz.analysis.tuning import (
     Budgets,
     CurrentConfig,
     LogMeasurement,
+    Reason,
     Recommendation,
     TuningVerdict,
     budget_usage,
 )
 from kafkaviz.analysis.tuning.tuning_case import EntryCounts
-from kafkaviz.analysis.tuning.tuning_text import format_us
-from kafkaviz.figures.text import tuning_terms
-from kafkaviz.figures.text.join_text import join_comma, join_each_and, join_sentences
-from kafkaviz.figures.text.tuning_terms import range_text
-from kafkaviz.messages import say
-from kafkaviz.units import format_bytes, format_count, format_percent
+from kafkaviz.analysis.tuning.tuning_text import describe_reason, format_us
+from kafkaviz.figures.text.sentences import join_comma, join_each_and, join_sentences, to_sentence
+from kafkaviz.messages import language, say, say_count
+from kafkaviz.units import MISSING, format_bytes, format_count, format_percent
 
 BATCH_FIRST = "batch first"
 KEEP = "keep"
@@ -137,9 +136,7 @@ def _keep_text(recommendation: Recommendation, measured: LogMeasurement, budgets
         )
     texts.append(_budget_text(recommendation, budgets))
     topics = _find_reason(recommendation, "topic-by-topic")
-    texts.append(
-        tuning_terms.reason_sentence(topics) if topics else _not_worth_text(recommendation, budgets)
-    )
+    texts.append(reason_sentence(topics) if topics else _not_worth_text(recommendation, budgets))
     return join_sentences(texts)
 
 
@@ -150,7 +147,7 @@ def _not_worth_text(recommendation: Recommendation, budgets: Budgets) -> str:
         (reason for reason in recommendation.reasons if reason.code in DECIDING_CODES), None
     )
     if deciding:
-        return tuning_terms.reason_sentence(deciding)
+        return reason_sentence(deciding)
     if _find_reason(recommendation, "smaller-too-little"):
         saved_bytes = int(current.row["index_bytes"]) * (
             recommendation.gain.index_share.typical / current.index_share
@@ -307,3 +304,55 @@ def _not_fixed_text(recommendation: Recommendation) -> str:
     codes = {reason.code for reason in recommendation.not_fixed}
     keys = [code.replace("-", "_") for code in ("tiny-batches", "two-headers") if code in codes]
     return say(f"verdict.{'_and_'.join(keys)}") if keys else ""
+
+
+SAME_SHARE = 0.005  # share of the value before; a smaller change counts as none
+
+
+def range_text(us: Range) -> str:
+    """Returns a range: 7.8 to 22 µs."""
+    low = format_us(us.low)
+    high = format_us(us.high)
+    if low == high:
+        return low
+    number, _, unit = low.partition(" ")
+    return say("curves.between", low=number if high.endswith(f" {unit}") else low, high=high)
+
+
+def headers_text(headers: float) -> str:
+    """Returns a number of headers: 3.7 headers, 1.0 header."""
+    return say_count("curves.headers", round(headers, 1), n=f"{headers:.1f}")
+
+
+def is_same(before: float, after: float) -> bool:
+    """Returns whether a change is negligible."""
+    return before == after or bool(before and abs(after / before - 1) < SAME_SHARE)
+
+
+def change_text(before: float | None, after: float | None) -> str:
+    """Returns a change: × 2.4, −71 %, +8 % or same."""
+    if before is None or after is None:
+        return MISSING
+    if is_same(before, after):
+        return say("curves.same")
+    if not before:
+        return MISSING
+    ratio = after / before
+    if ratio >= 2:
+        return f"× {ratio:.1f}" if ratio < 100 else f"× {ratio:.0f}"
+    return f"{'−' if ratio < 1 else '+'}{100 * abs(ratio - 1):.0f} %"
+
+
+def describe_all(recommendation: Recommendation) -> list[str]:
+    """Returns the reasons of an answer, then what no interval changes, one sentence each."""
+    return [
+        reason_sentence(reason) for reason in (*recommendation.reasons, *recommendation.not_fixed)
+    ]
+
+
+def reason_sentence(reason: Reason) -> str:
+    return to_sentence(describe(reason))
+
+
+def describe(reason: Reason) -> str:
+    return describe_reason(reason).render(language())

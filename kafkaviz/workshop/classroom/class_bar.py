@@ -18,7 +18,7 @@ from streamlit.errors import StreamlitAPIException
 from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.workshop.classroom import class_seat, network
 from kafkaviz.workshop.classroom.class_feed import ClassFeed
@@ -157,7 +157,7 @@ def _teach() -> None:
     try:
         room = ROOMS.open()
     except ClassFull as fault:
-        st.session_state[page_state.CLASS_NOTE] = error_text.describe(fault)
+        st.session_state[page_state.CLASS_NOTE] = describe_error(fault)
         return
     class_seat.enter(room, room.secret)
 
@@ -169,7 +169,7 @@ def _take_seat() -> None:
     try:
         class_seat.enter(room, room.take_seat().token)
     except ClassFull as fault:
-        st.session_state[page_state.CLASS_NOTE] = error_text.describe(fault)
+        st.session_state[page_state.CLASS_NOTE] = describe_error(fault)
 
 
 # ---- the strip

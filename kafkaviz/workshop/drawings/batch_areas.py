@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.binary.spans import Span
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import join_semicolon
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import format_count, format_percent

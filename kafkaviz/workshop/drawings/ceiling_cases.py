@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import join_comma, join_semicolon
+from kafkaviz.figures.text.sentences import join_comma, join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.search.slots import NONE
 

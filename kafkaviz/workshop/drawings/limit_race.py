@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from kafkaviz.analysis.rolls.limit_race import LimitRace
 from kafkaviz.figures import theme
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.join_text import join_semicolon
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, format_bytes, format_count, format_percent

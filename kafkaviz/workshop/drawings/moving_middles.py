@@ -12,7 +12,7 @@ from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYT
 from kafkaviz.analysis.page_cache.page_replay import tail_search
 from kafkaviz.figures import theme
 from kafkaviz.figures.page_cache.tail_pages import LANE_AXIS
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say
 from kafkaviz.search import slots
 from kafkaviz.units import format_count

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
-from kafkaviz.figures.text.join_text import join_semicolon
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import say
 from kafkaviz.units import clock, duration, file_stem, format_count
 

@@ -6,7 +6,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.segment import file_areas
 from kafkaviz.figures.segment.file_areas import FileAreasView
-from kafkaviz.figures.text.join_text import join_semicolon
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format import spans_batch
 from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, MAGIC_2
 from kafkaviz.log.segment import LogSegment

@@ -9,7 +9,7 @@ import streamlit as st
 from kafkaviz.analysis.findings.finding import Finding
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text import sentence_text
+from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.messages import message, render, say
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
@@ -64,7 +64,7 @@ def _table(rows: Iterable[str], block: LessonBlock) -> None:
 
 
 def _row(finding: Finding) -> str:
-    consequence = escape(sentence_text.to_sentence(render(finding.consequence)))
+    consequence = escape(to_sentence(render(finding.consequence)))
     return f"<tr>{''.join(_there(finding))}<td{WRAP}>{consequence}</td></tr>"
 
 

@@ -13,8 +13,7 @@ from operator import itemgetter
 
 from kafkaviz import units
 from kafkaviz.analysis.findings.finding import Finding
-from kafkaviz.figures.text.join_text import join_comma, join_semicolon
-from kafkaviz.figures.text.sentence_text import capitalize
+from kafkaviz.figures.text.sentences import capitalize, join_comma, join_semicolon
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.simulate.startup.restart import StartupStep
 from kafkaviz.workshop.lab.faults import Client

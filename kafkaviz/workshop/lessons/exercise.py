@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.slots import NONE

@@ -11,8 +11,7 @@ import streamlit as st
 from kafkaviz.app.frontend.print_page import print_page
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import describe_error, join_comma
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE
@@ -109,7 +108,7 @@ def _figure(block: LessonBlock, key: str) -> None:
     try:
         figure = kind.make(block)
     except (KafkavizError, NoValue) as fault:
-        st.html(f"<p>{escape(error_text.describe(fault))}</p>")
+        st.html(f"<p>{escape(describe_error(fault))}</p>")
         return
     (kind.paper or kind.draw)(figure, block, key)
 

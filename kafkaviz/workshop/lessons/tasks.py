@@ -18,7 +18,7 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.comparison import replica_axis
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.sentence_text import capitalize
+from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.roll_cause import RollCause

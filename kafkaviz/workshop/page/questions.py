@@ -9,7 +9,7 @@ import streamlit as st
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.classroom import class_bar, class_room, class_seat
@@ -235,6 +235,6 @@ def _misconception(block: LessonBlock, position: LessonPosition, number: int) ->
 
 def render_fault(fault: Exception, key: str) -> None:
     with elements.state(
-        f"figure_{key}", "error", say("workshop.figure_fault"), error_text.describe_sentence(fault)
+        f"figure_{key}", "error", say("workshop.figure_fault"), describe_error_sentence(fault)
     ):
         pass

@@ -9,7 +9,7 @@ import json
 
 from kafkaviz import __version__
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.messages import say
 from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, note, tag
@@ -127,7 +127,7 @@ def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> H
             else None
         )
     except (KafkavizError, NoValue) as fault:
-        return tag("p", error_text.describe_sentence(fault), class_="note")
+        return tag("p", describe_error_sentence(fault), class_="note")
     if not waits_for:
         return file.html(drawn)
     base = (
@@ -186,7 +186,7 @@ def _exercise(block: LessonBlock, step: LessonStep) -> Html:
     try:
         task = tasks.task(block)
     except (KafkavizError, NoValue) as fault:
-        return tag("div", *parts, note(error_text.describe_sentence(fault)), class_="task")
+        return tag("div", *parts, note(describe_error_sentence(fault)), class_="task")
     if task.bytes_text:
         parts.append(tag("div", task.bytes_text, class_="kv-given"))
     parts += _answer_field(task)

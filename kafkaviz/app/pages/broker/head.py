@@ -18,8 +18,8 @@ from kafkaviz.app.frontend import art
 from kafkaviz.app.state import ingests
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, version_text
-from kafkaviz.figures.text import inactive_segment_text
-from kafkaviz.figures.text.join_text import join_details
+from kafkaviz.figures.text.segment_text import included_text
+from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
@@ -48,9 +48,7 @@ def render_head(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
     )
     _render_chips(snapshot, overview)
     elements.metrics(_metrics(overview), is_pending=ingests.is_awaited(snapshot))
-    if unused_text := inactive_segment_text.included_text(
-        tuple(inactive_segments(snapshot.broker.partitions))
-    ):
+    if unused_text := included_text(tuple(inactive_segments(snapshot.broker.partitions))):
         st.html(
             f'<div class="kv-sm kv-fnt" style="margin-top:8px">{elements.escape(unused_text)}</div>'
         )

@@ -16,7 +16,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, tables
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.messages import language, say, say_count
 

@@ -15,9 +15,8 @@ from kafkaviz.app.widgets import choice, elements, tables
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.comparison import batch_pairs, replica_axis
 from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView, PairRow
-from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.comparison_text import describe_index
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.messages import language, render, say
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> Non
         view = _view(pair, _directories(comparison), offset, language())
     except KafkavizError as fault:
         with elements.state(
-            "unread", "error", say("compare.not_ended"), error_text.describe_sentence(fault)
+            "unread", "error", say("compare.not_ended"), describe_error_sentence(fault)
         ):
             pass
         return

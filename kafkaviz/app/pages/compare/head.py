@@ -16,9 +16,8 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import elements, go_to, tables, unpack_progress
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
-from kafkaviz.figures.text import error_text
 from kafkaviz.figures.text.comparison_text import outcome_text
-from kafkaviz.figures.text.sentence_text import to_sentence
+from kafkaviz.figures.text.sentences import describe_error_sentence, to_sentence
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def _render_no_second() -> None:
     try:
         broker_cache.open_snapshot(directory)
     except CannotOpen as fault:
-        reason = error_text.describe_sentence(fault)
+        reason = describe_error_sentence(fault)
         with elements.state("second", "error", say("compare.second_fault"), reason):
             pass
 

@@ -15,7 +15,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, choice, elements, replica_logs
 from kafkaviz.figures.comparison import partition_map, replica_axis
 from kafkaviz.figures.text.comparison_text import describe_facts, describe_relation
-from kafkaviz.figures.text.sentence_text import end_sentence, to_sentence
+from kafkaviz.figures.text.sentences import end_sentence, to_sentence
 from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:

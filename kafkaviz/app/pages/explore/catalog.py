@@ -11,7 +11,7 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import ingests
 from kafkaviz.app.widgets import elements
-from kafkaviz.figures.text import inactive_segment_text
+from kafkaviz.figures.text.segment_text import no_rows_text
 from kafkaviz.messages import say
 from kafkaviz.units import MISSING, format_count, moment
 
@@ -34,11 +34,9 @@ def tables_html(info: "CatalogInfo | None") -> str:
 
     details = "".join(_table_html(name, info) for name in TABLES if name not in OWN_TABLES)
     heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
-    no_rows_text = inactive_segment_text.no_rows_text(
-        list(Counter(info.suffixes).elements()) if info else []
-    )
+    no_rows_note = no_rows_text(list(Counter(info.suffixes).elements()) if info else [])
     note = (
-        f'<div class="kv-sm kv-fnt">{elements.escape(no_rows_text)}</div>' if no_rows_text else ""
+        f'<div class="kv-sm kv-fnt">{elements.escape(no_rows_note)}</div>' if no_rows_note else ""
     )
     return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{details}{note}</div>'
 

@@ -24,7 +24,7 @@ from kafkaviz.app.widgets import elements, ingest_status, open_location, progres
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import find_question
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.messages import render, say, say_count
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _render_failure(snapshot: BrokerSnapshot, text: str, error: KafkavizError) -
         finding = say_count("explore.too_large", error.mib)
         detail = say("explore.ask_less")
     else:  # the path of the catalog belongs to the server and is not shown
-        reason = render(error.what) if isinstance(error, CannotOpen) else error_text.describe(error)
+        reason = render(error.what) if isinstance(error, CannotOpen) else describe_error(error)
         finding = say("explore.not_ended")
         detail = say("common.nothing_changed", error=reason)
     with elements.state("failed", "error", finding, detail):

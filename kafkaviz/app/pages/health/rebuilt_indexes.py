@@ -18,7 +18,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.format.names import natural_sort_key
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
@@ -103,7 +103,7 @@ def _render_indexes(
             "rebuild",
             "error",
             say("health.not_through"),
-            say("common.nothing_changed", error=error_text.describe(fault)),
+            say("common.nothing_changed", error=describe_error(fault)),
         ):
             return
     name = f"{units.escape_controls(partition.directory)}-rebuilt.tar.gz"

@@ -27,7 +27,7 @@ from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import typed_keys
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.stepper import LookupContext
-from kafkaviz.figures.text.join_text import join_comma, join_sentences
+from kafkaviz.figures.text.sentences import join_comma, join_sentences
 from kafkaviz.format import names
 from kafkaviz.messages import say, text_in
 from kafkaviz.search import by_time

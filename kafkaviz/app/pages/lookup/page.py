@@ -27,7 +27,7 @@ from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.page_cache.fault_bars import turnover_text
 from kafkaviz.figures.stepper import LookupContext
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error, describe_error_sentence
 from kafkaviz.messages import say
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.search.scan import FailedRead
@@ -195,10 +195,10 @@ def _render_title(source: LookupSource) -> None:
 def _render_damage(fault: KafkavizError) -> None:
     """Draws why the lookup failed: damaged bytes on its way, or a log it cannot search at all."""
     is_damage = isinstance(fault, CorruptFile)
-    why = error_text.describe_sentence(fault)
+    why = describe_error_sentence(fault)
     if isinstance(fault, FailedRead):
         name = fault.class_name.rpartition(".")[2]
-        why = say("lookup.kafka_answers", name=name, fault=error_text.describe(fault))
+        why = say("lookup.kafka_answers", name=name, fault=describe_error(fault))
     with elements.state(
         "damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why
     ):

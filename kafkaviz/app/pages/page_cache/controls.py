@@ -27,7 +27,7 @@ from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
@@ -274,7 +274,7 @@ def _open_index(
             "unread",
             "warning",
             finding,
-            say("page_cache.unread_below", fault=error_text.describe(fault)),
+            say("page_cache.unread_below", fault=describe_error(fault)),
         ):
             pass
         return "", None, None

@@ -12,7 +12,7 @@ from kafkaviz.app.widgets import choice, elements
 from kafkaviz.app.workloads import NONE, config_of, format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.producers.distributions import Spread
@@ -218,7 +218,7 @@ def _edit_own_workload() -> Workload | None:
         return workloads.parse_own(text)
     except KafkavizError as fault:
         with elements.state(
-            "own", "error", say("workloads.no_workload"), error_text.describe_sentence(fault)
+            "own", "error", say("workloads.no_workload"), describe_error_sentence(fault)
         ):
             pass
         return None

@@ -13,8 +13,8 @@ from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS
 from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.choice import broker_names_text
 from kafkaviz.app.workloads import format_setting
-from kafkaviz.figures.text import setting_text
 from kafkaviz.log import settings as log_settings
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
@@ -105,7 +105,7 @@ def render_settings(rolls: RollsOnDisk, count: int) -> None:
             '<div class="kv-fnt" style="font-size:12px">'
             f"{elements.escape(_origin_text(rolls, name))}</div>"
         )
-        label = elements.label(name, value, setting_text.broker_names_text(name))
+        label = elements.label(name, value, broker_names_text(name))
         cells.append(f"<div>{label}{source}</div>")
     with st.container(key="kv_set"):
         st.html(f'<div class="kv-found">{"".join(cells)}</div>')

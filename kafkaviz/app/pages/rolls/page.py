@@ -16,7 +16,7 @@ from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, open_location
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
@@ -61,9 +61,7 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
     try:
         run = simulation_cache.simulate(workload, config)
     except KafkavizError as fault:
-        with elements.state(
-            "unmade", "error", say("rolls.unmade"), error_text.describe_sentence(fault)
-        ):
+        with elements.state("unmade", "error", say("rolls.unmade"), describe_error_sentence(fault)):
             pass
         return None
     simulated_log.render_notes(workload, config, run)
@@ -80,9 +78,7 @@ def _render_partition(location: Location) -> None:
     try:
         log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
     except KafkavizError as fault:
-        with elements.state(
-            "unread", "error", say("rolls.untold"), error_text.describe_sentence(fault)
-        ):
+        with elements.state("unread", "error", say("rolls.untold"), describe_error_sentence(fault)):
             st.page_link(
                 "pages/health.py",
                 label=say("common.show_wrong"),

@@ -21,8 +21,9 @@ from kafkaviz.app.frontend import ruler
 from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import choice, elements, segment_widgets
-from kafkaviz.figures.segment import segment_shade, segment_tables
+from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_facts import FactGroups
+from kafkaviz.figures.segment.segment_ruler import SHADES
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
 from kafkaviz.log.partition import Partition
@@ -41,12 +42,10 @@ def render_head(location: PartitionLocation, partition: Partition, anatomy: Anat
             gap=0,
         )
         if len(anatomy.batches):
-            choice.take_from_address(
-                page_state.SHADE, {shade: shade for shade in segment_shade.SHADES}
-            )
+            choice.take_from_address(page_state.SHADE, {shade: shade for shade in SHADES})
             st.segmented_control(
                 say("segment.shade"),
-                segment_shade.SHADES,
+                SHADES,
                 key=page_state.SHADE,
                 required=True,
                 label_visibility="collapsed",

@@ -16,10 +16,10 @@ from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, open_location
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures.segment import segment_shade
 from kafkaviz.figures.segment.segment_facts import FactGroups
+from kafkaviz.figures.segment.segment_ruler import PLAIN
 from kafkaviz.figures.text import segment_text
-from kafkaviz.figures.text.join_text import join_comma
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import render, say, say_count
@@ -78,7 +78,7 @@ def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: Fact
     address(
         {
             page_state.TAB: None if tab == tabs.BATCHES else tab,
-            page_state.SHADE: None if shade == segment_shade.PLAIN else shade,
+            page_state.SHADE: None if shade == PLAIN else shade,
         }
     )
 

@@ -32,10 +32,9 @@ from kafkaviz.app.pages.tuning.tuning_context import (
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
-from kafkaviz.figures.text.join_text import join_sentences
-from kafkaviz.figures.text.tuning_terms import change_text
+from kafkaviz.figures.text.sentences import describe_error_sentence, join_sentences
 from kafkaviz.figures.tuning import before_after
+from kafkaviz.figures.tuning.tuning_verdict import change_text
 from kafkaviz.messages import say, say_count
 from kafkaviz.simulate.config import LogConfig
 
@@ -225,7 +224,7 @@ def _render_replayed(context: TuningContext, other_config: LogConfig) -> None:
             pair = _replay(context.key, context.config, other_config, context.source)
     except KafkavizError as fault:
         with elements.state(
-            "refused", "error", say("tuning.cannot_write"), error_text.describe_sentence(fault)
+            "refused", "error", say("tuning.cannot_write"), describe_error_sentence(fault)
         ):
             pass
         return

@@ -25,7 +25,6 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.app.workloads import format_setting
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.figures.text import roll_text
-from kafkaviz.figures.text.tuning_terms import range_text
 from kafkaviz.figures.tuning import (
     cost_curve,
     index_size_curve,
@@ -34,6 +33,7 @@ from kafkaviz.figures.tuning import (
     tornado,
     tuning_curve,
 )
+from kafkaviz.figures.tuning.tuning_verdict import range_text
 from kafkaviz.messages import say
 from kafkaviz.simulate.config import LogConfig
 

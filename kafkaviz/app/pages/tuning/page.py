@@ -47,9 +47,9 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, open_location, part_tabs
 from kafkaviz.app.widgets.print_view import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
-from kafkaviz.figures.text import inactive_segment_text, tuning_terms
-from kafkaviz.figures.text.join_text import join_semicolon, join_sentences
-from kafkaviz.figures.text.sentence_text import end_sentence
+from kafkaviz.figures.text.segment_text import left_out_text
+from kafkaviz.figures.text.sentences import end_sentence, join_semicolon, join_sentences
+from kafkaviz.figures.tuning.tuning_verdict import describe_all
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import render, say, say_count
 
@@ -114,10 +114,10 @@ TOPIC_COLUMNS = (
 
 def render_headline(context: TuningContext) -> None:
     with st.container(width="stretch"):
-        left_out_text = inactive_segment_text.left_out_text(
+        left_out_note = left_out_text(
             context.source.inactive_segments, is_metadata_left_out=context.source.metadata_left_out
         )
-        texts = [_lead(context), _unknown_interval_text(context), left_out_text]
+        texts = [_lead(context), _unknown_interval_text(context), left_out_note]
         elements.title(say("common.page_tuning"), join_sentences(texts), gap=0)
     if context.location.snapshot and context.kind != "workload":
         _render_report_button(context.location.snapshot)
@@ -247,7 +247,7 @@ def render_reasons(context: TuningContext) -> None:
         st.html(
             "".join(
                 f'<p class="kv-sm kv-reason">{elements.escape(reason)}</p>'
-                for reason in tuning_terms.describe_all(context.recommendation)
+                for reason in describe_all(context.recommendation)
             )
         )
 

@@ -16,7 +16,7 @@ from kafkaviz.app.state.measure_jobs import MeasureJob, MeasureRequest
 from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import choice, elements, open_location, progress_strip
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures.text import error_text
+from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
@@ -255,7 +255,7 @@ def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
             workloads.parse_own(text)
     except KafkavizError as fault:
         with elements.state(
-            "own", "error", say("workloads.no_workload"), error_text.describe_sentence(fault)
+            "own", "error", say("workloads.no_workload"), describe_error_sentence(fault)
         ):
             pass
         return None
@@ -388,7 +388,7 @@ def _render_fault(job: MeasureJob, location: Location) -> None:
         "unread",
         "error",
         say("tuning.cannot"),
-        error_text.describe_sentence(cast(Exception, job.error)),
+        describe_error_sentence(cast(Exception, job.error)),
     ):
         st.page_link(
             "pages/health.py",

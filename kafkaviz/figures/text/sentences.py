@@ -1,13 +1,15 @@
-"""Joins texts as each language does, and writes small numbers as words.
+"""Makes sentences as each language does: joins parts, ends sentences, describes errors.
 
 join_comma(["a", "b", "c"])     a, b, c         join_semicolon(["a", "b"])          a; b
 join_and(["a", "b", "c"])       a, b and c      join_sentences(["A.", "", "B."])    A. B.
+to_sentence("the index is full")                The index is full.
 """
 
 from collections.abc import Iterable
 
-from kafkaviz import units
-from kafkaviz.messages import join, language, say, say_count
+from kafkaviz import messages, units
+from kafkaviz.log.archives.archive import display_path
+from kafkaviz.messages import Message, join, language, render, say, say_count
 
 
 def join_comma(parts: Iterable[str]) -> str:
@@ -70,3 +72,38 @@ def number_word(count: int) -> str:
     """Returns a small number as a word, a larger one in digits."""
     small_words = say("common.numbers").split()
     return small_words[count] if count < len(small_words) else units.format_count(count)
+
+
+def to_sentence(text: str) -> str:
+    """Adds a capital and a full stop."""
+    return end_sentence(capitalize(text))
+
+
+def end_sentence(text: str) -> str:
+    """Adds the full stop of the reader's language, if the text has none."""
+    return say("common.stop", text=text) if text and text[-1] not in ".!?。！？" else text
+
+
+def capitalize(text: str) -> str:
+    """Capitalizes English text, unless it begins with a name such as java.lang.Error or .index."""
+    first_word = text.split(" ", 1)[0]
+    if first_word.rstrip(",;:").isalpha() and messages.language() == messages.ENGLISH:
+        return text[:1].upper() + text[1:]
+    return text
+
+
+def describe_error(error: Exception) -> str:
+    """Returns an error as one line without a full stop: the problem, the place, and the next step.
+
+    No path inside the cache is shown.
+    """
+    text = getattr(error, "message", None)
+    if not isinstance(text, Message):
+        return str(error)
+    path = getattr(error, "path", None)
+    return render(text if path is None else text.with_values(path=display_path(path)))
+
+
+def describe_error_sentence(error: Exception) -> str:
+    """Returns the same line with a full stop."""
+    return end_sentence(describe_error(error))
