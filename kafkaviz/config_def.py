@@ -24,7 +24,8 @@ from kafkaviz.messages import message
 from kafkaviz.versions import Release
 
 Value = Any  # int, float, bool, str or None, by the setting's kind
-ByRelease = tuple[tuple[Release, Value], ...]
+# pairs (first release, value), oldest first; or the value in all releases
+ByRelease = tuple[tuple[Release, Value], ...] | Value
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
@@ -51,16 +52,16 @@ class Synonym(NamedTuple):
     factor: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Setting:
     """One setting of a topic, or one that only brokers have.
 
     Attributes:
         kind: "int", "long", "double", "boolean", "string" or "list".
-        defaults: pairs (first release, value), oldest first.
-        broker_names: the broker's names for it, highest precedence first, each with its factor to
-            the topic's unit.
-        minimum: pairs (first release, least value for a topic), oldest first.
+        defaults: the value if none is set, by release.
+        broker_name: the broker's name for it, if it has the topic's unit; "log." stands for "log."
+            and the topic's name. Or several, see broker_names. None if brokers have no such name.
+        minimum: the least value for a topic, by release.
         maximum: the largest value for a topic.
         broker_minimum: the same as minimum for a broker's names, if they differ.
         since: the first release that knows the setting.
@@ -71,15 +72,27 @@ class Setting:
     name: str
     kind: str
     defaults: ByRelease
-    broker_names: tuple[tuple[str, int], ...] = ()
-    minimum: ByRelease = ()
+    broker_name: str | tuple[tuple[str, int], ...] | None = "log."
+    minimum: ByRelease = None
     maximum: Value = None
     exception_value: Value = None  # a value allowed outside the limits
     choices: tuple[str, ...] = ()  # for a list: the choices for each item
-    broker_minimum: ByRelease | None = None
+    broker_minimum: ByRelease = None
     since: Release = ANY
     until: Release | None = None
     backport: tuple[Release, Release] | None = None
+
+    @property
+    def broker_names(self) -> tuple[tuple[str, int], ...]:
+        """Returns the broker's names for it, each with its factor to the topic's unit.
+
+        The name with the highest precedence is first.
+        """
+        if isinstance(self.broker_name, tuple):
+            return self.broker_name
+        if self.broker_name is None:
+            return ()
+        return ((f"log.{self.name}" if self.broker_name == "log." else self.broker_name, 1),)
 
     def is_known_to(self, release: Release) -> bool:
         if self.backport and self.backport[0] <= release < self.backport[1]:
@@ -119,7 +132,7 @@ class Setting:
         minimums = self._minimum(broker_name)
         minimum = _value_in(minimums, release)
         if not within_limits:
-            minimum = min((least for _, least in minimums), default=None)
+            minimum = min(least for _, least in _pairs(minimums))
         self._check(broker_name or self.name, text, value, minimum)
         return value * factor if isinstance(value, int) and factor != 1 and value >= 0 else value
 
@@ -151,378 +164,103 @@ class Setting:
                 raise RefusedSetting(name, item, message("setting.one_of", choices=self.choices))
 
 
-def _same_unit(name: str) -> tuple[tuple[str, int], ...]:
-    return ((name, 1),)
+def _by_name(*settings: Setting) -> dict[str, Setting]:
+    return {setting.name: setting for setting in settings}
 
 
-def _always(value: Value) -> ByRelease:
-    return ((ANY, value),)
+# one row per setting
+# fmt: off
+TOPIC_SETTINGS: dict[str, Setting] = _by_name(
+    # when a segment is full
+    # KAFKA-19080, KAFKA-16368
+    Setting("segment.bytes", "int", 1 << 30, minimum=((ANY, 14), ((4, 1), 1 << 20)),
+            broker_minimum=((ANY, 14), ((4, 0), 1 << 20))),
+    # if set, it takes precedence over segment.bytes
+    Setting("internal.segment.bytes", "int", None, None, since=(4, 1)),
+    Setting("segment.ms", "long", 7 * DAY_MS, (("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)),
+            minimum=1),
+    Setting("segment.jitter.ms", "long", 0,
+            (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)), minimum=0),
+    Setting("segment.index.bytes", "int", 10 << 20, "log.index.size.max.bytes",
+            minimum=((ANY, 0), ((3, 3), 4))),
+    # the indexes
+    Setting("index.interval.bytes", "int", 4096, minimum=0),
+    # limits of a batch
+    Setting("max.message.bytes", "int", ((ANY, 1_000_012), ((2, 5), 1_048_588)),
+            "message.max.bytes", minimum=0),
+    Setting("max.decompressed.message.bytes", "int", ARRAY_MAX, "max.decompressed.message.bytes",
+            minimum=1, maximum=ARRAY_MAX, since=(4, 4), backport=((4, 2, 2), (4, 3))),
+    Setting("message.timestamp.type", "string", "CreateTime",
+            choices=("CreateTime", "LogAppendTime"), since=(0, 10)),
+    Setting("message.timestamp.before.max.ms", "long", LONG_MAX, minimum=0, since=(3, 6)),
+    Setting("message.timestamp.after.max.ms", "long", ((ANY, LONG_MAX), ((4, 0), HOUR_MS)),
+            minimum=0, since=(3, 6)),
+    Setting("message.timestamp.difference.max.ms", "long", LONG_MAX, minimum=0, since=(0, 10),
+            until=(4, 0)),
+    # None: the broker's own release
+    Setting("message.format.version", "string", ((ANY, None), ((3, 0), "3.0-IV1")), since=(0, 10),
+            until=(4, 0)),
+    Setting("message.downconversion.enable", "boolean", True, since=(2, 0), until=(4, 0)),
+    Setting("compression.type", "string", "producer", "compression.type",
+            choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")),
+    Setting("compression.gzip.level", "int", -1, "compression.gzip.level", minimum=1, maximum=9,
+            exception_value=-1, since=(3, 8)),
+    Setting("compression.lz4.level", "int", 9, "compression.lz4.level", minimum=1, maximum=17,
+            since=(3, 8)),
+    Setting("compression.zstd.level", "int", 3, "compression.zstd.level", minimum=-131_072,
+            maximum=22, since=(3, 8)),
+    # writing to disk
+    Setting("preallocate", "boolean", False),
+    Setting("flush.messages", "long", LONG_MAX, "log.flush.interval.messages", minimum=1),
+    Setting("flush.ms", "long", LONG_MAX,
+            (("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1)), minimum=0),
+    # retention and compaction
+    Setting("cleanup.policy", "list", "delete", choices=("compact", "delete")),
+    Setting("retention.ms", "long", 7 * DAY_MS,
+            (("log.retention.ms", 1), ("log.retention.minutes", MINUTE_MS),
+             ("log.retention.hours", HOUR_MS)), minimum=-1),
+    Setting("retention.bytes", "long", -1),
+    Setting("file.delete.delay.ms", "long", MINUTE_MS, "log.segment.delete.delay.ms", minimum=0),
+    Setting("delete.retention.ms", "long", DAY_MS, "log.cleaner.delete.retention.ms", minimum=0),
+    Setting("min.cleanable.dirty.ratio", "double", 0.5, "log.cleaner.min.cleanable.ratio",
+            minimum=0, maximum=1),
+    Setting("min.compaction.lag.ms", "long", 0, "log.cleaner.min.compaction.lag.ms", minimum=0,
+            since=(0, 10, 1)),
+    Setting("max.compaction.lag.ms", "long", LONG_MAX, "log.cleaner.max.compaction.lag.ms",
+            minimum=1, since=(2, 3)),
+    Setting("remote.storage.enable", "boolean", False, None, since=(3, 6)),
+    Setting("remote.log.copy.disable", "boolean", False, None, since=(3, 9)),
+    Setting("remote.log.delete.on.disable", "boolean", False, None, since=(3, 9)),
+    Setting("local.retention.ms", "long", -2, minimum=-2, since=(3, 6)),
+    Setting("local.retention.bytes", "long", -2, minimum=-2, since=(3, 6)),
+    Setting("remote.copy.lag.ms", "long", 0, minimum=-1, since=(4, 4)),
+    Setting("remote.copy.lag.bytes", "long", -1, minimum=-1, since=(4, 4)),
+    # replication
+    Setting("min.insync.replicas", "int", 1, "min.insync.replicas", minimum=1),
+    Setting("unclean.leader.election.enable", "boolean", False, "unclean.leader.election.enable"),
+    Setting("leader.replication.throttled.replicas", "list", "", None),
+    Setting("follower.replication.throttled.replicas", "list", "", None),
+    # share groups
+    Setting("errors.deadletterqueue.group.enable", "boolean", False, None, since=(4, 4)),
+)
 
-
-TOPIC_SETTINGS: dict[str, Setting] = {
-    definition.name: definition
-    for definition in (
-        # when a segment is full
-        Setting(
-            name="segment.bytes",
-            kind="int",
-            defaults=_always(1 << 30),
-            broker_names=_same_unit("log.segment.bytes"),
-            # KAFKA-19080, KAFKA-16368
-            minimum=((ANY, 14), ((4, 1), 1 << 20)),
-            broker_minimum=((ANY, 14), ((4, 0), 1 << 20)),
-        ),
-        # if set, it takes precedence over segment.bytes
-        Setting(name="internal.segment.bytes", kind="int", defaults=_always(None), since=(4, 1)),
-        Setting(
-            name="segment.ms",
-            kind="long",
-            defaults=_always(7 * DAY_MS),
-            broker_names=(("log.roll.ms", 1), ("log.roll.hours", HOUR_MS)),
-            minimum=_always(1),
-        ),
-        Setting(
-            name="segment.jitter.ms",
-            kind="long",
-            defaults=_always(0),
-            broker_names=(("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", HOUR_MS)),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="segment.index.bytes",
-            kind="int",
-            defaults=_always(10 << 20),
-            broker_names=_same_unit("log.index.size.max.bytes"),
-            minimum=((ANY, 0), ((3, 3), 4)),
-        ),
-        # the indexes
-        Setting(
-            name="index.interval.bytes",
-            kind="int",
-            defaults=_always(4096),
-            broker_names=_same_unit("log.index.interval.bytes"),
-            minimum=_always(0),
-        ),
-        # limits of a batch
-        Setting(
-            name="max.message.bytes",
-            kind="int",
-            defaults=((ANY, 1_000_012), ((2, 5), 1_048_588)),
-            broker_names=_same_unit("message.max.bytes"),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="max.decompressed.message.bytes",
-            kind="int",
-            defaults=_always(ARRAY_MAX),
-            broker_names=_same_unit("max.decompressed.message.bytes"),
-            minimum=_always(1),
-            maximum=ARRAY_MAX,
-            since=(4, 4),
-            backport=((4, 2, 2), (4, 3)),
-        ),
-        Setting(
-            name="message.timestamp.type",
-            kind="string",
-            defaults=_always("CreateTime"),
-            broker_names=_same_unit("log.message.timestamp.type"),
-            choices=("CreateTime", "LogAppendTime"),
-            since=(0, 10),
-        ),
-        Setting(
-            name="message.timestamp.before.max.ms",
-            kind="long",
-            defaults=_always(LONG_MAX),
-            broker_names=_same_unit("log.message.timestamp.before.max.ms"),
-            minimum=_always(0),
-            since=(3, 6),
-        ),
-        Setting(
-            name="message.timestamp.after.max.ms",
-            kind="long",
-            defaults=((ANY, LONG_MAX), ((4, 0), HOUR_MS)),
-            broker_names=_same_unit("log.message.timestamp.after.max.ms"),
-            minimum=_always(0),
-            since=(3, 6),
-        ),
-        Setting(
-            name="message.timestamp.difference.max.ms",
-            kind="long",
-            defaults=_always(LONG_MAX),
-            broker_names=_same_unit("log.message.timestamp.difference.max.ms"),
-            minimum=_always(0),
-            since=(0, 10),
-            until=(4, 0),
-        ),
-        Setting(
-            name="message.format.version",
-            kind="string",
-            defaults=((ANY, None), ((3, 0), "3.0-IV1")),
-            broker_names=_same_unit("log.message.format.version"),
-            since=(0, 10),
-            until=(4, 0),
-        ),  # None: the broker's own release
-        Setting(
-            name="message.downconversion.enable",
-            kind="boolean",
-            defaults=_always(True),
-            broker_names=_same_unit("log.message.downconversion.enable"),
-            since=(2, 0),
-            until=(4, 0),
-        ),
-        Setting(
-            name="compression.type",
-            kind="string",
-            defaults=_always("producer"),
-            broker_names=_same_unit("compression.type"),
-            choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
-        ),
-        Setting(
-            name="compression.gzip.level",
-            kind="int",
-            defaults=_always(-1),
-            broker_names=_same_unit("compression.gzip.level"),
-            minimum=_always(1),
-            maximum=9,
-            exception_value=-1,
-            since=(3, 8),
-        ),
-        Setting(
-            name="compression.lz4.level",
-            kind="int",
-            defaults=_always(9),
-            broker_names=_same_unit("compression.lz4.level"),
-            minimum=_always(1),
-            maximum=17,
-            since=(3, 8),
-        ),
-        Setting(
-            name="compression.zstd.level",
-            kind="int",
-            defaults=_always(3),
-            broker_names=_same_unit("compression.zstd.level"),
-            minimum=_always(-131_072),
-            maximum=22,
-            since=(3, 8),
-        ),
-        # writing to disk
-        Setting(
-            name="preallocate",
-            kind="boolean",
-            defaults=_always(False),
-            broker_names=_same_unit("log.preallocate"),
-        ),
-        Setting(
-            name="flush.messages",
-            kind="long",
-            defaults=_always(LONG_MAX),
-            broker_names=_same_unit("log.flush.interval.messages"),
-            minimum=_always(1),
-        ),
-        Setting(
-            name="flush.ms",
-            kind="long",
-            defaults=_always(LONG_MAX),
-            broker_names=(("log.flush.interval.ms", 1), ("log.flush.scheduler.interval.ms", 1)),
-            minimum=_always(0),
-        ),
-        # retention and compaction
-        Setting(
-            name="cleanup.policy",
-            kind="list",
-            defaults=_always("delete"),
-            broker_names=_same_unit("log.cleanup.policy"),
-            choices=("compact", "delete"),
-        ),
-        Setting(
-            name="retention.ms",
-            kind="long",
-            defaults=_always(7 * DAY_MS),
-            broker_names=(
-                ("log.retention.ms", 1),
-                ("log.retention.minutes", MINUTE_MS),
-                ("log.retention.hours", HOUR_MS),
-            ),
-            minimum=_always(-1),
-        ),
-        Setting(
-            name="retention.bytes",
-            kind="long",
-            defaults=_always(-1),
-            broker_names=_same_unit("log.retention.bytes"),
-        ),
-        Setting(
-            name="file.delete.delay.ms",
-            kind="long",
-            defaults=_always(MINUTE_MS),
-            broker_names=_same_unit("log.segment.delete.delay.ms"),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="delete.retention.ms",
-            kind="long",
-            defaults=_always(DAY_MS),
-            broker_names=_same_unit("log.cleaner.delete.retention.ms"),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="min.cleanable.dirty.ratio",
-            kind="double",
-            defaults=_always(0.5),
-            broker_names=_same_unit("log.cleaner.min.cleanable.ratio"),
-            minimum=_always(0),
-            maximum=1,
-        ),
-        Setting(
-            name="min.compaction.lag.ms",
-            kind="long",
-            defaults=_always(0),
-            broker_names=_same_unit("log.cleaner.min.compaction.lag.ms"),
-            minimum=_always(0),
-            since=(0, 10, 1),
-        ),
-        Setting(
-            name="max.compaction.lag.ms",
-            kind="long",
-            defaults=_always(LONG_MAX),
-            broker_names=_same_unit("log.cleaner.max.compaction.lag.ms"),
-            minimum=_always(1),
-            since=(2, 3),
-        ),
-        Setting(
-            name="remote.storage.enable", kind="boolean", defaults=_always(False), since=(3, 6)
-        ),
-        Setting(
-            name="remote.log.copy.disable", kind="boolean", defaults=_always(False), since=(3, 9)
-        ),
-        Setting(
-            name="remote.log.delete.on.disable",
-            kind="boolean",
-            defaults=_always(False),
-            since=(3, 9),
-        ),
-        Setting(
-            name="local.retention.ms",
-            kind="long",
-            defaults=_always(-2),
-            broker_names=_same_unit("log.local.retention.ms"),
-            minimum=_always(-2),
-            since=(3, 6),
-        ),
-        Setting(
-            name="local.retention.bytes",
-            kind="long",
-            defaults=_always(-2),
-            broker_names=_same_unit("log.local.retention.bytes"),
-            minimum=_always(-2),
-            since=(3, 6),
-        ),
-        Setting(
-            name="remote.copy.lag.ms",
-            kind="long",
-            defaults=_always(0),
-            broker_names=_same_unit("log.remote.copy.lag.ms"),
-            minimum=_always(-1),
-            since=(4, 4),
-        ),
-        Setting(
-            name="remote.copy.lag.bytes",
-            kind="long",
-            defaults=_always(-1),
-            broker_names=_same_unit("log.remote.copy.lag.bytes"),
-            minimum=_always(-1),
-            since=(4, 4),
-        ),
-        # replication
-        Setting(
-            name="min.insync.replicas",
-            kind="int",
-            defaults=_always(1),
-            broker_names=_same_unit("min.insync.replicas"),
-            minimum=_always(1),
-        ),
-        Setting(
-            name="unclean.leader.election.enable",
-            kind="boolean",
-            defaults=_always(False),
-            broker_names=_same_unit("unclean.leader.election.enable"),
-        ),
-        Setting(name="leader.replication.throttled.replicas", kind="list", defaults=_always("")),
-        Setting(name="follower.replication.throttled.replicas", kind="list", defaults=_always("")),
-        # share groups
-        Setting(
-            name="errors.deadletterqueue.group.enable",
-            kind="boolean",
-            defaults=_always(False),
-            since=(4, 4),
-        ),
-    )
-}
-
-BROKER_SETTINGS: dict[str, Setting] = {  # settings that no topic has
-    definition.name: definition
-    for definition in (
-        Setting(
-            name="producer.id.expiration.ms",
-            kind="int",
-            defaults=_always(DAY_MS),
-            broker_names=_same_unit("producer.id.expiration.ms"),
-            minimum=_always(1),
-            since=(3, 4),
-        ),
-        Setting(  # it was also that of producer ids up to 3.3 (KIP-854)
-            name="transactional.id.expiration.ms",
-            kind="int",
-            defaults=_always(7 * DAY_MS),
-            broker_names=_same_unit("transactional.id.expiration.ms"),
-            minimum=_always(1),
-        ),
-        Setting(
-            name="log.retention.check.interval.ms",
-            kind="long",
-            defaults=_always(5 * MINUTE_MS),
-            minimum=_always(1),
-        ),
-        Setting(
-            name="num.recovery.threads.per.data.dir",
-            kind="int",
-            defaults=((ANY, 1), ((4, 0), 2)),
-            minimum=_always(1),
-        ),
-        Setting(
-            name="log.cleaner.io.buffer.size",
-            kind="int",
-            defaults=_always(512 << 10),
-            minimum=_always(0),
-        ),
-        Setting(name="log.cleaner.threads", kind="int", defaults=_always(1), minimum=_always(0)),
-        Setting(
-            name="log.flush.offset.checkpoint.interval.ms",
-            kind="int",
-            defaults=_always(MINUTE_MS),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="log.flush.start.offset.checkpoint.interval.ms",
-            kind="int",
-            defaults=_always(MINUTE_MS),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="replica.fetch.max.bytes",
-            kind="int",
-            defaults=_always(1 << 20),
-            minimum=_always(0),
-        ),
-        Setting(
-            name="metadata.log.segment.bytes",
-            kind="int",
-            defaults=_always(1 << 30),
-            minimum=_always(8 << 20),
-        ),
-        Setting(name="metadata.log.segment.ms", kind="long", defaults=_always(7 * DAY_MS)),
-    )
-}
+BROKER_SETTINGS: dict[str, Setting] = _by_name(  # settings that no topic has
+    Setting("producer.id.expiration.ms", "int", DAY_MS, "producer.id.expiration.ms", minimum=1,
+            since=(3, 4)),
+    # it was also that of producer ids up to 3.3 (KIP-854)
+    Setting("transactional.id.expiration.ms", "int", 7 * DAY_MS, "transactional.id.expiration.ms",
+            minimum=1),
+    Setting("log.retention.check.interval.ms", "long", 5 * MINUTE_MS, None, minimum=1),
+    Setting("num.recovery.threads.per.data.dir", "int", ((ANY, 1), ((4, 0), 2)), None, minimum=1),
+    Setting("log.cleaner.io.buffer.size", "int", 512 << 10, None, minimum=0),
+    Setting("log.cleaner.threads", "int", 1, None, minimum=0),
+    Setting("log.flush.offset.checkpoint.interval.ms", "int", MINUTE_MS, None, minimum=0),
+    Setting("log.flush.start.offset.checkpoint.interval.ms", "int", MINUTE_MS, None, minimum=0),
+    Setting("replica.fetch.max.bytes", "int", 1 << 20, None, minimum=0),
+    Setting("metadata.log.segment.bytes", "int", 1 << 30, None, minimum=8 << 20),
+    Setting("metadata.log.segment.ms", "long", 7 * DAY_MS, None),
+)
+# fmt: on
 
 _SYNONYMS = {
     broker_name: Synonym(definition.name, factor)
@@ -573,15 +311,14 @@ def parse(name: str, text: str, release: Release) -> tuple[str, Value]:
     )
 
 
-def _value_in(by_release: ByRelease, release: Release) -> Value:
-    """Returns the value in force in a release.
+def _pairs(by_release: ByRelease) -> tuple[tuple[Release, Value], ...]:
+    return by_release if isinstance(by_release, tuple) else ((ANY, by_release),)
 
-    Returns the oldest value for earlier releases, and None for an empty list.
-    """
-    return next(
-        (value for first, value in reversed(by_release) if first <= release),
-        by_release[0][1] if by_release else None,
-    )
+
+def _value_in(by_release: ByRelease, release: Release) -> Value:
+    """Returns the value in force in a release; the oldest value in earlier releases."""
+    pairs = _pairs(by_release)
+    return next((value for first, value in reversed(pairs) if first <= release), pairs[0][1])
 
 
 def _parse_value(name: str, text: str, kind: str) -> Value:
