@@ -16,7 +16,7 @@ kept as its text. None means not set.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 from kafkaviz.errors import RefusedSetting
@@ -73,6 +73,7 @@ class Setting:
     kind: str
     defaults: ByRelease
     broker_name: str | tuple[tuple[str, int], ...] | None = "log."
+    _: KW_ONLY
     minimum: ByRelease = None
     maximum: Value = None
     exception_value: Value = None  # a value allowed outside the limits

@@ -29,6 +29,7 @@ FLOORS = {
     "analysis": 6,
     "pipeline": 7,
     "figures": 8,
+    "render": 8,
     "app": 9,
     "cli": 9,
     "report": 9,

@@ -13,7 +13,10 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.analysis.findings.finding import Evidence
 from kafkaviz.analysis.findings.finding import finding as make_finding
+from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.cli.text import check_text
+from kafkaviz.figures.health.checkup import finding_items
+from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 
 
@@ -126,9 +129,8 @@ def test_the_exit_status_tells_whether_there_was_anything(clean, capsys, options
     assert "0 errors, 1 warning," in capsys.readouterr().out
 
 
-def test_a_killed_broker_reports_what_will_be_cut(killed, capsys, monkeypatch):
+def test_a_killed_broker_reports_what_will_be_cut(killed, capsys):
     """The start that is foretold comes first; what many partitions have in common is told once."""
-    monkeypatch.setattr(check_text, "MAX_SEPARATE", 1)
     assert main(["check", str(killed)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert (
@@ -406,8 +408,18 @@ def test_the_first_of_many_notes_has_its_partition():
     assert "in orders-0" in "\n".join(check_text._render_notes(notes))
 
 
+def test_the_text_has_the_groups_of_the_page(killed, capsys):
+    """A line "CODE, N times" for each item of the page that counts several findings."""
+    main(["check", str(killed)])
+    lines = capsys.readouterr().out.splitlines()
+    items = finding_items(check(open_broker(killed)).findings, lambda *_: b"")
+    assert [line for line in lines if line.endswith(" times; the first:")] == [
+        f"{item.code}, {item.count} times; the first:" for item in items if item.count > 1
+    ]
+
+
 def test_seven_holes_are_seven_lines(with_holes, capsys):
-    """More than five of one code: the first in full, of the others place and message."""
+    """More than three of one code: the first in full, of the others place and message."""
     assert main(["check", str(with_holes)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (

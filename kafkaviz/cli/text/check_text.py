@@ -16,11 +16,12 @@ from kafkaviz.figures.text.sentences import number_word
 from kafkaviz.format.names import METADATA_DIRECTORY
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say, say_count
+from kafkaviz.render.finding_groups import group_findings
 from kafkaviz.simulate.steps import StartupStep
 
 ItemT = TypeVar("ItemT")
 
-MAX_SEPARATE = 5  # more findings of one code than this are grouped
+MAX_KEPT = 5  # segments listed by their retention
 MAX_NAMES = 20  # names of partitions with the same finding
 MAX_GROUPS = 20  # groups of one code, or causes of a failing start
 MAX_TOPICS = 5  # topics listed by size
@@ -43,8 +44,7 @@ def render(health: Health) -> Iterator[str]:
     )
     yield from _render_directories(health.broker)
     yield from _render_start(health)
-    groups = _group_by(health.findings, lambda item: (item.severity, item.code))
-    large_groups = [findings for findings in groups.values() if len(findings) > MAX_SEPARATE]
+    large_groups = [group for group in group_findings(health.findings) if len(group) > 1]
     grouped_ids = {id(item) for findings in large_groups for item in findings}
     single = [item for item in health.findings if id(item) not in grouped_ids]
     has_several = len(health.broker.log_directories) > 1
@@ -140,7 +140,7 @@ def _render_retention(health: Health) -> Iterator[str]:
     for note in checkup_tables.basis_notes(logs):
         yield from _wrap("", note, "  ")
     rows = sort_by_urgency(logs)
-    for log, segment in rows[:MAX_SEPARATE]:
+    for log, segment in rows[:MAX_KEPT]:
         what = say(
             "common.labelled",
             where=retention_text.newest_text(segment.age),
@@ -156,8 +156,8 @@ def _render_retention(health: Health) -> Iterator[str]:
             ),
             "  ",
         )
-    if len(rows) > MAX_SEPARATE:
-        yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_SEPARATE)}"
+    if len(rows) > MAX_KEPT:
+        yield f"  {say('cli_check.more_in_json', n=len(rows) - MAX_KEPT)}"
 
 
 def _render_start(health: Health) -> Iterator[str]:

@@ -8,7 +8,6 @@ app/frontend/findings.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from kafkaviz import units, versions
@@ -33,6 +32,7 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker, LogDirectory
 from kafkaviz.messages import render, say, say_count, table
+from kafkaviz.render.finding_groups import group_findings
 from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from kafkaviz.versions import Release
@@ -46,7 +46,6 @@ ItemT = TypeVar("ItemT", Finding, StartupStep)
 ROW_BYTES = 16
 ROWS = 8
 BEFORE_BYTES = 32
-MAX_SEPARATE = 3  # more findings of one code share an item
 MAX_MEMBERS = 200  # findings shown per item; the JSON has all
 MAX_DUMPS = 400  # findings whose bytes are sent to the browser
 MAX_CUTS = 4  # logs named below the strip
@@ -549,29 +548,17 @@ def _cut_text(bars: Sequence[RecoveryBar]) -> str:
 
 
 def finding_items(findings: Sequence[Finding], read_bytes: ByteReader) -> tuple[FindingItem, ...]:
-    """Returns the items of the list, the worst first.
-
-    Findings of one code share an item if there are more than MAX_SEPARATE. Informative findings and
-    predictions of a recovery share one if there are at least two.
-    """
-    lines = []
+    """Returns the items of the list, one per group of findings, the worst first."""
+    items = []
     dumps_left = MAX_DUMPS
-    order = sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
-    for (severity, code), group in groupby(
-        order, key=lambda finding: (finding.severity, finding.code)
-    ):
-        same_code = list(group)
-        is_grouped = len(same_code) > MAX_SEPARATE or (
-            len(same_code) > 1 and (severity == INFO or code.startswith("recovery-will-"))
+    for group in group_findings(findings):
+        members = tuple(
+            _finding_member(finding, read_bytes, is_dumped=number < dumps_left)
+            for number, finding in enumerate(group[:MAX_MEMBERS])
         )
-        for item_findings in [same_code] if is_grouped else [[finding] for finding in same_code]:
-            members = tuple(
-                _finding_member(finding, read_bytes, is_dumped=number < dumps_left)
-                for number, finding in enumerate(item_findings[:MAX_MEMBERS])
-            )
-            dumps_left -= len(members)
-            lines.append(_finding_item(item_findings, members))
-    return tuple(lines)
+        dumps_left -= len(members)
+        items.append(_finding_item(group, members))
+    return tuple(items)
 
 
 def _finding_item(findings: Sequence[Finding], members: tuple[FindingMember, ...]) -> FindingItem:

@@ -1,0 +1,1 @@
+"""What several outputs share: the terminal, the pages of the app, the report and JSON."""
