@@ -1,1 +1,1 @@
-"""What several outputs share: the terminal, the pages of the app, the report and JSON."""
+"""The rules that several outputs share: the terminal, the pages of the app, and the report."""
