@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kafkaviz
-from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app import frontend
 from kafkaviz.app.pages.lookup import controls
 from tests.support.pages import open_page
 
@@ -47,7 +47,7 @@ def files(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> set[str]:
         return wrapped
 
     monkeypatch.setattr(controls, "require_target", wrap(controls.require_target, begins=True))
-    monkeypatch.setattr(stepper_component, "stepper", wrap(stepper_component.stepper, begins=False))
+    monkeypatch.setattr(frontend, "stepper", wrap(frontend.stepper, begins=False))
     return called
 
 

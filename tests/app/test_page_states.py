@@ -13,7 +13,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.app import access, frame, page_state
 from kafkaviz.app.cache import simulation_cache
-from kafkaviz.app.frontend import sql as sql_field
+from kafkaviz.app.frontend import last_query
 from kafkaviz.app.pages.health import head, rebuilt_indexes
 from kafkaviz.app.pages.rolls import disk_rolls
 from kafkaviz.app.widgets import faults, upload
@@ -220,7 +220,7 @@ def test_a_lesson_and_a_track_are_picked(monkeypatch, choose):
 
 def test_the_last_query_is_that_of_this_run(monkeypatch):
     """What the field sent; in a run without it there is none."""
-    monkeypatch.setattr(sql_field.st, "session_state", {"kv_sql": {"asked": "SELECT 1"}})
-    assert sql_field.last_query() == "SELECT 1"
-    monkeypatch.setattr(sql_field.st, "session_state", {})
-    assert sql_field.last_query() is None
+    monkeypatch.setattr(st, "session_state", {"kv_sql": {"asked": "SELECT 1"}})
+    assert last_query() == "SELECT 1"
+    monkeypatch.setattr(st, "session_state", {})
+    assert last_query() is None

@@ -7,7 +7,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import access, page_state
-from kafkaviz.app.frontend.teacher import FOLLOWER
 from kafkaviz.messages import say
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.classroom import class_bar, class_seat, network
@@ -20,6 +19,7 @@ from kafkaviz.workshop.classroom.class_room import (
     StuckSeat,
 )
 from kafkaviz.workshop.lab import break_it
+from kafkaviz.workshop.page.teacher_notes import FOLLOWER
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
 
 VERDICTS = (">Right<", ">Not so<")

@@ -1,4 +1,4 @@
-"""The components that need JavaScript: one Python function each, next to its .css and .html.
+"""The components that need JavaScript: one Python function each; its .css and .html are here.
 
 Each component has its own shadow root. Its style is kit.css followed by its own CSS. Its script is
 one file of bundles/, made by `npm run bundle` from the modules in src/, because Streamlit takes a
@@ -85,6 +85,10 @@ def kept_number(html: str) -> int | None:
 def _text(file: str) -> str:
     path = FRONTEND_FOLDER / file
     return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _ignore() -> None:
+    """Does nothing: a value with a default needs a callback, but the rerun is what counts."""
 
 
 _art, _copy_link, _theme_button, _keys, _focus = map(
@@ -194,3 +198,167 @@ def one_step(query: str) -> None:
         query: the address parameters of this run.
     """
     _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")
+
+
+_stepper = register_component("stepper", "steps")
+
+
+def bar() -> dict[str, Any]:
+    """Returns the language and the words of the step bar, which steps.js needs."""
+    return {"language": messages.language(), "bar": messages.table("steps")}
+
+
+def stepper(
+    data: dict[str, Any],
+    on_slot: Callable[[], None] | None,
+    key: str = "stepper",
+    *,
+    is_compact: bool = True,
+) -> None:
+    """Draws the data packed by figures.stepper.stepper.browser_payload.
+
+    Args:
+        on_slot: called when a slot of the index is chosen, see `chosen_slot`; None
+            disables choosing.
+        is_compact: fits everything on one screen and shows each file once it is read.
+    """
+    payload = data | bar() | {"picks": on_slot is not None, "is_compact": is_compact}
+    _stepper(
+        key=key,
+        data=payload,
+        on_slot_change=on_slot or (lambda: None),
+        width="stretch",
+        height="content",
+    )
+
+
+def chosen_slot(lookup_key: str, key: str = "stepper") -> int | None:
+    """Returns the slot that was clicked in the lookup with this key, or None."""
+    value = (st.session_state.get(key) or {}).get("slot") or {}
+    return value.get("slot") if value.get("key") == lookup_key else None
+
+
+_growth = register_component("growth", "steps")
+
+
+def growth(data: dict[str, Any], key: str = "growth") -> None:
+    """Draws the data packed by figures.rolls.growth.browser_payload.
+
+    The step is kept in the address as ?step=, which only the component writes.
+    """
+    _growth(
+        key=key,
+        data=data | bar() | {"words": messages.table("growth")},
+        width="stretch",
+        height="content",
+    )
+
+
+_ruler = register_component("ruler")
+
+
+def ruler(data: bytes, key: str = "ruler") -> None:
+    """Draws a segment packed by figures.segment.segment_ruler.browser_payload.
+
+    Each choice reruns the script, or the fragment around the ruler.
+    """
+    _ruler(
+        key=key,
+        data=data,
+        default={"pin": None, "slice": None},
+        on_pin_change=_ignore,
+        on_slice_change=_ignore,
+        width="stretch",
+        height="content",
+    )
+
+
+def ruler_state(name: str, segment_key: str, key: str = "ruler") -> dict[str, Any]:
+    """Returns the last "pin" or "slice" of the segment with this key, or an empty dict.
+
+    The pin is the row chosen last. The slice is the part to be sent next of a segment that is too
+    large to be sent completely.
+    """
+    value = (st.session_state.get(key) or {}).get(name) or {}
+    return value if value.get("key") == segment_key else {}
+
+
+_bytes = register_component("bytes")
+
+
+def bytes_view(data: bytes, key: str = "bytes_view") -> None:
+    """Draws bytes packed by figures.segment.segment_bytes.browser_payload.
+
+    Each request for more bytes reruns the script, or the fragment around the view.
+    """
+    _bytes(
+        key=key,
+        data=data,
+        default={"want": None},
+        on_want_change=_ignore,
+        width="stretch",
+        height="content",
+    )
+
+
+def byte_request(content_key: str, key: str = "bytes_view") -> dict[str, Any]:
+    """Returns the last request for bytes of the content with this key, or an empty dict.
+
+    If a file is too large to be sent completely, the request says which byte of each pane the
+    reader moved to.
+    """
+    value = (st.session_state.get(key) or {}).get("want") or {}
+    return value if value.get("key") == content_key else {}
+
+
+_findings = register_component("findings")
+
+
+def findings(data: dict[str, Any], key: str = "kv_findings") -> None:
+    """Draws the data packed by figures.health.checkup.browser_payload.
+
+    The selection is kept in the address and is not sent to the server.
+    """
+    _findings(key=key, data=data, width="stretch", height="content")
+
+
+_search_race = register_component("search_race", "race_lanes")
+
+
+def search_race(data: dict[str, Any], key: str = "search_race") -> None:
+    """Draws the data packed by figures.lookup.search_race.browser_payload.
+
+    The kind of disk is kept in the address as ?storage=, which only the component writes.
+    """
+    _search_race(key=key, data=data, width="stretch", height="content")
+
+
+_tail_growth = register_component("tail_growth", "race_lanes")
+
+
+def tail_growth(data: dict[str, Any], key: str = "tail_growth") -> None:
+    """Draws the data packed by figures.page_cache.tail_growth.browser_payload.
+
+    The size is kept in the address as ?pages=, which only the component writes.
+    """
+    _tail_growth(key=key, data=data, width="stretch", height="content")
+
+
+_sql = register_component("sql")
+
+
+def sql(data: dict[str, Any], on_run: Callable[[], None], key: str = "kv_sql") -> None:
+    """Draws the query editor, which runs the query on Ctrl+Enter or by its button.
+
+    Typed text stays in the browser until it is run. Then `on_run` is called; see `last_query`.
+
+    Args:
+        data: "text", the query; "wrong", the range of its wrong characters, or None; "longest", the
+            maximum length in characters; "run", the label of the button.
+    """
+    _sql(key=key, data=data, on_asked_change=on_run, width="stretch", height="content")
+
+
+def last_query(key: str = "kv_sql") -> str | None:
+    """Returns the query that was run just now, or None in every other run of the page."""
+    return (st.session_state.get(key) or {}).get("asked")

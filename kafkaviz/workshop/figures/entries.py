@@ -1,13 +1,14 @@
 """An index of a practice log above its batches, and the position where a search starts."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
 from kafkaviz import versions
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
-from kafkaviz.app.frontend.entries import entries
+from kafkaviz.app.frontend import register_component
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.messages import say
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure
@@ -121,3 +122,16 @@ def _to_lookup(block: LessonBlock) -> Destination:
 
 
 ENTRIES = LessonFigure(_make, _draw, _to_lookup, paper=_draw_question, question=_draw_question)
+
+
+_entries = register_component("entries")
+
+
+def entries(data: dict[str, Any], key: str) -> None:
+    """Draws an index above its batches.
+
+    Args:
+        data: the slots as (key, position) and the batches as (position, size, first offset, last
+            offset); once the answer is revealed, also slot, from, passed and batch of the search.
+    """
+    _entries(key=key, data=data, width="stretch", height="content")

@@ -8,7 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app import page_state
-from kafkaviz.app.frontend import bytes as bytes_component
+from kafkaviz.app.frontend import byte_request, bytes_view
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import table
@@ -39,7 +39,7 @@ class LessonFile:
         The first view is the same for all readers and is cached.
         """
         content_key = f"{block_key(block)} {self.location.snapshot.key}"
-        request = bytes_component.byte_request(content_key, key)
+        request = byte_request(content_key, key)
         window = segment_bytes.ByteWindow(request.get("outer"), request.get("inner"))
         if window == segment_bytes.ByteWindow():
             view = charts.view(("bytes", content_key), lambda: self._read(block, window))
@@ -86,7 +86,7 @@ def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
     with st.container(gap=10, key=f"kv_fig_{key}"):
         elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
         st.html(elements.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)))
-        bytes_component.bytes_view(segment_bytes.browser_payload(view, content_key), key=key)
+        bytes_view(segment_bytes.browser_payload(view, content_key), key=key)
 
 
 def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
@@ -95,7 +95,7 @@ def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> Non
     view = segment_bytes.unnamed_view(view, block["byte"])
     with st.container(gap=10, key=f"kv_fig_{key}"):
         elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
-        bytes_component.bytes_view(segment_bytes.browser_payload(view, f"{content_key} ?"), key=key)
+        bytes_view(segment_bytes.browser_payload(view, f"{content_key} ?"), key=key)
 
 
 def _name(location: SegmentLocation, block: LessonBlock) -> str:

@@ -2,7 +2,7 @@
 
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
-from kafkaviz.app.frontend.growth import growth
+from kafkaviz.app.frontend import growth
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView

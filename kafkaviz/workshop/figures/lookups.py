@@ -2,10 +2,9 @@
 
 from typing import cast
 
-from kafkaviz.app import page_state
+from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import LookupSource
-from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.messages import say
@@ -55,7 +54,7 @@ def to_lookup(block: LessonBlock) -> Destination:
 
 
 def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
-    stepper_component.stepper(
+    frontend.stepper(
         stepper.browser_payload(stepper.view(context), context, block_key(block))
         | stepper_data(block, key),
         None,
@@ -65,7 +64,7 @@ def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
 
 def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> None:
     """Draws the index before the first probe."""
-    stepper_component.stepper(
+    frontend.stepper(
         stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
         | stepper_data(block, key)
         | {"begin": 0},

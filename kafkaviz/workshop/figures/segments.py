@@ -9,7 +9,7 @@ from kafkaviz import units
 from kafkaviz.analysis.segment import selection
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.frontend import ruler as ruler_component
+from kafkaviz.app.frontend import ruler, ruler_state
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements, segment_widgets
@@ -33,7 +33,7 @@ def _make(block: LessonBlock) -> SegmentRows:
 
 def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
     location, anatomy, _ = segment_rows
-    request = ruler_component.state("slice", segment_cache.key(anatomy.segment), key)
+    request = ruler_state("slice", segment_cache.key(anatomy.segment), key)
     pinned_offset = selection.select_offset(
         anatomy, request.get("offset") or ("" if block["offset"] is None else str(block["offset"]))
     )
@@ -43,7 +43,7 @@ def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None
         row = selection.row_at_byte(anatomy, int(request["position"]))
     else:
         row = None
-    ruler_component.ruler(
+    ruler(
         segment_cache.browser_payload(anatomy, pinned_offset, "Plain", row, location.address),
         key=key,
     )

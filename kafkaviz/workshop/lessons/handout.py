@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from kafkaviz.app.frontend.print_page import print_page
+from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error, join_comma
@@ -186,3 +186,10 @@ def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Non
             for name in ("say", "watch"):
                 for text in block[name]:
                     st.markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
+
+
+_print_page = register_component("print_page")
+
+
+def print_page(label: str) -> None:
+    _print_page(key="kv_print_page", data={"label": label}, width="content", height="content")

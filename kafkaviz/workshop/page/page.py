@@ -9,7 +9,6 @@ import streamlit as st
 
 from kafkaviz.app import page_state
 from kafkaviz.app.frame import frame
-from kafkaviz.app.frontend import teacher
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
@@ -24,7 +23,7 @@ from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonBlock, Lesson
 from kafkaviz.workshop.lessons.handout import render_handout
 from kafkaviz.workshop.page.glossary_view import render_glossary
 from kafkaviz.workshop.page.step import render_back, render_lab, render_next, render_step
-from kafkaviz.workshop.page.teacher_notes import render_notes
+from kafkaviz.workshop.page.teacher_notes import follow, notes_button, render_notes
 
 CSS = Path(__file__).with_name("workshop.css")
 
@@ -112,7 +111,7 @@ def _follow(position: LessonPosition) -> None:
     In a class both windows follow the class instead, because a late message would lead it back.
     """
     if not class_seat.is_teacher():
-        teacher.follow(lesson_state.step_name(position), lesson_state.open_named_step)
+        follow(lesson_state.step_name(position), lesson_state.open_named_step)
 
 
 @cache
@@ -222,7 +221,7 @@ def _render_tools(position: LessonPosition | None) -> None:
             class_bar.render_button()
             projector.render_button()
             if not class_seat.is_learner():
-                teacher.notes_button()
+                notes_button()
         label = say("workshop.lesson" if is_paper else "workshop.paper")
         st.button(
             label,

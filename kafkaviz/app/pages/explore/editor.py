@@ -9,7 +9,7 @@ import streamlit as st
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.frontend import sql as sql_field
+from kafkaviz.app.frontend import last_query, sql
 from kafkaviz.app.pages.explore.answer import describe_answer, render_downloads
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.errors import KafkavizError
@@ -83,7 +83,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
         if isinstance(error, QueryError) and error.start is not None
         else None
     )
-    sql_field.sql(
+    sql(
         {"text": text, "wrong": mistake_range, "longest": LONGEST, "run": say("explore.run")},
         partial(_run, snapshot),
     )
@@ -97,7 +97,7 @@ def render_editor(snapshot: BrokerSnapshot, text: str, query: "Query | None") ->
 
 def _run(snapshot: BrokerSnapshot) -> None:
     """Runs the typed query, even if it was run before."""
-    text = sql_field.last_query()
+    text = last_query()
     if text is not None:
         _set_query(text)
         if broker_cache.catalog_info(snapshot):

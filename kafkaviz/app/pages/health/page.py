@@ -8,7 +8,7 @@ from kafkaviz import messages, units
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import frame, pages
-from kafkaviz.app.frontend.findings import findings
+from kafkaviz.app.frontend import findings
 from kafkaviz.app.pages.health.head import address_release, render_head, render_traces_notice
 from kafkaviz.app.pages.health.rebuilt_indexes import render_rebuilt_indexes
 from kafkaviz.app.run_queue import in_turn

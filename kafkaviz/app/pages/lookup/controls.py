@@ -23,7 +23,7 @@ from kafkaviz.app.cache.lookup_source import (
     TIMESTAMP,
     LookupSource,
 )
-from kafkaviz.app.frontend import stepper as stepper_component
+from kafkaviz.app.frontend import chosen_slot
 from kafkaviz.app.pages.lookup import typed_keys
 from kafkaviz.app.widgets import choice, elements
 from kafkaviz.figures.stepper import LookupContext
@@ -363,7 +363,7 @@ def _set_random(span: tuple[int, int], target_kind: str) -> None:
 
 def set_from_slot(key: str, context: LookupContext, target_kind: str) -> None:
     """Makes the key of the clicked index slot the next target."""
-    slot = stepper_component.slot(key)
+    slot = chosen_slot(key)
     segment = context.searched_segment
     if slot is None or segment is None:
         return

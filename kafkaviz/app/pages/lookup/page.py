@@ -6,7 +6,7 @@ import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.analysis.page_cache.page_replay import COLD_AFTER_BYTES
-from kafkaviz.app import page_state
+from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import (
     OFFSET,
@@ -17,7 +17,6 @@ from kafkaviz.app.cache.lookup_source import (
     LookupSource,
 )
 from kafkaviz.app.frame import frame
-from kafkaviz.app.frontend import stepper as stepper_component
 from kafkaviz.app.pages.lookup import controls, result_sections, typed_keys
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.run_queue import in_turn
@@ -152,7 +151,7 @@ def _render_context(
     first_kind = OFFSET if context.special_timestamp else target_kind
     above_steps = st.container(gap=None, key="kv_race")
     view, payload = lookup_cache.steps(context, key)
-    stepper_component.stepper(
+    frontend.stepper(
         payload,
         lambda: controls.set_from_slot(key, context, target_kind),
         is_compact=is_projected,

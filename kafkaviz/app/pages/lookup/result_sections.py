@@ -12,10 +12,9 @@ from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
 from kafkaviz.analysis.lookup import search_race
 from kafkaviz.analysis.lookup.search_race import SearchRace
-from kafkaviz.app import page_state
+from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache
 from kafkaviz.app.cache.lookup_source import SOURCE_HASH_FUNCS, TIMESTAMP, LookupSource
-from kafkaviz.app.frontend.search_race import search_race as render_search_race
 from kafkaviz.app.pages.lookup import controls
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import charts, choice, elements
@@ -127,7 +126,7 @@ def render_race(
     )
     if not race.entries:
         return
-    render_search_race(payload)
+    frontend.search_race(payload)
     if race.is_even or race.is_hot:
         warm_entries = lookup_cache.warm_entries(search_profile, target_kind)
         st.space(12)

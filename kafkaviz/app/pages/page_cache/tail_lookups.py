@@ -9,8 +9,7 @@ from kafkaviz import units
 from kafkaviz.analysis.page_cache import index_layouts, tail_growth
 from kafkaviz.analysis.page_cache.page_replay import IndexSizeRange, index_size_ranges
 from kafkaviz.analysis.page_cache.tail_growth import TailLookups
-from kafkaviz.app import page_state
-from kafkaviz.app.frontend.tail_growth import tail_growth as render_tail_growth
+from kafkaviz.app import frontend, page_state
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import tail_growth as tail_growth_figure
@@ -32,7 +31,7 @@ SIZE_HEADS = (
 
 
 def render_sizes() -> None:
-    render_tail_growth(_browser_payload(language()))
+    frontend.tail_growth(_browser_payload(language()))
     st.space(12)
     rows = tail_growth_figure.rows(_lookups())
     with st.expander(say("page_cache.sizes_table")):

@@ -9,14 +9,13 @@ from kafkaviz import units
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.rolls.limits import WriteLoad, safe_index_bytes
 from kafkaviz.analysis.rolls.roll_history import RollHistory
-from kafkaviz.app import page_state
+from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache.simulation_cache import (
     STORIES,
     STORY_APPENDS,
     lesson_story,
     simulated_story,
 )
-from kafkaviz.app.frontend.growth import growth as growth_component
 from kafkaviz.app.widgets import charts, choice, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.rolls import growth as growth_figure
@@ -198,7 +197,7 @@ def render_stories(simulated_log: tuple[Workload, LogConfig] | None) -> None:
         else lesson_story(name)
     )
     payload_key = "growth", view.key
-    growth_component(charts.view(payload_key, lambda: growth_figure.browser_payload(view)))
+    frontend.growth(charts.view(payload_key, lambda: growth_figure.browser_payload(view)))
     st.space(16)
     with st.expander(say("rolls.every_step")):
         heads = [say(f"rolls.head_{column}") for column in STEP_COLUMNS]

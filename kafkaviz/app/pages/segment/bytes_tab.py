@@ -12,10 +12,8 @@ import streamlit as st
 
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import NONE
-from kafkaviz.app import access, page_state
+from kafkaviz.app import access, frontend, page_state
 from kafkaviz.app.cache import segment_cache
-from kafkaviz.app.frontend import bytes as bytes_component
-from kafkaviz.app.frontend import ruler
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
@@ -167,7 +165,7 @@ def _render_error(file_info: FileInfo, fault: CannotOpen) -> None:
 
 
 def _byte_window(key: str) -> ByteWindow:
-    request = bytes_component.byte_request(key)
+    request = frontend.byte_request(key)
     return ByteWindow(request.get("outer"), request.get("inner"))
 
 
@@ -177,12 +175,12 @@ def _render_bytes_view(
     legend.html(
         elements.key((f"byte-{kind}", text) for kind, text in segment_bytes.legend(bytes_view))
     )
-    bytes_component.bytes_view(segment_bytes.browser_payload(bytes_view, key))
+    frontend.bytes_view(segment_bytes.browser_payload(bytes_view, key))
 
 
 def _is_time_pin(segment_key: str) -> bool:
     """Returns whether the pin was chosen by a time entry that has no offset entry."""
-    pin = ruler.state("pin", segment_key)
+    pin = frontend.ruler_state("pin", segment_key)
     return bool(pin) and pin["time"] != NONE and pin["slot"] == NONE
 
 

@@ -17,7 +17,7 @@ from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import pages
-from kafkaviz.app.frontend import ruler
+from kafkaviz.app.frontend import ruler_state
 from kafkaviz.app.pages.segment import bytes_tab
 from kafkaviz.app.state.page_location import PartitionLocation
 from kafkaviz.app.widgets import choice, elements, segment_widgets
@@ -87,7 +87,7 @@ def _title_html(partition: Partition | None, segment: Segment | None) -> str:
 
 def current_pin(anatomy: Anatomy) -> PinnedRow:
     """Returns the batch chosen in the ruler, else that of the address, else an instructive one."""
-    ruler_pin = ruler.state("pin", segment_cache.key(anatomy.segment))
+    ruler_pin = ruler_state("pin", segment_cache.key(anatomy.segment))
     if ruler_pin:
         return segment_tables.find_pinned_row(
             anatomy, int(ruler_pin["row"]), int(ruler_pin["slot"]), int(ruler_pin["time"])
@@ -111,7 +111,7 @@ def _find_target(anatomy: Anatomy, offset: str) -> Selection:
 
 def ruler_message(location: PartitionLocation, anatomy: Anatomy) -> bytes:
     """Returns the slice that the ruler requested, around the requested offset."""
-    slice_request = ruler.state("slice", segment_cache.key(anatomy.segment))
+    slice_request = ruler_state("slice", segment_cache.key(anatomy.segment))
     address_target = _find_target(
         anatomy, slice_request.get("offset") or st.query_params.get(page_state.PIN, "")
     )

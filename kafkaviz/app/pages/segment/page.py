@@ -71,7 +71,7 @@ def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: Fact
     with st.container(gap=24):
         left, right = head.columns()
         with left:
-            ruler.ruler(head.ruler_message(location, anatomy))
+            ruler(head.ruler_message(location, anatomy))
         head.render_facts(right, groups)
         tabs.render_tables(location, anatomy)
     shade = st.session_state[page_state.SHADE]
