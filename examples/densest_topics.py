@@ -1,4 +1,4 @@
-"""Which topics are indexed most densely: the bytes of .log that an entry of an .index stands for,
+"""Which topics have the densest index: the bytes of .log that an entry of an .index stands for,
 and what the indexes take in all.
 
     python examples/densest_topics.py /var/lib/kafka

@@ -73,7 +73,7 @@ def test_the_sample_opens_without_a_word():
     """Title, chips, figures, map and table, from the listing and the index files alone."""
     at = page()
     text = page_html(at)
-    assert "<h1>37 topic-partitions, 20.5 MiB of log, found by 95.4 KiB of index</h1>" in text
+    assert "<h1>37 topic-partitions, 20.5 MiB of log and 95.4 KiB of index</h1>" in text
     assert (
         "stopped cleanly" in text
         and "Kafka 4.3 or later" in text
@@ -83,7 +83,7 @@ def test_the_sample_opens_without_a_word():
         "5\u202f442 offset, 4\u202f513 time entries" in text
         and "<i>–</i> batches, <i>–</i> records" in text
     )
-    assert "tiny-index-0 is indexed most densely: an entry every 243 bytes" in text
+    assert "tiny-index-0 has the densest index: an entry every 243 bytes" in text
     assert (
         "3 segments that are not in use (-delete, .deleted) are counted too." in text
         and "torn, not to scale" not in text

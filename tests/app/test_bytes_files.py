@@ -182,9 +182,7 @@ def test_indexes_without_a_log_have_their_bytes(copied):
     """The first that is there."""
     (copied / "payments-0" / "00000000000000007975.log").unlink()
     at = page(copied, "payments-0", 7975)
-    assert bytes_sent(at)[
-        "file"
-    ] == ".index" and "There is no .log of this base offset" in spaced_html(at)
+    assert bytes_sent(at)["file"] == ".index" and "No .log has this base offset" in spaced_html(at)
 
 
 def test_a_directory_without_a_segment(copied):
@@ -195,7 +193,7 @@ def test_a_directory_without_a_segment(copied):
     at = page(copied, "payments-0")
     assert bytes_sent(at)[
         "file"
-    ] == "partition.metadata" and "There is no segment in this directory" in spaced_html(at)
+    ] == "partition.metadata" and "No segment in this directory" in spaced_html(at)
 
 
 def test_few_of_many_snapshots_are_offered(copied):

@@ -106,7 +106,7 @@ def test_a_mistake_is_shown_where_it_is_and_mended(explore):
     """Underlined in the field and marked in the message; what is typed meanwhile stays."""
     write(explore, "SELECT topic, nope\nFROM segments")
     explore.get_by_role("button", name="Run").click()
-    explore.get_by_text("There is no column nope").wait_for(timeout=SPARK_PATIENCE_MS)
+    explore.get_by_text("Unknown column nope").wait_for(timeout=SPARK_PATIENCE_MS)
     assert (
         explore.locator("pre .w").all_inner_texts() == ["nope"]
         and explore.locator(".kv-sqlat b").inner_text() == "nope"

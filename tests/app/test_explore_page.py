@@ -222,12 +222,12 @@ def test_a_mistake_is_marked(ingested_broker, fake):
     """One message with its place, in the field too; no way to run it again unchanged."""
     fake.now, fake.error = (
         "failed",
-        QueryError("There is no column <b>", "Columns like it: topic", 14, 17),
+        QueryError("Unknown column <b>", "Similar columns: topic", 14, 17),
     )
     at = page(ingested_broker, sql="SELECT topic, <b>\nFROM segments")
-    assert "There is no column &lt;b&gt;" in page_html(
+    assert "Unknown column &lt;b&gt;" in page_html(
         at
-    ) and "Line 1, character 15. Columns like it: topic" in page_html(at)
+    ) and "Line 1, character 15. Similar columns: topic" in page_html(at)
     assert "<i>1</i>SELECT topic, <b>&lt;b&gt;</b>" in page_html(at) and field(at)["wrong"] == [
         14,
         17,
@@ -359,7 +359,7 @@ def test_a_query_whose_tabs_are_closed_is_ended(ingested_broker, fake, monkeypat
     ("answer", "expected"),
     [
         (QueryResult(CODECS, 54_432, 1.0), "the first 2 of 54\u202f432 rows, 1.0 s"),
-        (QueryResult(CODECS, None, 1.0), "the first 2 rows of more, 1.0 s"),
+        (QueryResult(CODECS, None, 1.0), "the first 2 rows; more follow, 1.0 s"),
         (QueryResult(CODECS.slice(0, 1), 1, 1.0), "1 row, 1.0 s"),
         (QueryResult(CODECS.slice(0, 0), 0, 1.0), "No row matches"),
     ],

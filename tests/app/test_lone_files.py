@@ -64,7 +64,7 @@ def test_the_broker_page_says_what_is_missing(lone, name, words):
 def test_the_segment_page_shows_the_bytes_of_a_lone_snapshot(lone):
     """There is no segment, which the page says; the file is the one to look at."""
     at = open_page("segment", dir=lone(SNAPSHOT))
-    assert "There is no segment in this directory" in page_html(at)
+    assert "No segment in this directory" in page_html(at)
     assert at.session_state["file"] == SNAPSHOT
 
 

@@ -258,7 +258,7 @@ def test_what_a_read_committed_consumer_gets(clean):
     aborted = {"tp": "payments-0", "target": "138"}
     first, other = page(clean, **aborted), page(clean, isolation="read_committed", **aborted)
     assert "offset 138" in steps(first).lower() and "no record for the consumer" not in steps(first)
-    assert "This batch has no record for the consumer. The next one is offset" in steps(other)
+    assert "This batch has no record for the consumer. The next record is offset" in steps(other)
     open_since = page(clean, tp="payments-0", target="18900", isolation="read_committed")
     assert (
         f"Offset 18{T}900 is not below the last stable offset, 18{T}900, where a transaction is "

@@ -219,7 +219,7 @@ def test_a_real_index():
     at = page(index="dense-index-0")
     text = page_html(at)
     assert "No fault: three pages at most" in text
-    assert "dense-index-0: 1\u202f126 entries as on disk, 507 B of log apart on average." in text
+    assert "dense-index-0: 1\u202f126 entries as on disk, on average 507 B of log apart." in text
     assert [slider.proto.disabled for slider in at.select_slider][:4] == [False, True, True, False]
     assert "dense-index-0" in at.selectbox(key="index").options
 

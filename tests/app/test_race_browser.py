@@ -57,7 +57,7 @@ def test_the_next_race_opens_at_its_end(page, server):
     expect(page.locator(".cap")).to_contain_text("before the warm section")
     expect(title).to_contain_text("which one finds it first?")
     page.locator(".clock").press("End")
-    expect(title).to_contain_text("Both wait")
+    expect(title).to_contain_text("Both searches read")
     page.get_by_role("button", name="At the tail").click()
     expect(title).to_contain_text("Plain bisection waits for 7 cold pages")
     page.goto(f"{server}/lookup?set=five&target=23")
@@ -79,7 +79,7 @@ def test_one_entry_earlier_all_pages_are_hot(page, server):
     page.get_by_role("button", name="One entry later").click()
     expect(plain.locator(".n")).to_have_text("700 µs")
     page.get_by_role("button", name="Far behind").click()
-    expect(title).to_contain_text("Both wait")
+    expect(title).to_contain_text("Both searches read")
     expect(page.locator(".other")).to_be_hidden()
 
 

@@ -56,7 +56,7 @@ def test_the_page_as_it_opens():
         "16 rolls: 5 by size, 3 by time, 8 by time index" in text
         and "The first 14 of 17 are drawn." in text
     )
-    assert "time decides, above it time index" in text and "Every roll and its cause" in text
+    assert "time decides; above it, time index" in text and "Every roll and its cause" in text
     assert (
         f"2{T}729 of 2{T}729 usable slots" in text
         and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5

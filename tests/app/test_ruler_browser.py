@@ -237,7 +237,7 @@ def test_another_segment_starts_anew(ruler):
 @pytest.mark.parametrize(
     ("partition", "segment", "words"),
     [
-        ("rides-0", 1811, "There is no index: a search starts at byte 0"),
+        ("rides-0", 1811, "No index: a search starts at byte 0"),
         ("bookings-0", 1721, "The newest record of batch"),
         *(
             pytest.param(partition, segment, words, marks=pytest.mark.nightly)

@@ -101,7 +101,7 @@ def test_a_log_that_vanished(folder, log, deleted):
     if deleted == "topic-partition":
         log.parent.rmdir()
     says = {
-        "log": "There is no .log of this base offset",
+        "log": "No .log has this base offset",
         "segment": "No segment starts at offset 1",
     }
     assert says.get(deleted, "holds no topic-partition refunds-0") in spaced_html(
@@ -118,7 +118,7 @@ def test_the_only_log_that_vanished(folder, log):
         path.unlink()
     at = page(folder, "refunds-0", 1)
     log.unlink()
-    assert "There is no .log of this base offset" in spaced_html(again(at))
+    assert "No .log has this base offset" in spaced_html(again(at))
 
 
 def test_a_log_renamed_to_be_deleted(folder, log):
@@ -149,7 +149,7 @@ def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
     if change == "shrinks":
         assert 0 < sent(at)[0]["slice"]["rows"] < BATCHES
     else:
-        assert "There is no .log of this base offset" in spaced_html(at) and sent(at) == ({}, {})
+        assert "No .log has this base offset" in spaced_html(at) and sent(at) == ({}, {})
 
 
 def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):

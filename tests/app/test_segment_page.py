@@ -94,10 +94,10 @@ def test_a_killed_segment(killed):
         (
             "rides-0",
             1811,
-            "There is no .index: every search",
-            ["There is no .index", "missing", "from byte 0"],
+            "No .index: every search",
+            ["No .index", "missing", "from byte 0"],
         ),
-        ("rides-0", 607, "There is no .timeindex", ["There is no .timeindex", "missing"]),
+        ("rides-0", 607, "No .timeindex", ["No .timeindex", "missing"]),
         (
             "bookings-0",
             858,
@@ -130,7 +130,7 @@ def test_what_is_pinned_first_in_a_damaged_segment(damaged):
     [
         ("clean", "empty-room-1", 0, "Nothing was written here yet"),
         ("killed", "empty-room-1", 0, "Nothing was written here yet"),
-        ("damaged", "rides-0", 999999, "There is no .log of this base offset"),
+        ("damaged", "rides-0", 999999, "No .log has this base offset"),
         ("damaged", "rides-0", 5, "No segment starts at offset 5"),
         ("damaged", "rides-0", "five", "No segment starts at offset five"),
         ("damaged", "rides-1", 0, "holds no topic-partition rides-1"),

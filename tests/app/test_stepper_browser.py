@@ -74,7 +74,7 @@ def test_by_keys_and_back_by_the_address(page, server):
     opened(page, server, "tp=dense-index-0&by=offset&target=2247&step=10")
     assert (
         sentence(page)
-        == f"The middle, slot 417, holds 2{T}269, above 2{T}247. Keep only what is left of it."
+        == f"The middle, slot 417, holds 2{T}269, above 2{T}247. Keep only the slots left of it."
         and at_step(page) == (10, 18)
     )
     page.keyboard.press("ArrowRight")

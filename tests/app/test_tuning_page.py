@@ -62,7 +62,7 @@ def test_the_page_opens_with_the_answer():
     at = page(tp="payments-0")
     text = page_html(at)
     assert (
-        f"What each interval would have cost on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
+        f"The cost of each interval on payments-0: 2{T}167 batches of 78 to 2{T}903 B, "
         "2.38 MiB of log in 3 segments."
     ) in text
     assert f"Keep 4{T}096" in text
@@ -226,7 +226,7 @@ def test_the_whole_broker_topic_by_topic():
         "__cluster_metadata."
     ) in text
     assert (
-        "What each interval would have cost on the whole broker" in text
+        "The cost of each interval on the whole broker" in text
         and "Topic by topic, the densest index first" in text
     )
     assert (
@@ -235,7 +235,7 @@ def test_the_whole_broker_topic_by_topic():
         < text.index("<td>heartbeat</td>")
     )
     assert (
-        "topics would gain from their own interval" in text
+        "topics would gain from an interval of their own" in text
         and "__cluster_metadata is not changed" in text
     )
     other = page(tune="Whole broker", tab="Comparison")

@@ -37,7 +37,7 @@ def test_the_traces_that_say_so(monkeypatch, clean):
     (trace,) = looks.traces
     assert (trace.key, trace["level"]) == ("release.metadata_version", 30)
     assert render(both.reason) == (
-        ".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; meta.properties has the "
+        ".kafka_cleanshutdown holds a broker epoch, new in 3.7; meta.properties has the "
         "format of ZooKeeper mode, gone in 4.0"
     )
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])

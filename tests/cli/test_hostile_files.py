@@ -242,7 +242,7 @@ def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
         ),
         (
             batch(base_offset=2**63 - 1),
-            "t-0: its last offset is 9223372036854775807, after which a log has no offset left",
+            "t-0: its last offset is 9223372036854775807, and no offset is left after it",
         ),
     ],
 )

@@ -97,7 +97,7 @@ def test_the_language_is_that_of_the_shell(name):
 
 def test_an_option_counts_more_than_the_shell():
     """And LC_ALL more than LANG; a language that nobody translated is English."""
-    english = "kafkaviz: there is no command nope; "
+    english = "kafkaviz: unknown command nope; "
     for arguments, environment in (
         (["--language", "en", "nope"], {"LANG": "zh_CN.UTF-8"}),
         (["nope"], {"LANG": "zh_CN.UTF-8", "LC_ALL": "C.UTF-8"}),

@@ -16,7 +16,7 @@ from tests.analysis.metadata_level import METADATA, OF_4_4, raise_level
 SEGMENT = f"tickets-any-0/{590:020d}"
 SENTENCE = "; that is newer than Kafka 4.4.0, the newest known, so it is read as that release"
 SAYS = {
-    34: "metadata.version to level 34, which 4.5 brought",
+    34: "metadata.version to level 34, new in 4.5",
     99: "metadata.version to level 99, which Kafka 4.4.0 does not know",
 }
 COMMANDS = {  # what is asked, and the status

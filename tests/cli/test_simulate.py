@@ -516,9 +516,7 @@ def test_what_a_killed_run_left_is_not_built_upon(tmp_path, capsys, live):
     """kill -9 leaves the folder that was filled; a broker would not start with it."""
     (tmp_path / "out" / ".writing-x" / "my-topic-0").mkdir(parents=True)
     assert main(["simulate", "strimzi", "--out", str(tmp_path / "out"), *live]) == 2
-    assert (
-        ".writing-x: was left behind by a run that was killed; remove it" in capsys.readouterr().err
-    )
+    assert ".writing-x: was left by a run that was killed; remove it" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".writing-x"]
 
 

@@ -319,7 +319,10 @@ def test_budgets(clean, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--budget", "p98=1us"], "'p98' is not a budget; there are p99, cold-p99, cores, index"),
+        (
+            ["--budget", "p98=1us"],
+            "'p98' is not a budget; the budgets are p99, cold-p99, cores, index",
+        ),
         (
             ["--budget", "p99=fast"],
             "'fast' is not an amount of p99; give one such as 50us, or none",
@@ -332,7 +335,7 @@ def test_budgets(clean, capsys):
             ["--set", "segment.index.bytes=4"],
             "java.lang.IllegalArgumentException: Invalid max index size: 4",
         ),
-        (["--what-if", "retention.ms=1"], "has no effect on what is written"),
+        (["--what-if", "retention.ms=1"], "has no effect on the written files"),
         (["--kafka-version", "9.9"], "Kafka 9.9 is not a known release"),
     ],
 )

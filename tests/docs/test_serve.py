@@ -31,7 +31,7 @@ def test_the_limits_of_uploads_are_documented_right():
         1_000_000,
     )
     assert (
-        "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 folders in one another" in PAGE
+        "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 nested folders" in PAGE
         and unpack_budget.LIMIT_DEPTH == 64
     )
     assert (unpack_budget.BASE_S, unpack_budget.BYTES_PER_S) == (

@@ -128,7 +128,7 @@ def test_equally_dense_topic_partitions_share_a_shade(tmp_path):
 
     assert title() == "Three topic-partitions are equally dense: an index entry every 143 bytes"
     make_segment(kafka / "calm-0", 0, 1000, [100, 200, 300, 400, 500, 600])
-    assert title() == "Three topic-partitions are indexed most densely: an entry every 143 bytes"
+    assert title() == "Three topic-partitions have the densest index: an entry every 143 bytes"
 
 
 def test_strips_stand_below_their_rows(known):
@@ -198,7 +198,7 @@ def test_the_title_says_what_is_most_worth_knowing(known):
     )
     assert (
         broker_map.view(known).title
-        == "__consumer_offsets-3 is indexed most densely: an entry every 40 bytes"
+        == "__consumer_offsets-3 has the densest index: an entry every 40 bytes"
     )
     assert (
         broker_map.view(overview.inventory(known.broker)).title

@@ -75,7 +75,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
             "This broker will start, and change nothing",
             (
                 "It was stopped cleanly, so contents are not checked at the start. One error will "
-                "stay: the start does not see it."
+                "remain: the start does not notice it."
             ),
         ),
         (
@@ -212,7 +212,7 @@ def test_a_batch_lost_is_not_called_no_batch_lost():
 def test_the_strip_shows_what_is_read_in_proportion():
     """Trouble first, then by size; a small log keeps some room; the shares are a whole."""
     strip = checkup.recovery_strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
-    assert strip.title == "What the start will do: read 8.80 KiB in 3 logs, in proportion"
+    assert strip.title == "The start will read 8.80 KiB in 3 logs; widths are in proportion"
     assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [
         ("orders-1", 100),
         ("orders-0", 0),

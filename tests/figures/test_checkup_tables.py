@@ -140,7 +140,7 @@ def test_what_keeps_each_segment():
     ]
     assert (
         table.rows[1].cells[3]
-        == "Until 1970-02-27 00:00:00, 39 d longer than by itself: it waits for segment 10"
+        == "Until 1970-02-27 00:00:00, 39 d longer than by its own age: it waits for segment 10"
     )
     assert (
         table.notes[0].startswith("1 log: retention.ms 7 d (default")

@@ -156,7 +156,7 @@ def test_before_the_answer_there_is_today_alone(outcomes):
     assert (asked.most_reads, asked.log_range) == (view.most_reads, view.log_range)
     figure = index_size_curve.figure(asked, "light")
     assert len(figure.layout.shapes) == 1
-    assert asked.title == "Today segment.index.bytes is 300 B. What would another size do?"
+    assert asked.title == "Today segment.index.bytes is 300 B. What would another size change?"
 
 
 def test_the_rows_are_the_outcomes(outcomes):

@@ -278,7 +278,7 @@ def test_causes_in_words(reason, cause, because, ink):
 def test_curves_of_the_defaults(mode):
     """Below 1.78 kB/s a segment of 1 GiB is a week old before it is full."""
     view = limit_curves.view(LogConfig(), WriteLoad(1000), 5000)
-    assert view.title == "Up to 1.78 kB/s time decides, above it size" and view.log_point[
+    assert view.title == "Up to 1.78 kB/s, time decides; above it, size" and view.log_point[
         1
     ] == pytest.approx(2**30 / 5000, rel=1e-3)
     figure = limit_curves.figure(view, mode)

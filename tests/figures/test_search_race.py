@@ -54,8 +54,8 @@ def test_the_title_is_the_result(disk, title):
         (
             7168,
             100,
-            "Both wait: plain bisection for 3 cold pages, 300 µs; "
-            "warm section first for 4 cold pages, 400 µs",
+            "Both searches read from disk: plain bisection 3 cold pages, in 300 µs; "
+            "warm section first 4 cold pages, in 400 µs",
         ),
         (400, 151, "All pages are hot: plain bisection takes 0.23 µs, warm section first 0.23 µs"),
     ],

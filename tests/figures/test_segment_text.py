@@ -52,8 +52,8 @@ def test_findings_of_a_clean_broker(clean, directory, base_offset, finding):
             "The time index ends in 14 zero slots, so a search by time skips this segment",
         ),
         ("metrics-0", 2401, "The last 14 of the index’s 27 slots are zeros"),
-        ("rides-0", 1811, "There is no .index: every search in this segment starts at byte 0"),
-        ("rides-0", 607, "There is no .timeindex: a search by time has no index to use"),
+        ("rides-0", 1811, "No .index: every search in this segment starts at byte 0"),
+        ("rides-0", 607, "No .timeindex: a search by time has no index to use"),
     ],
 )
 def test_findings_of_damage(damaged, directory, base_offset, finding):

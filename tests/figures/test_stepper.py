@@ -81,7 +81,7 @@ def test_the_article_step_by_step():
             "offset",
             "The middle, slot 2, holds 22, below 23. Keep slot 2 and everything right of it.",
         ),
-        ("offset", "The middle, slot 3, holds 26, above 23. Keep only what is left of it."),
+        ("offset", "The middle, slot 3, holds 26, above 23. Keep only the slots left of it."),
         (
             "offset",
             "Slot 2 is the last entry not above 23: 22 → byte 656. Read the log from there.",
@@ -230,7 +230,7 @@ def test_every_target_of_a_small_log_has_its_steps(every):
 @pytest.mark.parametrize(
     ("offset", "text"),
     [
-        (32, "Offset 32 is the log end: there is no record yet."),
+        (32, "Offset 32 is the log end: no record has it yet."),
         (33, "we only have log segments upto 32"),
         (-1, "starting from offset: 0"),
     ],
@@ -252,7 +252,10 @@ def test_later_than_all():
 def test_before_the_first_entry():
     """Two reads of slot 0, no entry, and the scan begins at byte 0."""
     steps = words(looked_up(practice.five(), 2))
-    assert steps[2][1] == "Slot 0, read a second time, holds 6, above 2. No entry helps."
+    assert (
+        steps[2][1]
+        == "Slot 0, read a second time, holds 6, above 2: no entry is at or below the target."
+    )
     assert steps[3][1] == "No entry is at or below 2. The scan starts at byte 0."
 
 

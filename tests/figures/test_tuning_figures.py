@@ -237,7 +237,7 @@ def test_an_index_of_entire_appends_is_compared_with_its_replay():
     )
     assert (
         view.titles[0]
-        == "On disk a lookup reads 34.4 headers; 4 KiB batch by batch would be 4.0 headers"
+        == "With the index on disk a lookup reads 34.4 headers; written batch by batch, 4 KiB would give 4.0 headers"
     )
 
 
@@ -267,7 +267,7 @@ def test_a_budget_is_drawn_at_the_typical_price(draw):
     band = next(shape for shape in figure.layout.shapes if shape.type == "rect" and shape.x0 == 0)
     line = next(shape for shape in figure.layout.shapes if shape.line.dash == "2px,3px")
     assert (band.y0, line.y0, band.y1) == pytest.approx(tuple(view.budget))
-    assert "Dotted: the budget at a header’s typical price" in (
+    assert "Dotted: the budget, at the typical cost of a header" in (
         tuning_curve.captions(view)[0] if draw == "curve" else cost_curve.view(view).caption
     )
 
@@ -353,7 +353,10 @@ def test_the_map_agrees_with_the_closed_forms(mode):
         and view.considered.index_bytes == 1 << 20
     )
     safe = round(1.25 * limits.safe_index_bytes(config.segment_bytes, profile.log_bytes / 799, 1.0))
-    assert view.title == "Today size ends segments; from 3.07 MiB of index on no index does"
+    assert (
+        view.title
+        == "Today size ends segments; with segment.index.bytes of 3.07 MiB or more no index can"
+    )
     assert f"safe from {safe:,}".replace(",", T) in limit_map.index_size_text(profile, config)
     figure = limit_map.figure(view, mode)
     assert trace(figure, "first limit").z.shape == (
@@ -370,7 +373,9 @@ def test_an_index_that_binds_today_is_named():
     """With 300 B of index it is full long before the segment."""
     view = limit_map.view(measured(1000), LogConfig(segment_index_bytes=300), 4096, 300)
     assert (
-        view.title.startswith("Today the time index ends segments; from 3.07 MiB")
+        view.title.startswith(
+            "Today the time index ends segments; with segment.index.bytes of 3.07 MiB"
+        )
         and view.considered is None
     )
     assert view.today.cause == RollCause.TIME_INDEX_FULL
@@ -418,7 +423,7 @@ def test_the_tornado_says_what_would_change_the_answer(mode):
     view = tornado.view(ASSUMED, ("keep", 4096), 41.0, 50.0)
     assert (
         view.title
-        == "µs per header moves it most, from 33 µs to 90 µs; one of 2 would change the answer"
+        == "µs per header matters most: p99 from 33 µs to 90 µs; one of 2 would change the answer"
     )
     assert (
         view.bars[0].ends == ("1.5 µs", "4 µs")
@@ -465,7 +470,7 @@ def test_before_and_after_line_by_line():
     err.
     """
     rows = compared(measured(1000), 16_384)
-    row = rows["Headers a lookup reads, mean"]
+    row = rows["Headers per lookup, mean"]
     assert (row.before, row.after, row.change, row.kind, row.basis) == (
         "4.0",
         "10.0",
@@ -495,9 +500,9 @@ def test_before_and_after_line_by_line():
     assert rows["Lookup in page cache, p99"].basis == "modelled: 3.8 to 16 µs, then 9.5 to 40 µs"
     assert rows["Lookup from the device, p99"].basis.startswith("modelled, nvme: 2, then ")
     assert (
-        rows["Ends a segment first"].before,
-        rows["Ends a segment first"].after,
-        rows["Ends a segment first"].kind,
+        rows["Limit reached first"].before,
+        rows["Limit reached first"].after,
+        rows["Limit reached first"].kind,
     ) == (
         "size",
         "time index",

@@ -98,7 +98,7 @@ def test_no_answer():
         closest=None,
         older_batches=0,
     )
-    assert why_offset.view(none).title == "No record is that late, so there is no answer"
+    assert why_offset.view(none).title == "No record is that late: Kafka answers none"
 
 
 def test_outliers_stay_outside():

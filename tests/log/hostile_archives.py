@@ -134,7 +134,7 @@ def tars() -> dict[str, tuple[bytes, str]]:
         ),
         "unknown type": (
             header("b/x", 512, b"Z") + bytes(512),
-            "a member of type b'Z', which is not known, at byte 1536",
+            "a member of unknown type b'Z' at byte 1536",
         ),
         "digits": (pax(b"1" * 60_000) + header("b/x"), BAD_PAX),
         "digits, more than are read": (

@@ -325,7 +325,7 @@ def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
     [
         ("b/orders-0", "holds b/orders-0, which is a file and a folder at once"),
         ("b/orders-0/meta/x", "holds b/orders-0/meta/x, which is a file and a folder at once"),
-        ("b/" + "a" * 300, f"holds b/{'a' * 38}…{'a' * 40}, which has too long a name"),
+        ("b/" + "a" * 300, f"holds b/{'a' * 38}…{'a' * 40}, a name that is too long"),
         ("", "holds ., which is a file and a folder at once"),
     ],
 )

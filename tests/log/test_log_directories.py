@@ -148,7 +148,7 @@ def test_what_is_no_log_directory_is_refused(disks, tmp_path):
     broker = kv.open_broker(disks / "disk-a", tmp_path / "disk-d")
     assert len(broker.log_directories) == 2
     (tmp_path / "disk-d" / "notes.txt").write_text("")
-    with pytest.raises(kv.CannotOpen, match=r"there is no meta\.properties"):
+    with pytest.raises(kv.CannotOpen, match=r"neither a meta\.properties"):
         kv.open_broker(disks / "disk-a", tmp_path / "disk-d")
     with pytest.raises(kv.CannotOpen, match="is a partition directory, but several paths mean"):
         kv.open_broker(disks / "disk-a", disks / "disk-b" / "audit-1")

@@ -362,7 +362,7 @@ def venv_without(folder: Path) -> Path:
 )
 def test_what_is_no_master_is_reported(master):
     """Before a Java starts, which would print a stack trace."""
-    with pytest.raises(KafkavizError, match=r"is not a Spark master; there are local\[2\]"):
+    with pytest.raises(KafkavizError, match=r"is not a Spark master; give one such as local\[2\]"):
         session(master)
 
 

@@ -48,9 +48,9 @@ def test_a_table_without_a_directory_is_refused_when_it_is_made():
 @pytest.mark.parametrize("name", ["topcs", "owner"])
 def test_a_mistyped_option_of_a_table_is_refused(name):
     """One that stands in OPTIONS, whatever its name; of a load any."""
-    with pytest.raises(BadOption, match=f"there is no option {name}"):
+    with pytest.raises(BadOption, match=f"unknown option {name}"):
         RecordsSource({**PROPERTIES, name: "x", f"option.{name}": "x"}).schema()
-    with pytest.raises(BadOption, match=f"there is no option {name}"):
+    with pytest.raises(BadOption, match=f"unknown option {name}"):
         RecordsSource({"path": "/brokers/1", name: "x"}).schema()
 
 
@@ -112,7 +112,7 @@ def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
                 f"CREATE TABLE kafkaviz_tables.wrong USING kafka_records OPTIONS (topcs 'nulls') "
                 f"LOCATION '{clean}'"
             )
-        assert_one_line(str(refusal.value), "there is no option topcs; there are columns, topics")
+        assert_one_line(str(refusal.value), "unknown option topcs; the options are columns, topics")
         with pytest.raises(Exception) as refusal:
             spark.read.format("kafka_records").load("/nowhere/at-all").count()
         assert_one_line(str(refusal.value), "/nowhere/at-all: is not there")

@@ -63,7 +63,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
         (
             "colour = 1\n" + PHASE,
             (
-                "w.toml: colour: no such key; there are title, story, topic, partition, start, "
+                "w.toml: colour: unknown key; the keys are title, story, topic, partition, start, "
                 "start_offset, seed, kafka_version"
             ),
         ),
@@ -249,7 +249,7 @@ def test_every_preset_file_is_listed():
     }
     assert files == {f"{name}.toml" for name in PRESETS}
     assert list(presets()) == list(PRESETS)
-    with pytest.raises(KafkavizError, match='there is no preset "nothing"'):
+    with pytest.raises(KafkavizError, match='unknown preset "nothing"'):
         preset("nothing")
 
 

@@ -70,7 +70,7 @@ def test_a_class_goes_along(server, browser, page):
         choice = page.locator(".st-key-kv_choice_2 button")
         sync_api.expect(choice).to_have_css("--kv-count", "'1'")
         assert choice.evaluate(BAR)
-        learner.get_by_text("Your answer is in. The teacher reveals what is right.").wait_for()
+        learner.get_by_text("Your answer is in. The teacher will show the right one.").wait_for()
         assert learner.locator(".kv-told, .kv-class-counts").count() == 0
         assert_axe_finds_nothing_grave(learner)
         learner.reload()
@@ -83,7 +83,7 @@ def test_a_class_goes_along(server, browser, page):
         assert_axe_finds_nothing_grave(page)
         button(page, "kv_class_end").click()
         button(page, "kv_class_end_now").click()
-        strip(learner).get_by_text(f"There is no class {code} on this server").wait_for()
+        strip(learner).get_by_text(f"This server has no class {code}").wait_for()
 
 
 @pytest.mark.nightly

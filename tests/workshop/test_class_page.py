@@ -159,11 +159,11 @@ def test_answers_are_bars_before_they_are_revealed():
     assert ".st-key-kv_choice_2 { --kv-share: 66.7%; --kv-count: '2'; }" in html
     assert not any(verdict in page_html(at) for at in (teacher, *learners) for verdict in VERDICTS)
     assert not any("kv-class-counts" in page_html(at) for at in learners)
-    assert "Your answer is in. The teacher reveals what is right." in [
+    assert "Your answer is in. The teacher will show the right one." in [
         element.value for element in learners[0].markdown
     ]
     told = [element.value for element in teacher.markdown]
-    assert "Learners choose now. Reveal to all shows them what is right." in told
+    assert "Learners choose now. “Reveal to all” shows them the right answer." in told
 
 
 def test_a_reveal_shows_all_what_is_right():
@@ -222,7 +222,7 @@ def test_a_class_that_ends_says_so_to_its_learners():
     assert not learner.get("download_button")
     press_button(teacher, "kv_class_end_now")
     assert strip(teacher) == "" and query_value(teacher, "class") is None
-    assert strip(again(learner)).startswith(f"There is no class {code} on this server It is over")
+    assert strip(again(learner)).startswith(f"This server has no class {code} The class is over")
     press_button(learner, "kv_class_leave")
     assert strip(learner) == "" and query_value(learner, "class") is None
     assert learner.get("download_button")
@@ -241,7 +241,7 @@ def test_a_class_that_ends_says_so_to_its_learners():
 def test_a_code_that_is_made_up_is_one_line(code):
     """On the page as the link brings it, escaped and cut."""
     at = open_page("workshop", **{"class": code})
-    assert strip(at).startswith("There is no class ") and len(strip(at)) < 130
+    assert strip(at).startswith("This server has no class ") and len(strip(at)) < 130
     assert "<script>alert" not in page_html(at).lower()
     assert "kv_class_seat" not in keys(at)
 
@@ -251,7 +251,7 @@ def test_a_code_that_was_typed_wrong_is_one_line():
     at = open_page("workshop")
     at.text_input(key="kv_class_code").input("zz zz")
     press_button(at, "kv_class_join")
-    assert "There is no class ZZZZ on this server" in page_html(at)
+    assert "This server has no class ZZZZ" in page_html(at)
 
 
 def test_a_class_or_a_server_that_is_full_says_so(rooms):

@@ -28,7 +28,7 @@ def page(**query: str) -> AppTest:
             "warm-section",
             "1",
             "b",
-            "Which does it read with one more page?",
+            "Which pages does it read with one more page?",
             "the middles have moved",
         ),
         ("warm-section", "2", "c", "which pages will a lookup find cold?", "56 faults while"),

@@ -88,7 +88,7 @@ def test_a_lesson_is_steps_of_text_and_blocks():
         (
             "kafkaviz stepper",
             "kafkaviz steper",
-            "11: there is no block steper; there are attributes, batch-areas, break-it",
+            "11: unknown block steper; the blocks are attributes, batch-areas, break-it",
         ),
         ("target: 21\n```", "target: 21", "11: this block does not end"),
         ("## First\n\n", "", "7: text belongs in a step: a heading ## comes first"),
@@ -177,7 +177,7 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
     [
         (
             "```kafkaviz bytes\ndata: no-such-sample\ntp: orders-0\n```",
-            "there is no sample no-such-sample; there are kafka-4.3.1-clean",
+            "unknown sample no-such-sample; the samples are kafka-4.3.1-clean",
         ),
         ("```kafkaviz ruler\ndata: kafka-4.3.1-clean\ntp: nowhere-0\n```", "nowhere-0"),
         (
@@ -193,7 +193,7 @@ def test_a_lesson_in_a_folder_is_found(tmp_path: Path, monkeypatch):
         ),
         (
             "```kafkaviz limit-race\nworkload: nothing\nsegment: 0\n```",
-            "there is no workload nothing",
+            "unknown workload nothing",
         ),
         (
             "```kafkaviz exercise\nof: probe\nask: a\nsolution: b\n```",

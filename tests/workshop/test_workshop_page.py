@@ -501,7 +501,7 @@ def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
     )
     (tmp_path / "tenth.en.md").write_text(GOOD.replace("target: 21", "targt: 21"), encoding="utf-8")
     at = assert_no_exception(at.run())
-    assert "A file is not a lesson yet" in page_html(at) and at.code[0].value.startswith(
+    assert "A file is not a valid lesson" in page_html(at) and at.code[0].value.startswith(
         "tenth.en.md:11: a block stepper needs the key target"
     )
     assert "Lesson 1 of 9" in page_html(at)

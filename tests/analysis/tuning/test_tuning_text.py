@@ -33,7 +33,9 @@ def test_a_broker_of_one_topic():
         )
         for settings in ({"a": 1024}, {})
     ]
-    gains = "its one topic would gain from its own interval: a (1024); the broker's default stays"
+    gains = (
+        "its one topic would gain from an interval of its own: a (1024); the broker's default stays"
+    )
     assert texts == [gains, "its one topic gains nothing from another interval"]
 
 
