@@ -7,24 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
-from kafkaviz.app.frontend import DrawnComponent
+from kafkaviz.app.frontend import kept_component
 from kafkaviz.app.state import session_language
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.figures.figure import Code, Group, Markdown
 from kafkaviz.workshop.lessons.grammar import Lesson
 from kafkaviz.workshop.lessons.markdown import to_html
 from kafkaviz.workshop.takeaway import HandoutEdition, files, handouts, notebook
-from kafkaviz.workshop.takeaway.capture import (
-    ChartPart,
-    CodePart,
-    Group,
-    MarkdownPart,
-    capture,
-    walk,
-)
 from kafkaviz.workshop.takeaway.lesson_page import lesson_page
 from kafkaviz.workshop.takeaway.page_file import PageFile
 
@@ -54,49 +46,34 @@ def island(page: str) -> dict:
     return json.loads(re.search(r'id="takeaway" type="application/json">([^<]+)<', page)[1])
 
 
-# ---- what is captured
+# ---- the parts of figures
 
 
-def test_texts_and_their_order_are_captured():
-    """As Streamlit would have sent them."""
-    drawn = capture(lambda: [st.markdown("a"), st.markdown("b")])
-    assert drawn.parts == (MarkdownPart("a"), MarkdownPart("b"))
+def test_parts_keep_their_order_and_the_keys_of_their_containers():
+    """Stylesheets know a container by its key."""
+    html = PageFile().html(Group([Markdown("a"), "<b>c</b>"], "kv_a-b", gap_px=20))
+    assert 'class="kv-parts st-key-kv_a-b" style="gap:20px"' in html
+    assert html.index("<p>a</p>") < html.index("<b>c</b>")
 
 
-def test_a_container_is_captured_with_its_key_and_gap():
-    """Stylesheets know it by its key."""
-
-    def draw() -> None:
-        with st.container(key="kv_a-b", horizontal=True, gap=20):
-            st.markdown("inside")
-
-    (group,) = capture(draw).parts
-    assert isinstance(group, Group)
-    assert (group.key, group.is_row, group.gap_px) == ("kv_a-b", True, 20)
-
-
-def test_what_asks_for_an_answer_is_left_out_and_said():
-    """A file has nobody who hears a button."""
-    drawn = capture(lambda: st.button("press"))
-    assert (drawn.parts, drawn.has_widgets) == ((), True)
-
-
-def test_a_chart_is_captured_in_both_modes():
+def test_a_chart_is_written_in_both_modes():
     """Its colours are those of the mode."""
+    file = PageFile()
     block = next(block for step in lesson("warm-section").steps for block in step.blocks("middles"))
     kind = LIVE["middles"]
-    drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
-    (chart,) = (part for part in walk(drawn) if isinstance(part, ChartPart))
-    assert set(chart.figures) == {"light", "dark"}
-    assert chart.figures["light"] != chart.figures["dark"]
+    html = file.html(Group(kind.draw(kind.make(block), block, "key")))
+    (figures,) = file._figures.values()
+    assert set(figures) == {"light", "dark"}
+    assert figures["light"] != figures["dark"]
+    assert 'role="img" aria-label="' in html
 
 
-def test_a_component_is_captured_with_what_it_needs():
+def test_a_component_is_written_with_what_it_needs():
     """Its bundle, its style, its data."""
     block = next(block for step in lesson("time").steps for block in step.blocks("stepper"))
     kind = LIVE["stepper"]
-    drawn = capture(lambda: kind.draw(kind.make(block), block, "key"))
-    (stepper,) = (part for part in walk(drawn) if isinstance(part, DrawnComponent))
+    (part,) = kind.draw(kind.make(block), block, "key")
+    stepper = kept_component(part.draw)
     assert stepper.name == "stepper"
     assert "as default" in stepper.script
     assert len(stepper.data["steps"]) > 5
@@ -104,14 +81,8 @@ def test_a_component_is_captured_with_what_it_needs():
 
 def test_a_text_of_several_lines_keeps_them():
     """What a tool prints; and it stays text."""
-    html = PageFile().html(CodePart("offset: 1\n<b>"))
+    html = PageFile().html(Code("offset: 1\n<b>"))
     assert html.endswith("<code>offset: 1\n&lt;b&gt;</code></pre>")
-
-
-def test_a_fault_of_what_is_drawn_is_raised():
-    """It is not lost in the thread of the run."""
-    with pytest.raises(ZeroDivisionError):
-        capture(lambda: 1 // 0)
 
 
 @pytest.mark.parametrize(

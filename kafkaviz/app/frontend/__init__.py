@@ -6,7 +6,6 @@ single text and ES imports between files do not work there. Files are read once,
 that registers them is imported.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ class DrawnComponent:
     data: Any
 
 
-# collects drawn components instead of sending them to a page, in a run whose output is kept
+# collects drawn components instead of sending them to a page
 _drawn_components: ContextVar[list[DrawnComponent] | None] = ContextVar("components", default=None)
 
 
@@ -53,7 +52,6 @@ def register_component(name: str, *shared_names: str) -> Callable[..., Any]:
         if components is None:
             return component(**_without_lists(arguments))
         components.append(DrawnComponent(name, markup, style, script, arguments.get("data")))
-        st.html(f'<i data-kept="{len(components) - 1}"></i>')
         return None
 
     return draw
@@ -71,15 +69,15 @@ def _without_lists(arguments: dict[str, Any]) -> dict[str, Any]:
     return arguments | {"data": data | tuples}
 
 
-def keep_components(components: list[DrawnComponent]) -> None:
-    """Makes components of this thread collect their output; the page gets placeholders."""
-    _drawn_components.set(components)
-
-
-def kept_number(html: str) -> int | None:
-    """Returns the index of the kept component for which the HTML is a placeholder, or None."""
-    match = re.fullmatch(r'<i data-kept="(\d+)"></i>', html)
-    return int(match[1]) if match else None
+def kept_component(draw: Callable[[], Any]) -> DrawnComponent:
+    """Returns the component that a function draws, for a file that shows it without Streamlit."""
+    components: list[DrawnComponent] = []
+    token = _drawn_components.set(components)
+    try:
+        draw()
+    finally:
+        _drawn_components.reset(token)
+    return components[0]
 
 
 def _text(file: str) -> str:

@@ -1,6 +1,7 @@
 """Figures on a page: cached per view and theme, with a title above and an alternative text."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import streamlit as st
@@ -79,18 +80,20 @@ def plot(plotly_figure: Any, key: str, alt: str, **selects: Any) -> Any:
     Args:
         selects: the selection arguments of st.plotly_chart.
     """
-    plotly_figure = _drawn_once(plotly_figure, SELECTING if selects else {})
+    plotly_figure = with_page_layout(plotly_figure, SELECTING if selects else {})
     return st.plotly_chart(
         plotly_figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects
     )
 
 
-def _drawn_once(plotly_figure: Any, selecting: dict[str, str]) -> "PlainFigure":
+def with_page_layout(
+    plotly_figure: Any, selecting: Mapping[str, str] = MappingProxyType({})
+) -> "PlainFigure":
     """Returns the figure with the layout that it would otherwise get in a second drawing."""
     from kafkaviz.figures.plain_figure import PlainFigure
 
     plain = plotly_figure.to_dict()
-    layout = plain["layout"] | selecting
+    layout = plain["layout"] | dict(selecting)
     margin = layout.get("margin", {})
     if "title" not in layout:
         layout["title"] = {"automargin": False}

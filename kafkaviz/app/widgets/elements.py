@@ -145,11 +145,13 @@ def hidden_count(key: str, count: int) -> None:
 
 def figure_head(finding: str, below: str) -> None:
     """Draws the title of a figure, which states its main result, and a caption below it."""
+    st.html(figure_head_html(finding, below))
+
+
+def figure_head_html(finding: str, below: str) -> str:
     finding = keep_units(finding)
     below = keep_units(below)
-    st.html(
-        f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
-    )
+    return f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
 
 
 def keep_units(text: str) -> str:
@@ -197,7 +199,12 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
 
 
 def table(head: str, rows: Iterable[str]) -> None:
-    """Draws a short table from HTML.
+    """Draws a short table from HTML, see `table_html`."""
+    st.html(table_html(head, rows))
+
+
+def table_html(head: str, rows: Iterable[str]) -> str:
+    """Returns a short table.
 
     Args:
         head: the <th>…</th> cells.
@@ -210,7 +217,7 @@ def table(head: str, rows: Iterable[str]) -> None:
         f'<table class="kv-tbl"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
-    st.html(f'<div class="kv-tblwrap"{scrolled}>{body}</div>')
+    return f'<div class="kv-tblwrap"{scrolled}>{body}</div>'
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app.widgets import elements, tables
@@ -22,27 +20,27 @@ def key_html() -> str:
     return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
-def render_steps(walk: "TruncationWalk", step: int) -> None:
-    """Draws the steps of the follower as a list, and marks step number `step`, from 1."""
+def steps_html(walk: "TruncationWalk", step: int) -> str:
+    """Returns the steps of the follower as a list, and marks step number `step`, from 1."""
     rows = "".join(
         f"<li{' class=on' if number == step else ''}>"
         f"{elements.escape(to_sentence(render(describe_step(walk_step))))}</li>"
         for number, walk_step in enumerate(walk.steps, start=1)
     )
-    st.html(
+    return (
         f'<div class="kv-lab">{elements.escape(say("compare.step_list"))}</div>'
         f'<ol class="kv-list">{rows}</ol>'
     )
 
 
-def render_epochs(comparison: "PartitionComparison") -> None:
+def epochs_html(comparison: "PartitionComparison") -> str:
+    """Returns the table of leader epochs, or "" if no log has one."""
     entries = [dict(replica.epochs.entries) if replica else {} for replica in comparison.replicas]
     epochs = sorted(entries[0].keys() | entries[1].keys())
     if not epochs:
-        return
-    st.html(f'<div class="kv-lab">{elements.escape(say("compare.epochs"))}</div>')
-    st.space(4)
-    tables.table(
+        return ""
+    title = elements.escape(say("compare.epochs"))
+    return f'<div class="kv-lab" style="margin-bottom:4px">{title}</div>' + tables.table_html(
         [
             say("segment.head_epoch"),
             *(say(f"compare.column_{side}", name=say("compare.column_start")) for side in SIDES),

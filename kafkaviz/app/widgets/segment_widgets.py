@@ -43,13 +43,13 @@ def _value(fact: Fact) -> str:
     return value + detail_html
 
 
-def batches(rows: Iterable[BatchRow]) -> None:
-    """Draws the table of batches. The epoch column is left out if no batch has an epoch."""
+def batches_html(rows: Iterable[BatchRow]) -> str:
+    """Returns the table of batches. The epoch column is left out if no batch has an epoch."""
     rows = list(rows)
     columns = [
         name for name in BATCHES if name != EPOCH or any(row.epoch is not None for row in rows)
     ]
-    _table(
+    return _table(
         columns,
         [(row.is_pinned, _batch(row)) for row in rows],
         _checksum({row.magic >= 2 for row in rows}),
@@ -95,8 +95,8 @@ def _batch(row: BatchRow) -> tuple[str, ...]:
     )
 
 
-def index(rows: Iterable[IndexRow]) -> None:
-    _table(INDEX, [(row.is_pinned, _index(row)) for row in rows])
+def index_html(rows: Iterable[IndexRow]) -> str:
+    return _table(INDEX, [(row.is_pinned, _index(row)) for row in rows])
 
 
 def _index(row: IndexRow) -> tuple[str, ...]:
@@ -107,8 +107,8 @@ def _index(row: IndexRow) -> tuple[str, ...]:
     return escape(row.slot), *numbers, escape(row.gap), elements.mono(row.batch) + _fault(row.fault)
 
 
-def time_index(rows: Iterable[TimeRow]) -> None:
-    _table(TIME_INDEX, [(row.is_pinned, _time(row)) for row in rows])
+def time_index_html(rows: Iterable[TimeRow]) -> str:
+    return _table(TIME_INDEX, [(row.is_pinned, _time(row)) for row in rows])
 
 
 def _time(row: TimeRow) -> tuple[str, ...]:
@@ -135,8 +135,8 @@ def _styled_html(style: str, words: str) -> str:
 
 def _table(
     columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = ""
-) -> None:
-    """Draws a table.
+) -> str:
+    """Returns a table.
 
     Args:
         columns: names from BATCHES, INDEX or TIME_INDEX.
@@ -150,7 +150,9 @@ def _table(
     head = "".join(
         f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True)
     )
-    elements.table(head, (_row(cells, kinds, is_chosen=is_chosen) for is_chosen, cells in rows))
+    return elements.table_html(
+        head, (_row(cells, kinds, is_chosen=is_chosen) for is_chosen, cells in rows)
+    )
 
 
 def _row(cells: Sequence[str], kinds: Sequence[str], *, is_chosen: bool) -> str:

@@ -19,7 +19,14 @@ NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
 ) -> None:
-    """Draws a short table of plain text.
+    """Draws a short table of plain text, see `table_html`."""
+    st.html(table_html(heads, rows, kinds, marked_row))
+
+
+def table_html(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, marked_row: int | None = None
+) -> str:
+    """Returns a short table of plain text.
 
     Args:
         kinds: one letter per column: l left, r right, m monospaced, w wrapped, c monospaced and
@@ -43,7 +50,7 @@ def table(
         + "</tr>"
         for index, row in enumerate(rows)
     )
-    elements.table(
+    return elements.table_html(
         "".join(
             f"<th{attributes[kind]}>{elements.escape(head)}</th>"
             for kind, head in zip(kinds, heads, strict=True)

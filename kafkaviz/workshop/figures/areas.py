@@ -2,8 +2,7 @@
 
 from typing import Any, cast
 
-from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.segment import file_areas
 from kafkaviz.figures.segment.file_areas import FileAreasView
 from kafkaviz.figures.text.sentences import join_semicolon
@@ -19,8 +18,7 @@ from kafkaviz.workshop.drawings.batch_areas import (
     RecordArea,
 )
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.drawing import render_drawing
-from kafkaviz.workshop.figures.figure import LessonFigure
+from kafkaviz.workshop.figures.figure import drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 AROUND = 2  # batches before and after the one that holds the offset
@@ -74,20 +72,18 @@ def _make_files(block: LessonBlock) -> FileAreasView:
     )
 
 
-def _draw_files(view: FileAreasView, block: LessonBlock, key: str) -> None:
-    render_drawing(
-        file_areas.figure, view, block, key, title=view.title, words=file_areas.describe(view)
-    )
+def _files_table(view: FileAreasView) -> str:
+    return table_html(list(map(say, FILE_HEADS)), file_areas.rows(view), "mrrl")
 
 
-def _draw_files_question(view: FileAreasView, block: LessonBlock, key: str) -> None:
-    words = join_semicolon(f"{file.suffix} {file.size_bytes} B" for file in view.files[:1])
-    render_drawing(file_areas.question_figure, view, block, key, title=view.question, words=words)
-
-
-def _files_on_paper(view: FileAreasView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, view.caption)
-    table(list(map(say, FILE_HEADS)), file_areas.rows(view), "mrrl")
+FILE_AREAS = drawn_figure(
+    _make_files,
+    block_location.to_segment,
+    (file_areas.figure, file_areas.question_figure),
+    _files_table,
+    words=file_areas.describe,
+    question_words=lambda view: f"{view.files[0].suffix} {view.files[0].size_bytes} B",
+)
 
 
 # ---- batches
@@ -128,21 +124,18 @@ def _make_batches(block: LessonBlock) -> BatchAreasView:
     )
 
 
-def _draw_batches(view: BatchAreasView, block: LessonBlock, key: str) -> None:
-    render_drawing(
-        batch_areas.figure, view, block, key, title=view.title, words=batch_areas.describe(view)
-    )
+def _batches_table(view: BatchAreasView) -> str:
+    return table_html(list(map(say, BATCH_HEADS)), batch_areas.rows(view), "rrrrr", view.answer)
 
 
-def _draw_batches_question(view: BatchAreasView, block: LessonBlock, key: str) -> None:
-    words = batch_areas.describe(view)
-    render_drawing(batch_areas.question_figure, view, block, key, title=view.question, words=words)
-
-
-def _batches_on_paper(view: BatchAreasView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, view.caption)
-    heads = list(map(say, BATCH_HEADS))
-    table(heads, batch_areas.rows(view), "rrrrr", view.answer)
+BATCH_AREAS = drawn_figure(
+    _make_batches,
+    block_location.to_segment,
+    (batch_areas.figure, batch_areas.question_figure),
+    _batches_table,
+    words=batch_areas.describe,
+    question_words=batch_areas.describe,
+)
 
 
 # ---- the header of a batch
@@ -161,38 +154,19 @@ def _make_header(block: LessonBlock) -> HeaderAreasView:
     return batch_areas.header_view(batch, fields, _segment_name(block), block["data"])
 
 
-def _draw_header(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
-    words = join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
-    render_drawing(batch_areas.header_figure, view, block, key, title=view.title, words=words)
+def _header_words(view: HeaderAreasView) -> str:
+    return join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
 
 
-def _draw_header_question(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
-    words = join_semicolon(" ".join(row[:2]) for row in batch_areas.header_rows(view))
-    render_drawing(
-        batch_areas.header_question_figure, view, block, key, title=view.question, words=words
-    )
+def _header_table(view: HeaderAreasView) -> str:
+    return table_html(list(map(say, HEADER_HEADS)), batch_areas.header_rows(view), "mrl")
 
 
-def _header_on_paper(view: HeaderAreasView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, view.caption)
-    heads = list(map(say, HEADER_HEADS))
-    table(heads, batch_areas.header_rows(view), "mrl")
-
-
-FILE_AREAS = LessonFigure(
-    _make_files, _draw_files, block_location.to_segment, _files_on_paper, _draw_files_question
-)
-BATCH_AREAS = LessonFigure(
-    _make_batches,
-    _draw_batches,
-    block_location.to_segment,
-    _batches_on_paper,
-    _draw_batches_question,
-)
-HEADER_AREAS = LessonFigure(
+HEADER_AREAS = drawn_figure(
     _make_header,
-    _draw_header,
     block_location.to_segment,
-    _header_on_paper,
-    _draw_header_question,
+    (batch_areas.header_figure, batch_areas.header_question_figure),
+    _header_table,
+    words=_header_words,
+    question_words=_header_words,
 )

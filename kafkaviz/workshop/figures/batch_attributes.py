@@ -9,7 +9,7 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.format import batch
 from kafkaviz.log.segment import LogSegment
@@ -17,7 +17,7 @@ from kafkaviz.messages import message, say
 from kafkaviz.search.log_view import NO_ROW
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, Destination, LessonFigure
+from kafkaviz.workshop.figures.figure import UNKNOWN, Destination, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 LOW_BITS = 0xFF  # one byte: the bits in use and one spare
@@ -96,29 +96,35 @@ def _number(number: int) -> str:
     return "–" if number == NONE else format_count(number)
 
 
-def _draw(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> None:
-    _render(batches, [*rows(batches)], block)
+def _draw(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> list[Part]:
+    return _parts(batches, [*rows(batches)], block)
 
 
-def _draw_question(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> None:
-    """Draws the bits of each batch and hides their meaning."""
+def _draw_question(batches: tuple[SampleBatch, ...], block: LessonBlock, key: str) -> list[Part]:
+    """Returns the bits of each batch, with their meaning hidden."""
     first, *others = rows(batches)
     unknown = [(*row[:2], *[UNKNOWN] * len(batches)) for row in others]
-    _render(batches, [first, *unknown], block)
+    return _parts(batches, [first, *unknown], block)
 
 
-def _render(
+def _parts(
     batches: tuple[SampleBatch, ...], cells: list[tuple[str, ...]], block: LessonBlock
-) -> None:
-    elements.figure_head(
-        say("attributes.title", count=len(batches)), say("attributes.below", source=block["data"])
-    )
+) -> list[Part]:
     heads = [
         f"{batch_row.partition} {format_count(int(batch_row.header['base_offset']))}"
         for batch_row in batches
     ]
-    kinds = "rw" + "w" * len(batches)
-    table([say("attributes.head_bits"), say("workshop.field"), *heads], cells, kinds)
+    return [
+        elements.figure_head_html(
+            say("attributes.title", count=len(batches)),
+            say("attributes.below", source=block["data"]),
+        ),
+        table_html(
+            [say("attributes.head_bits"), say("workshop.field"), *heads],
+            cells,
+            "rw" + "w" * len(batches),
+        ),
+    ]
 
 
 def _to_segment(block: LessonBlock) -> Destination:

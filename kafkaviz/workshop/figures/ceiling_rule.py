@@ -6,13 +6,21 @@ import streamlit as st
 
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import lookup_source
-from kafkaviz.app.widgets import charts, elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count
 from kafkaviz.workshop.drawings import ceiling_cases
 from kafkaviz.workshop.drawings.ceiling_cases import CeilingCase, CeilingCasesView
-from kafkaviz.workshop.figures.figure import UNKNOWN, Destination, LessonFigure, block_key
+from kafkaviz.workshop.figures.figure import (
+    UNKNOWN,
+    Chart,
+    Destination,
+    LessonFigure,
+    Part,
+    block_key,
+    frame,
+)
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.exercise import (
     BASE,
@@ -91,24 +99,28 @@ def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
     return say("ceiling_cases.no_such_slot", slot=format_count(case.answer_slot))
 
 
-def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
+def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
     rule = st.query_params.get(page_state.TYPED_ANSWER, "")
     cases_view = view(keys, rule)
-    with st.container(key=f"kv_fig_{key}"):
-        elements.figure_head(cases_view.title, cases_view.caption)
-        charts.plot(
-            charts.figure((key, block_key(block), rule), ceiling_cases.figure, cases_view),
+    alt = say("common.titled", title=cases_view.title, below=ceiling_cases.describe(cases_view))
+    view_key = (key, block_key(block), rule)
+    return [
+        frame(
             key,
-            say("common.titled", title=cases_view.title, below=ceiling_cases.describe(cases_view)),
+            elements.figure_head_html(cases_view.title, cases_view.caption),
+            Chart(ceiling_cases.figure, cases_view, key, view_key, alt),
         )
+    ]
 
 
-def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> None:
-    """Draws the targets, with space for the results of the reader's rule."""
+def _on_paper(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
+    """Returns the targets, with space for the results of the reader's rule."""
     cases_view = view(keys, "")
-    elements.figure_head(cases_view.title, "")
     heads = [say(f"ceiling_cases.head_{name}") for name in COLUMNS]
-    table(heads, ceiling_cases.rows(cases_view), "rlll")
+    return [
+        elements.figure_head_html(cases_view.title, ""),
+        table_html(heads, ceiling_cases.rows(cases_view), "rlll"),
+    ]
 
 
 def _to_lookup(block: LessonBlock) -> Destination:

@@ -1,9 +1,8 @@
 """An index of a practice log above its batches, and the position where a search starts."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
-
-import streamlit as st
 
 from kafkaviz import versions
 from kafkaviz.app import page_state
@@ -11,7 +10,7 @@ from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.frontend import register_component
 from kafkaviz.figures.stepper import LookupContext
 from kafkaviz.messages import say
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure
+from kafkaviz.workshop.figures.figure import Component, Destination, LessonFigure, Part, frame
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 
@@ -25,7 +24,7 @@ def _make(block: LessonBlock) -> LookupContext:
     )
 
 
-def _draw(context: LookupContext, block: LessonBlock, key: str) -> None:
+def _draw(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
     segment = context.log.segments[0]
     slot = context.result.searches[0].slot_search.slot
     title = _search_title(
@@ -34,21 +33,17 @@ def _draw(context: LookupContext, block: LessonBlock, key: str) -> None:
         [int(entry["position"]) for entry in segment.offset_slots],
         _batch_position(context),
     )
-    _render_frame(context, block, key, {"title": title, "revealed": True})
+    return _parts(context, block, key, {"title": title, "revealed": True})
 
 
-def _draw_question(context: LookupContext, block: LessonBlock, key: str) -> None:
-    _render_frame(
-        context,
-        block,
-        key,
-        {"title": say("workshop.entries_ask", target=block["target"]), "revealed": False},
-    )
+def _draw_question(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
+    title = say("workshop.entries_ask", target=block["target"])
+    return _parts(context, block, key, {"title": title, "revealed": False})
 
 
-def _render_frame(context: LookupContext, block: LessonBlock, key: str, head: dict) -> None:
-    with st.container(key=f"kv_fig_{key}"):
-        entries(head | _search(context, block["target"]) | _rows(context), key)
+def _parts(context: LookupContext, block: LessonBlock, key: str, head: dict) -> list[Part]:
+    data = head | _search(context, block["target"]) | _rows(context)
+    return [frame(key, Component(partial(entries, data, key)))]
 
 
 def _rows(context: LookupContext) -> dict:

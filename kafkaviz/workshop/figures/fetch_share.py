@@ -12,11 +12,11 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.messages import say
 from kafkaviz.units import format_count, format_percent
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
+from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 LINK_BITS_PER_US = 10_000  # 10 Gbit/s
@@ -77,8 +77,7 @@ def rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
         )
 
 
-def _draw(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
-    _render(fetch_share, block, [*rows(fetch_share)])
+def _draw(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
     cores = fetch_share.cores
     text = say(
         "fetch_share.cores",
@@ -87,29 +86,30 @@ def _draw(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
         typical=cores.typical,
         high=cores.high,
     )
-    st.html(f'<p class="kv-sm">{elements.escape(text)}</p>')
+    below = f'<p class="kv-sm">{elements.escape(text)}</p>'
+    return [*_parts(fetch_share, block, [*rows(fetch_share)]), below]
 
 
-def _draw_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> None:
-    """Draws the sending times and hides the lookups."""
+def _draw_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the sending times, with the lookups hidden."""
     cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in rows(fetch_share)]
-    _render(fetch_share, block, cells)
+    return _parts(fetch_share, block, cells)
 
 
-def _render(
+def _parts(
     fetch_share: FetchShare, block: LessonBlock, cells: list[tuple[str, str, str, str]]
-) -> None:
-    elements.figure_head(
-        say("fetch_share.title"),
-        say(
-            "fetch_share.below",
-            headers=fetch_share.headers,
-            partition=fetch_share.location.partition.directory,
-            source=block["data"],
-        ),
+) -> list[Part]:
+    caption = say(
+        "fetch_share.below",
+        headers=fetch_share.headers,
+        partition=fetch_share.location.partition.directory,
+        source=block["data"],
     )
     heads = ("head_bytes", "head_lookup", "head_sending", "head_share")
-    table([say(f"fetch_share.{name}") for name in heads], cells, "rrrr")
+    return [
+        elements.figure_head_html(say("fetch_share.title"), caption),
+        table_html([say(f"fetch_share.{name}") for name in heads], cells, "rrrr"),
+    ]
 
 
 FETCH_SHARE = LessonFigure(_make, _draw, block_location.to_tuning, question=_draw_question)

@@ -1,22 +1,133 @@
-"""The type of all figures in lessons, and helpers that they share."""
+"""The type of all figures in lessons, and the parts that they consist of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from kafkaviz.app import page_state
-from kafkaviz.app.widgets import charts
-from kafkaviz.messages import language
+from kafkaviz.app.widgets import charts, elements
+from kafkaviz.messages import language, say
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 PAPER_ROWS = 12  # rows of a printed table
 UNKNOWN = "?"  # shown in a cell until the answer is given
 
+# ---- the parts of a figure
+
+
+@dataclass(frozen=True)
+class Markdown:
+    text: str
+
+
+@dataclass(frozen=True)
+class Code:
+    text: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Plotly figure.
+
+    Attributes:
+        draw: takes the view and a mode, "light" or "dark".
+        key: the key of the element on the page.
+        view_key: everything that the view depends on.
+        alt: the alternative text.
+    """
+
+    draw: charts.Draw
+    view: Any
+    key: str
+    view_key: Hashable
+    alt: str
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component of app/frontend; `draw` calls its function."""
+
+    draw: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parts one below the other, or next to each other in columns of the same width.
+
+    Attributes:
+        key: the key of the container, which stylesheets use, or "".
+    """
+
+    parts: Sequence["Part"]
+    key: str = ""
+    gap_px: int = 16
+    is_row: bool = False
+
+
+Part = str | Markdown | Code | Chart | Component | Group  # str is HTML
 # Any is the view of a kind, the same type in its `make` and its `draw`
-Draw = Callable[[Any, LessonBlock, str], None]
+Draw = Callable[[Any, LessonBlock, str], Sequence[Part]]
 Destination = tuple[str, dict[str, str]]
+
+
+def render(parts: Iterable[Part]) -> None:
+    """Draws parts with Streamlit. takeaway/page_file.py writes the same parts into a file."""
+    for part in parts:
+        if isinstance(part, str):
+            st.html(part)
+        elif isinstance(part, Markdown):
+            st.markdown(part.text)
+        elif isinstance(part, Code):
+            st.code(part.text, language=None, wrap_lines=True)
+        elif isinstance(part, Chart):
+            drawn = charts.figure(part.view_key, part.draw, part.view)
+            charts.plot(drawn, part.key, part.alt)
+        elif isinstance(part, Component):
+            part.draw()
+        elif part.is_row:
+            columns = st.columns(len(part.parts), gap=part.gap_px)
+            for column, inner in zip(columns, part.parts, strict=True):
+                with column:
+                    render([inner])
+        else:
+            with st.container(key=part.key or None, gap=part.gap_px or None):
+                render(part.parts)
+
+
+def frame(key: str, *parts: Part, gap_px: int = 16) -> Group:
+    return Group(parts, f"kv_fig_{key}", gap_px)
+
+
+def chart(draw: charts.Draw, view: Any, block: LessonBlock, key: str, alt: str) -> Chart:
+    return Chart(draw, view, key, (key, block_key(block)), alt)
+
+
+def drawing(
+    draw: charts.Draw,
+    view: Any,
+    block: LessonBlock,
+    key: str,
+    *,
+    title: str = "",
+    words: str = "",
+    below: str = "",
+) -> Group:
+    """Returns a chart in its frame, with a title and the caption of its view.
+
+    Args:
+        title: by default the title of the view.
+        words: the alternative text after the title, by default the caption of the view.
+        below: HTML below the chart.
+    """
+    title = title or view.title
+    alt = say("common.titled", title=title, below=words or view.caption)
+    head = elements.figure_head_html(title, view.caption)
+    return frame(key, head, chart(draw, view, block, key, alt), *([below] if below else []))
+
+
+# ---- figures
 
 
 @dataclass(frozen=True)
@@ -25,10 +136,10 @@ class LessonFigure:
 
     Attributes:
         make: returns the view of a block.
-        draw: draws the view, given (view, block, key).
+        draw: returns the parts that show the view, given (view, block, key).
         destination: returns the page to continue on, and its address parameters.
-        paper: draws the printed form, if it differs.
-        question: draws the figure without the answer, while the step waits for it.
+        paper: the same for the printed form, if it differs.
+        question: the same without the answer, while the step waits for it.
     """
 
     make: Callable[[LessonBlock], Any]
@@ -38,22 +149,43 @@ class LessonFigure:
     question: Draw | None = None
 
 
-def block_key(block: LessonBlock) -> str:
-    return f"lesson {language()} {block.kind} {block.lines}"
-
-
-def render_framed(
-    draw: charts.Draw, figure_view, block: LessonBlock, key: str, below: str = ""
-) -> None:
-    """Draws a view's figure in its frame.
+def drawn_figure(
+    make: Callable[[LessonBlock], Any],
+    destination: Callable[[LessonBlock], Destination],
+    figures: tuple[charts.Draw, charts.Draw],
+    table: Callable[[Any], str],
+    *,
+    words: Callable[[Any], str] = lambda view: view.caption,
+    question_words: Callable[[Any], str] = lambda view: view.caption,
+    has_table_below: bool = False,
+) -> LessonFigure:
+    """Returns a kind of figure that is a chart on screen and a table on paper.
 
     Args:
-        below: HTML below the figure.
+        figures: draw the view, and the view without the answer.
+        table: returns the numbers of the view as HTML.
+        words: returns the alternative text of the chart.
+        question_words: returns the alternative text of the chart without the answer.
+        has_table_below: whether the table is also shown on screen.
     """
-    with st.container(key=f"kv_fig_{key}"):
-        charts.render_titled((key, block_key(block)), draw, figure_view, key)
-        if below:
-            st.html(below)
+    figure, question_figure = figures
+
+    def draw(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
+        drawn = drawing(figure, view, block, key, words=words(view))
+        return [drawn, table(view)] if has_table_below else [drawn]
+
+    def ask(view: Any, block: LessonBlock, key: str) -> Sequence[Part]:
+        words = question_words(view)
+        return [drawing(question_figure, view, block, key, title=view.question, words=words)]
+
+    def print_form(view: Any, _block: LessonBlock, _key: str) -> Sequence[Part]:
+        return [elements.figure_head_html(view.title, view.caption), table(view)]
+
+    return LessonFigure(make, draw, destination, print_form, ask)
+
+
+def block_key(block: LessonBlock) -> str:
+    return f"lesson {language()} {block.kind} {block.lines}"
 
 
 def start_parameters(block: LessonBlock) -> dict[str, str]:

@@ -1,9 +1,8 @@
 """The bytes of a real segment or of another file in its folder, with every field named."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
-
-import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.segment.anatomy import Anatomy
@@ -11,13 +10,22 @@ from kafkaviz.app import page_state
 from kafkaviz.app.frontend import byte_request, bytes_view
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import charts, elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.segment import segment_bytes
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message, say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import PAPER_ROWS, Destination, LessonFigure, block_key
+from kafkaviz.workshop.figures.figure import (
+    PAPER_ROWS,
+    Component,
+    Destination,
+    Group,
+    LessonFigure,
+    Part,
+    block_key,
+    frame,
+)
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 PAPER_FIELDS = 26  # fields of a printed file
@@ -81,21 +89,33 @@ def _make_other_file(block: LessonBlock) -> LessonFile:
     return LessonFile(location, other_file=files_by_name[block["file"]])
 
 
-def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+def _draw(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
     view, content_key = lesson_file.view(block, key)
-    with st.container(gap=10, key=f"kv_fig_{key}"):
-        elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
-        st.html(elements.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)))
-        bytes_view(segment_bytes.browser_payload(view, content_key), key=key)
+    legend = [(f"byte-{kind}", words) for kind, words in segment_bytes.legend(view)]
+    return [_parts(lesson_file, block, key, view, content_key, elements.key(legend))]
 
 
-def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
-    """Draws the bytes that are asked about without names: an index entry, or a batch of a .log."""
+def _draw_question(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the bytes that are asked about without names: an index entry, or a batch."""
     view, content_key = lesson_file.view(block, key)
     view = segment_bytes.unnamed_view(view, block["byte"])
-    with st.container(gap=10, key=f"kv_fig_{key}"):
-        elements.figure_head(_name(lesson_file.location, block), say("workshop.bytes_below"))
-        bytes_view(segment_bytes.browser_payload(view, f"{content_key} ?"), key=key)
+    return [_parts(lesson_file, block, key, view, f"{content_key} ?")]
+
+
+def _parts(
+    lesson_file: LessonFile,
+    block: LessonBlock,
+    key: str,
+    view: segment_bytes.BytesView,
+    content_key: str,
+    *legend: str,
+) -> Group:
+    head = elements.figure_head_html(
+        _name(lesson_file.location, block), say("workshop.bytes_below")
+    )
+    data = segment_bytes.browser_payload(view, content_key)
+    bytes_part = Component(partial(bytes_view, data, key=key))
+    return frame(key, head, *legend, bytes_part, gap_px=10)
 
 
 def _name(location: SegmentLocation, block: LessonBlock) -> str:
@@ -107,13 +127,16 @@ def _name(location: SegmentLocation, block: LessonBlock) -> str:
     return f"{location.partition.directory}/{file}, {block['data']}"
 
 
-def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> None:
+def _on_paper(lesson_file: LessonFile, block: LessonBlock, key: str) -> list[Part]:
     pane = lesson_file.view(block, key)[0].outer
     index = next((number for number, span in enumerate(pane.spans) if span.end > pane.chosen), 0)
     first = 0 if index < PAPER_FIELDS else index - PAPER_ROWS
-    elements.figure_head(_name(lesson_file.location, block), "")
     heads = [say(f"workshop.{name}") for name in ("byte", "raw", "field", "value")]
-    table(heads, [_field(span, pane) for span in pane.spans[first : first + PAPER_FIELDS]], "rmlw")
+    fields = [_field(span, pane) for span in pane.spans[first : first + PAPER_FIELDS]]
+    return [
+        elements.figure_head_html(_name(lesson_file.location, block), ""),
+        table_html(heads, fields, "rmlw"),
+    ]
 
 
 def _field(span, pane) -> tuple[str, ...]:

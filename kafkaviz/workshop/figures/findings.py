@@ -12,7 +12,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.messages import message, render, say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
+from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 FORECAST = "recovery-will-"  # prefix of codes about the next start
@@ -42,25 +42,27 @@ def _findings(snapshot: BrokerSnapshot, directory: str) -> tuple[Finding, ...]:
     return broker_health.check(snapshot.broker, partition=directory).findings
 
 
-def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
-    _table(map(_row, findings), block)
+def _draw(findings: Sequence[Finding], block: LessonBlock, key: str) -> list[Part]:
+    return _parts(map(_row, findings), block)
 
 
-def _draw_question(findings: Sequence[Finding], block: LessonBlock, key: str) -> None:
-    """Draws the findings and hides what the next start will do."""
+def _draw_question(findings: Sequence[Finding], block: LessonBlock, key: str) -> list[Part]:
+    """Returns the findings, with what the next start will do hidden."""
     facts = (finding for finding in findings if not finding.code.startswith(FORECAST))
     rows = ([*_there(finding), f"<td>{UNKNOWN}</td>"] for finding in facts)
-    _table((f"<tr>{''.join(cells)}</tr>" for cells in rows), block)
+    return _parts((f"<tr>{''.join(cells)}</tr>" for cells in rows), block)
 
 
-def _table(rows: Iterable[str], block: LessonBlock) -> None:
+def _parts(rows: Iterable[str], block: LessonBlock) -> list[Part]:
     head = "".join(
         f"<th>{say(f'workshop.{name}')}</th>"
         for name in ("file", "what_is_there", "what_kafka_does")
     )
-    elements.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))
-    st.space(8)
-    elements.table(head, rows)
+    title = f"{block['tp']}, {block['data']}"
+    return [
+        elements.figure_head_html(title, say("workshop.findings_below")),
+        elements.table_html(head, rows),
+    ]
 
 
 def _row(finding: Finding) -> str:

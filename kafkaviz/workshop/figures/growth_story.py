@@ -1,16 +1,20 @@
 """A log that grows append by append."""
 
+from functools import partial
+
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import growth
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.rolls import growth as growth_figure
 from kafkaviz.figures.rolls.growth import GrowthView
 from kafkaviz.messages import say
 from kafkaviz.workshop.figures.figure import (
     PAPER_ROWS,
+    Component,
     Destination,
     LessonFigure,
+    Part,
     start_parameters,
     stepper_data,
 )
@@ -25,25 +29,24 @@ def view(block: LessonBlock) -> GrowthView:
     return simulation_cache.lesson_story(STORIES[block["story"]])
 
 
-def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
-    growth(growth_figure.browser_payload(growth_view) | stepper_data(block, key), key=key)
+def _draw(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
+    data = growth_figure.browser_payload(growth_view) | stepper_data(block, key)
+    return [Component(partial(growth, data, key=key))]
 
 
-def _draw_question(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
-    """Draws the log at the step where the stepper will start."""
+def _draw_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the log at the step where the stepper will start."""
     message = growth_figure.browser_payload(growth_view)
     data = stepper_data(block, key)
     step = message["steps"][int(data["begin"])]
-    growth(message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}, key=key)
+    base = message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}
+    return [Component(partial(growth, base, key=key))]
 
 
-def _on_paper(growth_view: GrowthView, block: LessonBlock, key: str) -> None:
+def _on_paper(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
     last_step = block["step"] or PAPER_ROWS
-    table(
-        [say(f"workshop.{name}") for name in HEADS],
-        growth_figure.rows(growth_view)[max(0, last_step - PAPER_ROWS) : last_step],
-        "rwrrr",
-    )
+    rows = growth_figure.rows(growth_view)[max(0, last_step - PAPER_ROWS) : last_step]
+    return [table_html([say(f"workshop.{name}") for name in HEADS], rows, "rwrrr")]
 
 
 def _to_rolls(block: LessonBlock) -> Destination:

@@ -7,13 +7,13 @@ from types import ModuleType
 from kafkaviz import config_def, versions
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
+from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 # slots reserved for the entry that is appended when the segment is rolled
@@ -85,27 +85,28 @@ def _slots(layout: ModuleType) -> int:
     return config_def.setting("segment.index.bytes").default(release) // _entry_bytes(layout)
 
 
-def _draw(compared: ComparedIndexes, block: LessonBlock, key: str) -> None:
-    _render(compared, block, [*rows(compared)])
+def _draw(compared: ComparedIndexes, block: LessonBlock, key: str) -> list[Part]:
+    return _parts(compared, block, [*rows(compared)])
 
 
-def _draw_question(compared: ComparedIndexes, block: LessonBlock, key: str) -> None:
-    """Draws keys, values and sizes, and hides the rules."""
+def _draw_question(compared: ComparedIndexes, block: LessonBlock, key: str) -> list[Part]:
+    """Returns keys, values and sizes, with the rules hidden."""
     known = len(RULES) - 2
     cells = [*rows(compared)]
     unknown = [(name, UNKNOWN, UNKNOWN) for name, _, _ in cells[-known:]]
-    _render(compared, block, cells[:-known] + unknown)
+    return _parts(compared, block, cells[:-known] + unknown)
 
 
-def _render(
+def _parts(
     compared: ComparedIndexes, block: LessonBlock, cells: list[tuple[str, str, str]]
-) -> None:
+) -> list[Part]:
     directory = compared.location.partition.directory
-    elements.figure_head(
-        say("indexes.title"), say("indexes.below", partition=directory, source=block["data"])
-    )
+    caption = say("indexes.below", partition=directory, source=block["data"])
     heads = [say("indexes.head_what"), "OffsetIndex (.index)", "TimeIndex (.timeindex)"]
-    table(heads, cells, "lww")
+    return [
+        elements.figure_head_html(say("indexes.title"), caption),
+        table_html(heads, cells, "lww"),
+    ]
 
 
 INDEXES = LessonFigure(_make, _draw, block_location.to_segment, question=_draw_question)

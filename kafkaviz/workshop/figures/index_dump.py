@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
+from kafkaviz.workshop.figures.figure import UNKNOWN, Code, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 COMMAND = "kafka-dump-log.sh --files"
@@ -78,20 +77,19 @@ def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]
     ]
 
 
-def _draw(dump: IndexDump, block: LessonBlock, key: str) -> None:
-    _render(dump, block, dump.text(dump.entries, dump.mismatches))
+def _draw(dump: IndexDump, block: LessonBlock, key: str) -> list[Part]:
+    return _parts(block, dump.text(dump.entries, dump.mismatches))
 
 
-def _draw_question(dump: IndexDump, block: LessonBlock, key: str) -> None:
-    """Draws the same number of lines without values, and no mismatches."""
+def _draw_question(dump: IndexDump, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the same number of lines without values, and no mismatches."""
     unknown = tuple(f"offset: {UNKNOWN} position: {UNKNOWN}" for _ in dump.entries)
-    _render(dump, block, dump.text(unknown, ()))
+    return _parts(block, dump.text(unknown, ()))
 
 
-def _render(dump: IndexDump, block: LessonBlock, text: str) -> None:
-    elements.figure_head(say("index_dump.title"), say("index_dump.below", source=block["data"]))
-    st.space(8)
-    st.code(text, language=None, wrap_lines=True)
+def _parts(block: LessonBlock, text: str) -> list[Part]:
+    caption = say("index_dump.below", source=block["data"])
+    return [elements.figure_head_html(say("index_dump.title"), caption), Code(text)]
 
 
 DUMP = LessonFigure(_make, _draw, block_location.to_segment, question=_draw_question)

@@ -6,16 +6,14 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import replay_cache
 from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.pages.page_cache import controls
-from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.page_cache import page_faults
 from kafkaviz.figures.page_cache.page_faults import PageFaultsView
 from kafkaviz.messages import message, say
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.workshop.drawings import moving_middles
 from kafkaviz.workshop.drawings.moving_middles import MovingMiddlesView
-from kafkaviz.workshop.figures.drawing import render_drawing
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure, render_framed
+from kafkaviz.workshop.figures.figure import Destination, LessonFigure, Part, drawing, drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 PAGE_BYTES = 4096
@@ -40,18 +38,14 @@ def _make_page_faults(block: LessonBlock) -> PageFaultsView:
     )
 
 
-def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> None:
-    render_framed(page_faults.figure, view, block, key)
+def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
+    return [drawing(page_faults.figure, view, block, key)]
 
 
-def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> None:
-    """Draws the growth up to the point of the question."""
-    render_framed(
-        page_faults.figure,
-        page_faults.cut(view, block["until"] * ENTRIES_A_PAGE),
-        block,
-        f"{key}_until",
-    )
+def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the growth up to the point of the question."""
+    start = page_faults.cut(view, block["until"] * ENTRIES_A_PAGE)
+    return [drawing(page_faults.figure, start, block, f"{key}_until")]
 
 
 def _make_middles(block: LessonBlock) -> MovingMiddlesView:
@@ -65,20 +59,8 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     return moving_middles.view(block["entries"], block["then"])
 
 
-def _draw_middles(view: MovingMiddlesView, block: LessonBlock, key: str) -> None:
-    render_drawing(moving_middles.figure, view, block, key, title=view.title, words=view.caption)
-
-
-def _draw_middles_question(view: MovingMiddlesView, block: LessonBlock, key: str) -> None:
-    render_drawing(
-        moving_middles.question_figure, view, block, key, title=view.question, words=view.caption
-    )
-
-
-def _middles_on_paper(view: MovingMiddlesView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, view.caption)
-    heads = list(map(say, MIDDLES_HEADS))
-    table(heads, moving_middles.rows(view), "rrll")
+def _middles_table(view: MovingMiddlesView) -> str:
+    return table_html(list(map(say, MIDDLES_HEADS)), moving_middles.rows(view), "rrll")
 
 
 def _to_page_faults(block: LessonBlock) -> Destination:
@@ -103,6 +85,9 @@ def _to_tail_pages(block: LessonBlock) -> Destination:
 PAGES = LessonFigure(
     _make_page_faults, _draw_page_faults, _to_page_faults, question=_draw_growth_until
 )
-MIDDLES = LessonFigure(
-    _make_middles, _draw_middles, _to_tail_pages, _middles_on_paper, _draw_middles_question
+MIDDLES = drawn_figure(
+    _make_middles,
+    _to_tail_pages,
+    (moving_middles.figure, moving_middles.question_figure),
+    _middles_table,
 )

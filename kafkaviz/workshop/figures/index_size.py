@@ -11,18 +11,26 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
 from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
 from kafkaviz.figures.tuning.index_size_map import IndexSizeMapView
 from kafkaviz.messages import language, say
 from kafkaviz.units import format_bytes, format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure, render_framed
+from kafkaviz.workshop.figures.figure import Destination, Group, LessonFigure, Part, drawing
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 INTERVALS = tuple(1 << power for power in range(6, 23, 2))  # 64 B to 4 MiB
 PAPER_SIZES = tuple(1 << power for power in range(8, 25, 4))
+PAPER_HEADS = (
+    "tuning.tab_index_size",
+    "index_size.head_log",
+    "index_size.head_gib",
+    "tuning.head_entries",
+    "index_size.head_probes",
+    "index_size.head_reads",
+)
 
 
 @dataclass(frozen=True)
@@ -78,43 +86,30 @@ def _cached_sizes(
     return LessonIndexSize(_location, curve, size_map, tuple(rows), config.segment_index_bytes)
 
 
-def _draw(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
-    _render_pair(sizes.curve, sizes.size_map, block, key)
+def _draw(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
+    return [_pair(sizes.curve, sizes.size_map, block, key)]
 
 
-def _draw_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
-    """Draws the effect of the current size only."""
+def _draw_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the effect of the current size only."""
     curve = index_size_curve.before_sweep(sizes.curve)
-    _render_pair(curve, index_size_map.before_sweep(sizes.size_map), block, f"{key}_asked")
+    return [_pair(curve, index_size_map.before_sweep(sizes.size_map), block, f"{key}_asked")]
 
 
-def _render_pair(
+def _pair(
     curve: IndexSizeCurveView, size_map: IndexSizeMapView, block: LessonBlock, key: str
-) -> None:
-    left, right = st.columns((0.5, 0.5), gap=20)
-    with left:
-        render_framed(index_size_curve.figure, curve, block, f"{key}_curve")
-    with right:
-        render_framed(index_size_map.figure, size_map, block, f"{key}_map")
+) -> Group:
+    left = drawing(index_size_curve.figure, curve, block, f"{key}_curve")
+    right = drawing(index_size_map.figure, size_map, block, f"{key}_map")
+    return Group([left, right], gap_px=20, is_row=True)
 
 
-def _on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
-    elements.figure_head(
-        f"{sizes.location.partition.directory}, {block['data']}", sizes.curve.caption
-    )
+def _on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
     rows = [
         dict(zip(index_size_curve.COLUMNS, row, strict=True))
         for row in sizes.rows
         if row[0] in {*PAPER_SIZES, sizes.today_bytes}
     ]
-    heads = (
-        "tuning.tab_index_size",
-        "index_size.head_log",
-        "index_size.head_gib",
-        "tuning.head_entries",
-        "index_size.head_probes",
-        "index_size.head_reads",
-    )
     cells = [
         (
             format_bytes(row["segment_index_bytes"]),
@@ -129,7 +124,11 @@ def _on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> None:
     marked_row = next(
         number for number, row in enumerate(rows) if row["segment_index_bytes"] == sizes.today_bytes
     )
-    table([say(head) for head in heads], cells, "rrrrrr", marked_row)
+    title = f"{sizes.location.partition.directory}, {block['data']}"
+    return [
+        elements.figure_head_html(title, sizes.curve.caption),
+        table_html([say(head) for head in PAPER_HEADS], cells, "rrrrrr", marked_row),
+    ]
 
 
 def _to_index_size(block: LessonBlock) -> Destination:

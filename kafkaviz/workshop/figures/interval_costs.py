@@ -12,21 +12,17 @@ from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
 from kafkaviz.app.state.page_location import SegmentLocation
-from kafkaviz.app.widgets import charts, elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.tuning import tuning_curve as curve
 from kafkaviz.messages import language, message, say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import LessonFigure, block_key
+from kafkaviz.workshop.figures.figure import Group, LessonFigure, Part, chart, frame
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 HEIGHTS_PX = (250, 180)  # the headers figure and the bytes figure; both fit on one screen
 HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
-
-
-def _heads() -> list[str]:
-    return [say(f"workshop.{name}") for name in HEADS]
 
 
 def _row(row: np.void) -> tuple[str, ...]:
@@ -105,48 +101,35 @@ def _verdict(recommendation: tuning.Recommendation) -> str:
     )
 
 
-def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
-    _render_curves(lesson_tuning.view, lesson_tuning.view.titles, block, key)
-    if lesson_tuning.verdict:
-        subject = (
-            f"{elements.escape(lesson_tuning.location.partition.directory)}, "
-            f"{elements.escape(block['data'])}"
-        )
-        st.html(
-            f'<p class="kv-sm">{subject}<br><b>{elements.escape(lesson_tuning.verdict)}</b></p>'
-        )
+def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
+    curves = _curves(lesson_tuning.view, block, key)
+    if not lesson_tuning.verdict:
+        return [curves]
+    subject = elements.escape(f"{lesson_tuning.location.partition.directory}, {block['data']}")
+    verdict = elements.escape(lesson_tuning.verdict)
+    return [curves, f'<p class="kv-sm">{subject}<br><b>{verdict}</b></p>']
 
 
-def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
-    """Draws the cost of the current interval only."""
-    view = curve.before_sweep(lesson_tuning.view)
-    _render_curves(view, view.titles, block, f"{key}_asked")
+def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the cost of the current interval only."""
+    return [_curves(curve.before_sweep(lesson_tuning.view), block, f"{key}_asked")]
 
 
-def _render_curves(
-    view: curve.TuningCurveView, titles: tuple[str, str], block: LessonBlock, key: str
-) -> None:
+def _curves(view: curve.TuningCurveView, block: LessonBlock, key: str) -> Group:
     figures = (curve.headers_figure, curve.bytes_figure)
     low_view = replace(view, heights_px=HEIGHTS_PX)
-    with st.container(gap=12):
-        for number, (title, words, draw) in enumerate(
-            zip(titles, curve.captions(view), figures, strict=True)
-        ):
-            figure_key = f"{key}_{number}"
-            with st.container(key=f"kv_fig_{figure_key}"):
-                elements.figure_head(title, words)
-                charts.plot(
-                    charts.figure((figure_key, block_key(block)), draw, low_view),
-                    figure_key,
-                    f"{title}. {words}",
-                )
+    frames = []
+    for number, (title, words, draw) in enumerate(
+        zip(view.titles, curve.captions(view), figures, strict=True)
+    ):
+        figure_key = f"{key}_{number}"
+        head = elements.figure_head_html(title, words)
+        drawn = chart(draw, low_view, block, figure_key, f"{title}. {words}")
+        frames.append(frame(figure_key, head, drawn))
+    return Group(frames, gap_px=12)
 
 
-def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> None:
-    elements.figure_head(
-        f"{lesson_tuning.location.partition.directory}, {block['data']}",
-        say("workshop.sweep_below"),
-    )
+def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
     intervals = [
         interval for interval in lesson_tuning.intervals if interval.interval_bytes in INTERVALS
     ]
@@ -158,7 +141,12 @@ def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) 
         ),
         None,
     )
-    table(_heads(), [_row(interval.row) for interval in intervals], "rrrrr", marked_row)
+    title = f"{lesson_tuning.location.partition.directory}, {block['data']}"
+    rows = [_row(interval.row) for interval in intervals]
+    return [
+        elements.figure_head_html(title, say("workshop.sweep_below")),
+        table_html([say(f"workshop.{name}") for name in HEADS], rows, "rrrrr", marked_row),
+    ]
 
 
 TUNING = LessonFigure(

@@ -6,15 +6,14 @@ from kafkaviz.analysis.rolls.limit_race import race
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation
-from kafkaviz.app.widgets import charts, elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets import charts
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.app.workloads import config_of, display_title, format_setting
 from kafkaviz.messages import message, say
 from kafkaviz.simulate.producers import workload
 from kafkaviz.workshop.drawings import limit_race as race_figure
 from kafkaviz.workshop.drawings.limit_race import LimitRaceView
-from kafkaviz.workshop.figures.drawing import render_drawing
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure
+from kafkaviz.workshop.figures.figure import Destination, drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEADS = ("limit", "most", "at_roll", "share", "alone")
@@ -66,29 +65,10 @@ def _view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceVie
     )
 
 
-def _draw(view: LimitRaceView, block: LessonBlock, key: str) -> None:
-    render_drawing(race_figure.figure, view, block, key, title=view.title, words=view.caption)
-    _table(view)
-
-
-def _draw_question(view: LimitRaceView, block: LessonBlock, key: str) -> None:
-    words = race_figure.describe_limits(view)
-    render_drawing(race_figure.question_figure, view, block, key, title=view.question, words=words)
-
-
-def _table(view: LimitRaceView) -> None:
+def _table(view: LimitRaceView) -> str:
     winner = next(number for number, line in enumerate(view.lines) if line.cause == view.cause)
-    table(
-        [say(f"limit_race.head_{name}") for name in HEADS],
-        race_figure.rows(view),
-        "lrrrr",
-        winner,
-    )
-
-
-def _on_paper(view: LimitRaceView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, view.caption)
-    _table(view)
+    heads = [say(f"limit_race.head_{name}") for name in HEADS]
+    return table_html(heads, race_figure.rows(view), "lrrrr", winner)
 
 
 def _to_rolls(block: LessonBlock) -> Destination:
@@ -103,4 +83,11 @@ def _to_rolls(block: LessonBlock) -> Destination:
     } | settings
 
 
-RACE = LessonFigure(_make, _draw, _to_rolls, paper=_on_paper, question=_draw_question)
+RACE = drawn_figure(
+    _make,
+    _to_rolls,
+    (race_figure.figure, race_figure.question_figure),
+    _table,
+    question_words=race_figure.describe_limits,
+    has_table_below=True,
+)

@@ -1,17 +1,20 @@
 """A lookup in a lesson, step by step."""
 
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import LookupSource
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.messages import say
 from kafkaviz.workshop.figures.block_location import locate
 from kafkaviz.workshop.figures.figure import (
+    Component,
     Destination,
     LessonFigure,
+    Part,
     block_key,
     start_parameters,
     stepper_data,
@@ -53,33 +56,25 @@ def to_lookup(block: LessonBlock) -> Destination:
     return "Lookup", {page_state.SET: block["set"]} | lookup_parameters | warm
 
 
-def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> None:
-    frontend.stepper(
-        stepper.browser_payload(stepper.view(context), context, block_key(block))
-        | stepper_data(block, key),
-        None,
-        key=key,
-    )
+def _draw_steps(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
+    data = stepper.browser_payload(stepper.view(context), context, block_key(block))
+    return [_stepper(data | stepper_data(block, key), key)]
 
 
-def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> None:
-    """Draws the index before the first probe."""
-    frontend.stepper(
-        stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
-        | stepper_data(block, key)
-        | {"begin": 0},
-        None,
-        key=key,
-    )
+def _draw_steps_question(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the index before the first probe."""
+    data = stepper.base_payload(stepper.view(context), context, f"{block_key(block)} ?")
+    return [_stepper(data | stepper_data(block, key) | {"begin": 0}, key)]
 
 
-def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> None:
+def _stepper(data: dict[str, Any], key: str) -> Component:
+    return Component(partial(frontend.stepper, data, None, key=key))
+
+
+def _steps_on_paper(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
     steps = enumerate(stepper.view(context).steps, 1)
-    table(
-        (say("workshop.step"), say("workshop.what_happens")),
-        [(str(number), step.text) for number, step in steps],
-        "rw",
-    )
+    heads = (say("workshop.step"), say("workshop.what_happens"))
+    return [table_html(heads, [(str(number), step.text) for number, step in steps], "rw")]
 
 
 def _to_step(block: LessonBlock) -> Destination:

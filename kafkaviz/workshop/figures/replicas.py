@@ -11,7 +11,7 @@ from kafkaviz.app.widgets import elements, replica_logs
 from kafkaviz.figures.comparison import replica_axis
 from kafkaviz.messages import message
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure, render_framed
+from kafkaviz.workshop.figures.figure import Destination, Group, LessonFigure, Part, drawing
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
@@ -54,36 +54,37 @@ def _leader(block: LessonBlock) -> int | None:
     return None if block["leader"] is None else SIDES.index(block["leader"])
 
 
-def _draw(comparison: PartitionComparison, block: LessonBlock, key: str) -> None:
+def _draw(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
     walk = replica_axis.walk_of(comparison, _leader(block))
-    _render_axis(comparison, block, key, steps=len(walk.steps) if walk else 0)
-    if walk:
-        replica_logs.render_steps(walk, 0)
-    else:
-        replica_logs.render_epochs(comparison)
+    if walk is None:
+        return _draw_question(comparison, block, key)
+    return [
+        _axis(comparison, block, key, steps=len(walk.steps)),
+        replica_logs.steps_html(walk, 0),
+    ]
 
 
-def _draw_question(comparison: PartitionComparison, block: LessonBlock, key: str) -> None:
-    """Draws both logs in their current state, without a leader."""
-    _render_axis(comparison, block, key, steps=0)
-    replica_logs.render_epochs(comparison)
+def _draw_question(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
+    """Returns both logs in their current state, without a leader."""
+    return [_axis(comparison, block, key, steps=0), replica_logs.epochs_html(comparison)]
 
 
-def _render_axis(
-    comparison: PartitionComparison, block: LessonBlock, key: str, *, steps: int
-) -> None:
+def _axis(comparison: PartitionComparison, block: LessonBlock, key: str, *, steps: int) -> Group:
     view = replica_axis.view(comparison, _leader(block) if steps else None, steps)
-    render_framed(replica_axis.figure, view, block, f"{key}_{steps}", replica_logs.key_html())
-    st.space(12)
+    below = replica_logs.key_html()
+    return drawing(replica_axis.figure, view, block, f"{key}_{steps}", below=below)
 
 
-def _on_paper(comparison: PartitionComparison, block: LessonBlock, key: str) -> None:
+def _on_paper(comparison: PartitionComparison, block: LessonBlock, key: str) -> list[Part]:
     leader = _leader(block)
     walk = replica_axis.walk_of(comparison, leader)
-    elements.figure_head(replica_axis.view(comparison, leader).title, "")
-    replica_logs.render_epochs(comparison)
-    if walk:
-        replica_logs.render_steps(walk, 0)
+    title = replica_axis.view(comparison, leader).title
+    steps = [replica_logs.steps_html(walk, 0)] if walk else []
+    return [
+        elements.figure_head_html(title, ""),
+        replica_logs.epochs_html(comparison),
+        *steps,
+    ]
 
 
 def _to_compare(block: LessonBlock) -> Destination:

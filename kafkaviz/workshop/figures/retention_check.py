@@ -10,12 +10,12 @@ from kafkaviz.analysis.retention import policy
 from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, SegmentAge
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.figures.text import retention_text
 from kafkaviz.messages import message, say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure
+from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
@@ -52,25 +52,22 @@ def _segment_ages(snapshot: BrokerSnapshot, directory: str) -> tuple[SegmentAge,
     )
 
 
-def _draw(log: LogRetention, block: LessonBlock, key: str) -> None:
-    _render(log, block, [retention_text.reason_text(log, segment) for segment in log.segments])
+def _draw(log: LogRetention, block: LessonBlock, key: str) -> list[Part]:
+    return _parts(
+        log, block, [retention_text.reason_text(log, segment) for segment in log.segments]
+    )
 
 
-def _draw_question(log: LogRetention, block: LessonBlock, key: str) -> None:
-    _render(log, block, [UNKNOWN] * len(log.segments))
+def _draw_question(log: LogRetention, block: LessonBlock, key: str) -> list[Part]:
+    return _parts(log, block, [UNKNOWN] * len(log.segments))
 
 
-def _render(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> None:
-    """Draws the segments, oldest first.
+def _parts(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> list[Part]:
+    """Returns the segments, oldest first.
 
     Args:
         results: the result of the check for each segment.
     """
-    elements.figure_head(
-        f"{log.partition}, {block['data']}",
-        say("workshop.retention_below", when=retention_text.moment_text(log.now_ms)),
-    )
-    st.space(8)
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
     rows = (
         (
@@ -80,7 +77,11 @@ def _render(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> No
         )
         for segment, result in zip(log.segments, results, strict=True)
     )
-    table(heads, rows, "rlw")
+    caption = say("workshop.retention_below", when=retention_text.moment_text(log.now_ms))
+    return [
+        elements.figure_head_html(f"{log.partition}, {block['data']}", caption),
+        table_html(heads, rows, "rlw"),
+    ]
 
 
 RETENTION = LessonFigure(_make, _draw, block_location.to_health, question=_draw_question)

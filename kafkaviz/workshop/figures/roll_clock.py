@@ -2,7 +2,7 @@
 
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.log import settings as log_settings
 from kafkaviz.messages import message, say
 from kafkaviz.roll_cause import RollCause
@@ -10,8 +10,7 @@ from kafkaviz.simulate.config import log_config
 from kafkaviz.workshop.drawings import roll_clock as clock_figure
 from kafkaviz.workshop.drawings.roll_clock import RollClockView, TimeRoll
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.drawing import render_drawing
-from kafkaviz.workshop.figures.figure import LessonFigure
+from kafkaviz.workshop.figures.figure import LessonFigure, Part, drawing
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
@@ -51,26 +50,23 @@ def _make(block: LessonBlock) -> RollClockView:
     )
 
 
-def _draw(view: RollClockView, block: LessonBlock, key: str) -> None:
+def _draw(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
+    return [*_draw_question(view, block, key), _table()]
+
+
+def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the time axis without the table of releases."""
     words = clock_figure.describe(view)
-    render_drawing(clock_figure.figure, view, block, key, title=view.title, words=words)
-    _table()
+    return [drawing(clock_figure.figure, view, block, key, words=words)]
 
 
-def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> None:
-    """Draws the time axis without the table of releases."""
-    words = clock_figure.describe(view)
-    render_drawing(clock_figure.figure, view, block, key, title=view.title, words=words)
-
-
-def _table() -> None:
+def _table() -> str:
     heads = [say("roll_clock.head_releases"), say("roll_clock.head_counts")]
-    table(heads, clock_figure.rows(), "lw")
+    return table_html(heads, clock_figure.rows(), "lw")
 
 
-def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, clock_figure.describe(view))
-    _table()
+def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
+    return [elements.figure_head_html(view.title, clock_figure.describe(view)), _table()]
 
 
 CLOCK = LessonFigure(_make, _draw, block_location.to_segment, _on_paper, _draw_question)

@@ -1,9 +1,8 @@
 """A real segment to scale and as tables, and all segments of a topic-partition."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
-
-import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analysis.segment import selection
@@ -17,7 +16,7 @@ from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.messages import say
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import LessonFigure
+from kafkaviz.workshop.figures.figure import Component, LessonFigure, Part, frame
 from kafkaviz.workshop.lessons.grammar import LessonBlock
 
 SegmentRows = tuple[
@@ -31,7 +30,7 @@ def _make(block: LessonBlock) -> SegmentRows:
     return location, anatomy, block_location.rows_around(anatomy, block)
 
 
-def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> list[Part]:
     location, anatomy, _ = segment_rows
     request = ruler_state("slice", segment_cache.key(anatomy.segment), key)
     pinned_offset = selection.select_offset(
@@ -43,59 +42,53 @@ def _draw_ruler(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None
         row = selection.row_at_byte(anatomy, int(request["position"]))
     else:
         row = None
-    ruler(
-        segment_cache.browser_payload(anatomy, pinned_offset, "Plain", row, location.address),
-        key=key,
-    )
+    data = segment_cache.browser_payload(anatomy, pinned_offset, "Plain", row, location.address)
+    return [Component(partial(ruler, data, key=key))]
 
 
-def _ruler_on_paper(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
+def _ruler_on_paper(segment_rows: SegmentRows, block: LessonBlock, key: str) -> list[Part]:
     location, anatomy, rows = segment_rows
-    elements.figure_head(
-        f"{location.partition.directory}/{location.segment.name}, {block['data']}", ""
-    )
-    segment_widgets.index(segment_tables.index_rows(anatomy, rows))
+    return [
+        elements.figure_head_html(_segment_title(location, block), ""),
+        segment_widgets.index_html(segment_tables.index_rows(anatomy, rows)),
+    ]
+
+
+def _segment_title(location: SegmentLocation, block: LessonBlock, suffix: str = "") -> str:
+    return f"{location.partition.directory}/{location.segment.name}{suffix}, {block['data']}"
 
 
 def _draw_table(
-    segment_rows: SegmentRows, block: LessonBlock, key: str, *, is_marked: bool = True
-) -> None:
+    segment_rows: SegmentRows,
+    block: LessonBlock,
+    key: str,
+    *,
+    of: str = "",
+    is_marked: bool = True,
+) -> list[Part]:
+    """Returns rows of a file around the block's offset.
+
+    Args:
+        of: one of FILE_SUFFIXES, by default that of the block.
+    """
     location, anatomy, pinned = segment_rows
-    _table_head(location, block, FILE_SUFFIXES[block["of"]])
-    if block["of"] == "batches":
-        batches = segment_tables.batch_rows(anatomy, pinned)
-        segment_widgets.batches(
-            row._replace(is_pinned=is_marked and row.is_pinned) for row in batches
-        )
-    elif block["of"] == "index":
-        entries = segment_tables.index_rows(anatomy, pinned)
-        segment_widgets.index(
-            row._replace(is_pinned=is_marked and row.is_pinned) for row in entries
-        )
-    else:
-        times = segment_tables.time_rows(anatomy, pinned, "")
-        segment_widgets.time_index(
-            row._replace(is_pinned=is_marked and row.is_pinned) for row in times
-        )
-
-
-def _table_head(location: SegmentLocation, block: LessonBlock, suffix: str) -> None:
-    elements.figure_head(
-        f"{location.partition.directory}/{location.segment.name}{suffix}, {block['data']}",
-        say("workshop.rows_below"),
+    of = of or block["of"]
+    make_rows, make_table = TABLES[of]
+    rows = (
+        row._replace(is_pinned=is_marked and row.is_pinned) for row in make_rows(anatomy, pinned)
     )
-    st.space(8)
+    title = _segment_title(location, block, FILE_SUFFIXES[of])
+    return [elements.figure_head_html(title, say("workshop.rows_below")), make_table(rows)]
 
 
-def _draw_log(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
-    """Draws only the batches; the answer adds the indexes."""
-    location, anatomy, rows = segment_rows
-    _table_head(location, block, FILE_SUFFIXES["batches"])
-    segment_widgets.batches(segment_tables.batch_rows(anatomy, rows))
-
-
-def _draw_unmarked(segment_rows: SegmentRows, block: LessonBlock, key: str) -> None:
-    _draw_table(segment_rows, block, key, is_marked=False)
+TABLES: dict[str, tuple[Callable, Callable]] = {
+    "batches": (segment_tables.batch_rows, segment_widgets.batches_html),
+    "index": (segment_tables.index_rows, segment_widgets.index_html),
+    "time-index": (
+        partial(segment_tables.time_rows, closing_event=""),
+        segment_widgets.time_index_html,
+    ),
+}
 
 
 def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
@@ -108,23 +101,26 @@ def _make_segments(block: LessonBlock) -> tuple[SegmentLocation, int | None]:
 
 def _draw_segments(
     result: tuple[SegmentLocation, int | None], block: LessonBlock, key: str
-) -> None:
+) -> list[Part]:
     location, base_offset = result
     columns = (("base_offset", ' class="r"'), ("files", ""), ("log_bytes", ' class="r"'))
     head = "".join(f"<th{kind}>{say(f'workshop.{name}')}</th>" for name, kind in columns)
-    with st.container(key=f"kv_fig_{key}"):
-        count = units.format_count(len(location.partition.live))
-        elements.figure_head(
-            say("workshop.segments_of", count=count, name=location.partition.directory),
-            say("workshop.segments_below"),
+    count = units.format_count(len(location.partition.live))
+    title = say("workshop.segments_of", count=count, name=location.partition.directory)
+    rows = _segment_rows(location, base_offset, block["offset"])
+    return [
+        frame(
+            key,
+            elements.figure_head_html(title, say("workshop.segments_below")),
+            elements.table_html(head, rows),
         )
-        elements.table(head, _segment_rows(location, base_offset, block["offset"]))
+    ]
 
 
 def _draw_segments_question(
     result: tuple[SegmentLocation, int | None], block: LessonBlock, key: str
-) -> None:
-    _draw_segments((result[0], None), block, key)
+) -> list[Part]:
+    return _draw_segments((result[0], None), block, key)
 
 
 def _segment_rows(
@@ -147,8 +143,19 @@ def _segment_rows(
         )
 
 
-RULER = LessonFigure(_make, _draw_ruler, block_location.to_segment, _ruler_on_paper, _draw_log)
-TABLE = LessonFigure(_make, _draw_table, block_location.to_segment, question=_draw_unmarked)
+RULER = LessonFigure(
+    _make,
+    _draw_ruler,
+    block_location.to_segment,
+    _ruler_on_paper,
+    partial(_draw_table, of="batches"),
+)
+TABLE = LessonFigure(
+    _make,
+    _draw_table,
+    block_location.to_segment,
+    question=partial(_draw_table, is_marked=False),
+)
 SEGMENTS = LessonFigure(
     _make_segments, _draw_segments, block_location.to_segment, question=_draw_segments_question
 )

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from kafkaviz import config_def, versions
 from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.config_def import Setting
 from kafkaviz.errors import RefusedSetting
 from kafkaviz.messages import say
 from kafkaviz.units import format_count
-from kafkaviz.workshop.figures.figure import Destination, LessonFigure
+from kafkaviz.workshop.figures.figure import Destination, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 
@@ -51,23 +51,24 @@ def rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str,
         )
 
 
-def _draw(names: SettingNames, block: LessonBlock, key: str) -> None:
-    _render(names, is_ordered=True)
+def _draw(names: SettingNames, block: LessonBlock, key: str) -> list[Part]:
+    return _parts(names, is_ordered=True)
 
 
-def _draw_question(names: SettingNames, block: LessonBlock, key: str) -> None:
-    _render(names, is_ordered=False)
+def _draw_question(names: SettingNames, block: LessonBlock, key: str) -> list[Part]:
+    return _parts(names, is_ordered=False)
 
 
-def _render(names: SettingNames, *, is_ordered: bool) -> None:
+def _parts(names: SettingNames, *, is_ordered: bool) -> list[Part]:
+    title = say("setting_names.title", count=len(names.settings))
     below = "setting_names.below" if is_ordered else "setting_names.below_asked"
-    elements.figure_head(
-        say("setting_names.title", count=len(names.settings)), say(below, release=names.release)
-    )
     heads = map(
         say, ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
     )
-    table([*heads], rows(names, is_ordered=is_ordered), "ccr")
+    return [
+        elements.figure_head_html(title, say(below, release=names.release)),
+        table_html([*heads], rows(names, is_ordered=is_ordered), "ccr"),
+    ]
 
 
 def _to_rolls(block: LessonBlock) -> Destination:

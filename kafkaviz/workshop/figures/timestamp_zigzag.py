@@ -4,15 +4,13 @@ from typing import cast
 
 import numpy as np
 
-from kafkaviz.app.widgets import elements
-from kafkaviz.app.widgets.tables import table
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.workshop.drawings import timestamp_zigzag as zigzag_figure
 from kafkaviz.workshop.drawings.timestamp_zigzag import TimedRecord, TimestampLookup, ZigzagView
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.drawing import render_drawing
-from kafkaviz.workshop.figures.figure import LessonFigure
+from kafkaviz.workshop.figures.figure import drawn_figure
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
@@ -76,20 +74,14 @@ def _make(block: LessonBlock) -> ZigzagView:
     )
 
 
-def _draw(view: ZigzagView, block: LessonBlock, key: str) -> None:
-    words = zigzag_figure.describe(view)
-    render_drawing(zigzag_figure.figure, view, block, key, title=view.title, words=words)
+def _table(view: ZigzagView) -> str:
+    return table_html(list(map(say, HEADS)), zigzag_figure.rows(view), "rrrl")
 
 
-def _draw_question(view: ZigzagView, block: LessonBlock, key: str) -> None:
-    render_drawing(
-        zigzag_figure.question_figure, view, block, key, title=view.question, words=view.caption
-    )
-
-
-def _on_paper(view: ZigzagView, block: LessonBlock, key: str) -> None:
-    elements.figure_head(view.title, view.caption)
-    table(list(map(say, HEADS)), zigzag_figure.rows(view), "rrrl")
-
-
-ZIGZAG = LessonFigure(_make, _draw, to_lookup, _on_paper, _draw_question)
+ZIGZAG = drawn_figure(
+    _make,
+    to_lookup,
+    (zigzag_figure.figure, zigzag_figure.question_figure),
+    _table,
+    words=zigzag_figure.describe,
+)

@@ -4,6 +4,7 @@ Each step has its figure as text and numbers, and its questions with boxes. The 
 separate page.
 """
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -15,6 +16,7 @@ from kafkaviz.figures.text.sentences import describe_error, join_comma
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.figures.figure import Group, Markdown, Part, render
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import exercise, tasks
 from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
@@ -24,61 +26,67 @@ PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
 
 
 def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
-    """Draws a lesson for printing.
+    """Draws a lesson for printing, see `sheets`."""
+    st.html(f"<style>{PAPER}</style>")
+    with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
+        print_page(say("workshop.print"))
+        st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
+    render(sheets(position, count, is_teacher=is_teacher))
+
+
+def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[Group, Group]:
+    """Returns the printed form of a lesson: the sheet with questions, and the answers.
 
     Args:
         count: the number of lessons.
         is_teacher: whether the teacher's notes are included.
     """
     lesson = position.lesson
-    st.html(f"<style>{PAPER}</style>")
-    with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
-        print_page(say("workshop.print"))
-        st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
-    with st.container(key="kv_sheet", gap=None):
-        session_text = say(
-            "workshop.lesson_of_session",
-            number=position.number + 1,
-            count=count,
-            minutes=f"{lesson_state.minutes([lesson]):g}",
-        )
-        st.html(
-            f'<div class="kv-lab">{escape(session_text)}</div><div class="kv-lesson">'
-            f"<h1>{escape(lesson.title)}</h1></div>"
-        )
-        st.html(f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>')
-        st.markdown(lesson.about)
-        for part in lesson_state.parts(lesson):
-            _step(lesson.steps[part - 1], part, lesson, is_teacher=is_teacher)
-    with st.container(key="kv_sheet_answers", gap=None):
-        st.html(f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>')
-        for part in lesson_state.parts(lesson):
-            step = lesson.steps[part - 1]
-            for number, block in enumerate(step.blocks()):
-                if block.kind in ("predict", "exercise"):
-                    _answer(block, part)
-                elif block.kind == "misleads" and step.blocks("predict"):
-                    _misconception(block)
-                elif block.kind in LIVE and _reveals_answer(block, step):
-                    _figure(block, f"paper_{lesson.name}_{part}_{number}")
+    session_text = say(
+        "workshop.lesson_of_session",
+        number=position.number + 1,
+        count=count,
+        minutes=f"{lesson_state.minutes([lesson]):g}",
+    )
+    head = [
+        f'<div class="kv-lab">{escape(session_text)}</div><div class="kv-lesson">'
+        f"<h1>{escape(lesson.title)}</h1></div>",
+        f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>',
+        Markdown(lesson.about),
+    ]
+    steps = [
+        _step(lesson.steps[part - 1], part, lesson, is_teacher=is_teacher)
+        for part in lesson_state.parts(lesson)
+    ]
+    answers: list[Part] = [f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>']
+    for part in lesson_state.parts(lesson):
+        step = lesson.steps[part - 1]
+        for number, block in enumerate(step.blocks()):
+            if block.kind in ("predict", "exercise"):
+                answers.append(_answer(block, part))
+            elif block.kind == "misleads" and step.blocks("predict"):
+                answers += _misconception(block)
+            elif block.kind in LIVE and _reveals_answer(block, step):
+                answers += _figure(block, f"paper_{lesson.name}_{part}_{number}")
+    return Group([*head, *steps], "kv_sheet", 0), Group(answers, "kv_sheet_answers", 0)
 
 
-def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> None:
-    with st.container(key=f"kv_sheet_step_{part}", gap=10):
-        st.html(f'<h2 class="kv-h2">{part} · {escape(step.title)}</h2>')
-        for number, element in enumerate(step.parts):
-            if isinstance(element, str):
-                st.markdown(element)
-            elif element.kind in LIVE and not _reveals_answer(element, step):
-                _figure(element, f"paper_{lesson.name}_{part}_{number}")
-            elif element.kind == "predict":
-                _question(element, f"{part}_{number}")
-            elif element.kind == "exercise":
-                _task(element)
-            elif element.kind == "misleads" and not step.blocks("predict"):
-                _misconception(element)
-        if is_teacher:
-            notes(step)
+def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> Group:
+    parts: list[Part] = [f'<h2 class="kv-h2">{part} · {escape(step.title)}</h2>']
+    for number, element in enumerate(step.parts):
+        if isinstance(element, str):
+            parts.append(Markdown(element))
+        elif element.kind in LIVE and not _reveals_answer(element, step):
+            parts += _figure(element, f"paper_{lesson.name}_{part}_{number}")
+        elif element.kind == "predict":
+            parts.append(_question(element, f"{part}_{number}"))
+        elif element.kind == "exercise":
+            parts += _task(element)
+        elif element.kind == "misleads" and not step.blocks("predict"):
+            parts += _misconception(element)
+    if is_teacher:
+        parts.append(notes(step))
+    return Group(parts, f"kv_sheet_step_{part}", 10)
 
 
 def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
@@ -97,95 +105,91 @@ def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
     )
 
 
-def _misconception(block: LessonBlock) -> None:
+def _misconception(block: LessonBlock) -> list[Part]:
     quote = say("workshop.quoted", text=block["said"])
-    st.markdown(say("workshop.labelled", label=say("workshop.often_said"), text=quote))
-    st.markdown(say("workshop.what_is_so_since", versions=block["versions"], text=block["so"]))
+    return [
+        Markdown(say("workshop.labelled", label=say("workshop.often_said"), text=quote)),
+        Markdown(say("workshop.what_is_so_since", versions=block["versions"], text=block["so"])),
+    ]
 
 
-def _figure(block: LessonBlock, key: str) -> None:
+def _figure(block: LessonBlock, key: str) -> Sequence[Part]:
     kind = LIVE[block.kind]
     try:
-        figure = kind.make(block)
+        return (kind.paper or kind.draw)(kind.make(block), block, key)
     except (KafkavizError, NoValue) as fault:
-        st.html(f"<p>{escape(describe_error(fault))}</p>")
-        return
-    (kind.paper or kind.draw)(figure, block, key)
+        return [f"<p>{escape(describe_error(fault))}</p>"]
 
 
-def _question(block: LessonBlock, key: str) -> None:
+def _question(block: LessonBlock, key: str) -> Group:
     boxes = "".join(
         _box(LETTERS[index].upper(), text) for index, (text, _) in enumerate(block.choices)
     )
-    with st.container(key=f"kv_sheet_asked_{key}", gap=4):
-        st.markdown(f"**{block['ask']}**")
-        st.html(f'<ul class="kv-boxes">{boxes}</ul>')
+    ask = Markdown(f"**{block['ask']}**")
+    return Group([ask, f'<ul class="kv-boxes">{boxes}</ul>'], f"kv_sheet_asked_{key}", 4)
 
 
 def _box(letter: str, text: str) -> str:
     return f"<li><i></i><b>{letter}</b>&ensp;{escape(text.replace('`', ''))}</li>"
 
 
-def _task(block: LessonBlock) -> None:
-    st.markdown(say("workshop.exercise_asks", text=block["ask"]))
+def _task(block: LessonBlock) -> list[Part]:
+    parts: list[Part] = [Markdown(say("workshop.exercise_asks", text=block["ask"]))]
     try:
         task = tasks.task(block)
     except (KafkavizError, NoValue):
-        return
+        return parts
     if task.bytes_text:
-        st.html(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
+        parts.append(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
     if task.kind == tasks.RULE:
-        st.html(f'<p class="kv-sm kv-fnt">{escape(exercise.describe_pieces())}</p>')
-    st.html(f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>')
+        parts.append(f'<p class="kv-sm kv-fnt">{escape(exercise.describe_pieces())}</p>')
+    return [*parts, f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>']
 
 
-def _answer(block: LessonBlock, part: int) -> None:
+def _answer(block: LessonBlock, part: int) -> Markdown:
     if block.kind == "predict":
-        right_letters = join_comma(
+        name = join_comma(
             LETTERS[index].upper() for index, (_, is_right) in enumerate(block.choices) if is_right
         )
-        st.markdown(say("workshop.answer_to", step=part, name=right_letters, text=block["reveal"]))
-        return
-    rule = f" `{block['rule']}`" if block["rule"] else ""
-    st.markdown(
-        say(
-            "workshop.answer_to",
-            step=part,
-            name=say("workshop.exercise"),
-            text=f"{block['solution']}{rule}",
-        )
-    )
+        text = block["reveal"]
+    else:
+        name = say("workshop.exercise")
+        rule = f" `{block['rule']}`" if block["rule"] else ""
+        text = f"{block['solution']}{rule}"
+    return Markdown(say("workshop.answer_to", step=part, name=name, text=text))
 
 
 # ---- teacher's notes
 
 
-def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> None:
-    """Draws the teacher's notes of a step.
+def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Group:
+    """Returns the teacher's notes of a step.
 
     Args:
         begin: the minute of the session at which the step begins.
         total: the length of the session in minutes.
     """
-    with st.container(key=f"kv_teacher_{step.line}", gap=4):
-        minutes = f"{step.minutes:g}"
-        time_text = say("workshop.about_minutes", minutes=minutes)
-        if begin is not None:
-            time_text = say(
-                "workshop.minute_range",
-                first=f"{begin:g}",
-                last=f"{begin + step.minutes:g}",
-                total=f"{total:g}",
-                minutes=minutes,
-            )
-        st.html(
-            f'<div class="kv-lab">{elements.icon("co_present", small=True)} '
-            f"{escape(say('workshop.teacher'))} · {escape(time_text)}</div>"
+    minutes = f"{step.minutes:g}"
+    time_text = say("workshop.about_minutes", minutes=minutes)
+    if begin is not None:
+        time_text = say(
+            "workshop.minute_range",
+            first=f"{begin:g}",
+            last=f"{begin + step.minutes:g}",
+            total=f"{total:g}",
+            minutes=minutes,
         )
-        for block in step.blocks("notes"):
-            for name in ("say", "watch"):
-                for text in block[name]:
-                    st.markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
+    head = (
+        f'<div class="kv-lab">{elements.icon("co_present", small=True)} '
+        f"{escape(say('workshop.teacher'))} · {escape(time_text)}</div>"
+    )
+    texts = [
+        Markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
+        for block in step.blocks("notes")
+        for name in ("say", "watch")
+        for text in block[name]
+    ]
+    return Group([head, *texts], f"kv_teacher_{step.line}", 4)
 
 
 _print_page = register_component("print_page")

@@ -16,7 +16,7 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.classroom import class_seat
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.figures.figure import current_step
+from kafkaviz.workshop.figures.figure import current_step, render
 from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lesson_step import open_step
@@ -268,8 +268,8 @@ def _figure(block: LessonBlock, key: str, *, is_open: bool) -> None:
     except (KafkavizError, NoValue) as fault:
         return questions.render_fault(fault, key)
     if is_open or kind.question is None:
-        return kind.draw(figure, block, key)
-    kind.question(figure, block, key)
+        return render(kind.draw(figure, block, key))
+    render(kind.question(figure, block, key))
     revealed = say(f"reveal.{block['after']}", text=say(f"reveal.{block.kind}"))
     icon = elements.icon("visibility", small=True)
     st.html(f'<p class="kv-reveals">{icon} {elements.escape(revealed)}</p>')

@@ -10,6 +10,7 @@ from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets.tables import table
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
+from kafkaviz.workshop.figures.figure import render
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.grammar import Lesson
 from kafkaviz.workshop.lessons.handout import notes
@@ -25,7 +26,7 @@ def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:
             f"<h1>{escape(position.step.title)}</h1></div>"
         )
         session_clock(begin, begin + position.step.minutes, total)
-        notes(position.step, begin, total)
+        render([notes(position.step, begin, total)])
         _coming(lessons, position)
         with st.expander(say("workshop.session", minutes=f"{total:g}")):
             session_plan(lessons, position.number)

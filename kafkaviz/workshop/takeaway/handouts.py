@@ -11,57 +11,48 @@ from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, tag
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.grammar import Lesson
-from kafkaviz.workshop.lessons.handout import render_handout
+from kafkaviz.workshop.lessons.handout import sheets
 from kafkaviz.workshop.takeaway import HandoutEdition
-from kafkaviz.workshop.takeaway.capture import Group, capture
 from kafkaviz.workshop.takeaway.page_file import PageFile
 
-# container keys of a hand-out
-QUESTIONS = "kv_sheet"
-ANSWERS = "kv_sheet_answers"
 STYLE = Path(__file__).with_name("handouts.css")
 
 
 def handouts_page(lessons: Sequence[Lesson], edition: HandoutEdition) -> str:
-    file = PageFile()
-    sheets = [
-        _sheet(lesson, number, len(lessons), has_notes=edition.has_notes)
+    file = PageFile(modes=("light",))
+    count = len(lessons)
+    lesson_sheets = [
+        (lesson, *sheets(LessonPosition(lesson, number, 1), count, is_teacher=edition.has_notes))
         for number, lesson in enumerate(lessons)
     ]
+    numbered = list(enumerate(lesson_sheets, 1))
     sections = [
         tag(
             "section",
-            file.html(sheet[QUESTIONS]),
+            file.html(questions),
             id=f"lesson-{number}",
             class_="sheet",
             lang=lesson.language,
             aria_label=lesson.title,
         )
-        for number, (lesson, sheet) in enumerate(zip(lessons, sheets, strict=True), 1)
+        for number, (lesson, questions, _) in numbered
     ]
     if edition.has_answers:
         sections += [
             tag(
                 "section",
                 tag("p", f"{number} · {lesson.title}", class_="kv-lab"),
-                file.html(sheet[ANSWERS]),
+                file.html(answers),
                 id=f"answers-{number}",
                 class_="sheet answers",
                 lang=lesson.language,
                 aria_label=say("takeaway.answers_to", title=lesson.title),
             )
-            for number, (lesson, sheet) in enumerate(zip(lessons, sheets, strict=True), 1)
+            for number, (lesson, _, answers) in numbered
         ]
     body = join((_cover(lessons, edition), tag("main", *sections)))
     style = STYLE.read_text(encoding="utf-8")
     return file.text(f"{say('takeaway.handouts_title')} · kafkaviz", body, styles=(style,))
-
-
-def _sheet(lesson: Lesson, number: int, count: int, *, has_notes: bool) -> dict[str, Group]:
-    """Returns the printed form of a lesson as groups by key: its questions and its answers."""
-    position = LessonPosition(lesson, number, 1)
-    group = capture(lambda: render_handout(position, count, is_teacher=has_notes), is_paper=True)
-    return {part.key: part for part in group.parts if isinstance(part, Group)}
 
 
 def _cover(lessons: Sequence[Lesson], edition: HandoutEdition) -> Html:

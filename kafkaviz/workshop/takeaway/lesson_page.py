@@ -14,11 +14,11 @@ from kafkaviz.messages import say
 from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, note, tag
 from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.figures.figure import Group
 from kafkaviz.workshop.lessons import exercise, tasks
 from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.workshop.lessons.kinds import KINDS
 from kafkaviz.workshop.lessons.markdown import inline_html
-from kafkaviz.workshop.takeaway.capture import Group, capture
 from kafkaviz.workshop.takeaway.page_file import PageFile, prose
 
 ANSWER = "answer"
@@ -117,40 +117,25 @@ def _step(lesson: Lesson, place: int, file: PageFile) -> Html:
 def _figure(block: LessonBlock, step: LessonStep, key: str, file: PageFile) -> Html:
     """Returns a figure, and the replacement shown until the answer if it has to wait for one."""
     kind = LIVE[block.kind]
-    draw_question = kind.question
-    waits_for = block["after"] or (ANSWER if draw_question and step.blocks("predict") else "")
+    waits_for = block["after"] or (ANSWER if kind.question and step.blocks("predict") else "")
     try:
-        drawn = _drawn(block, key)
-        before = (
-            capture(lambda: draw_question(kind.make(block), block, f"{key}_before"))
-            if waits_for and draw_question
-            else None
-        )
+        view = kind.make(block)
+        before = kind.question(view, block, f"{key}_before") if waits_for and kind.question else ()
+        parts = kind.draw(view, block, key)
     except (KafkavizError, NoValue) as fault:
         return tag("p", describe_error_sentence(fault), class_="note")
+    drawn = file.html(Group(parts))
     if not waits_for:
-        return file.html(drawn)
-    base = (
-        file.html(before)
-        if before is not None and before.parts and not before.has_widgets
-        else tag("p", say(f"takeaway.hidden_until_{waits_for}"), class_="kv-wait")
-    )
+        return drawn
+    base = tag("p", say(f"takeaway.hidden_until_{waits_for}"), class_="kv-wait")
+    if before:
+        base = file.html(Group(before))
     return join(
         (
             tag("div", base, data_base=waits_for),
-            tag("div", file.html(drawn), data_after=waits_for, hidden=True),
+            tag("div", drawn, data_after=waits_for, hidden=True),
         )
     )
-
-
-def _drawn(block: LessonBlock, key: str) -> Group:
-    """Captures the figure, or its printed form if the figure contains buttons or fields."""
-    kind = LIVE[block.kind]
-    draw_on_paper = kind.paper
-    drawn = capture(lambda: kind.draw(kind.make(block), block, key))
-    if drawn.has_widgets and draw_on_paper:
-        return capture(lambda: draw_on_paper(kind.make(block), block, key))
-    return drawn
 
 
 # ---- questions

@@ -1,4 +1,4 @@
-"""Captured parts as one HTML file with the app's look.
+"""The parts of figures as one HTML file with the app's look.
 
 The file is built like a report (kafkaviz/report/document.py): it is complete, and only its own
 scripts may run. It uses the app's stylesheets, so the parts have Streamlit's markup.
@@ -7,25 +7,21 @@ scripts may run. It uses the app's stylesheets, so the parts have Streamlit's ma
 import base64
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from kafkaviz.app.frontend import FRONTEND_FOLDER, DrawnComponent
-from kafkaviz.report.document import document
+from plotly.io import to_json as figure_json
+
+from kafkaviz.app.frontend import FRONTEND_FOLDER, DrawnComponent, kept_component
+from kafkaviz.app.widgets import charts
+from kafkaviz.report.document import MODES, document
 from kafkaviz.report.html import Html, join, tag
 from kafkaviz.units import escape_controls
+from kafkaviz.workshop.figures.figure import Chart, Code, Component, Group, Markdown, Part
 from kafkaviz.workshop.lessons import markdown
-from kafkaviz.workshop.takeaway.capture import (
-    ChartPart,
-    CodePart,
-    Group,
-    HtmlPart,
-    MarkdownPart,
-    Part,
-)
 
 STYLES = (
     FRONTEND_FOLDER.parent / "look.css",
@@ -40,7 +36,13 @@ MODULE_END = re.compile(r"export\s*\{\s*(\w+) as default\s*\};?\s*$")
 class PageFile:
     """A file under construction, which collects the figures and components that its parts need."""
 
-    def __init__(self) -> None:
+    def __init__(self, modes: Sequence[str] = MODES) -> None:
+        """Starts a file.
+
+        Args:
+            modes: the colour modes of charts; a file for printing has only the light one.
+        """
+        self._modes = modes
         self._figures: dict[str, Mapping[str, str]] = {}
         self._components: dict[str, DrawnComponent] = {}
         self._drawn: list[dict[str, Any]] = []
@@ -49,16 +51,16 @@ class PageFile:
         """Returns a part as markup, and adds its figures and components to the file."""
         if isinstance(part, Group):
             return self._group(part)
-        if isinstance(part, HtmlPart):
-            return tag("div", Html(part.html), data_testid="stHtml")
-        if isinstance(part, MarkdownPart):
+        if isinstance(part, Markdown):
             return prose(part.text)
-        if isinstance(part, CodePart):
+        if isinstance(part, Code):
             text = Html(escape(escape_controls(part.text)))  # it may have several lines
             return tag("pre", tag("code", text), class_="command", tabindex="0")
-        if isinstance(part, ChartPart):
+        if isinstance(part, Chart):
             return self._chart(part)
-        return self._component(part)
+        if isinstance(part, Component):
+            return self._component(kept_component(part.draw))
+        return tag("div", Html(part), data_testid="stHtml")
 
     def text(
         self,
@@ -99,18 +101,22 @@ class PageFile:
 
     def _group(self, group: Group) -> Html:
         names = ["kv-parts", "row" if group.is_row else "", group.key and f"st-key-{group.key}"]
-        share = f"flex:{group.weight:g} 1 0;" if group.weight else ""
         return tag(
             "div",
             *map(self.html, group.parts),
             class_=" ".join(filter(None, names)),
-            style=f"{share}gap:{group.gap_px}px",
+            style=f"gap:{group.gap_px}px",
         )
 
-    def _chart(self, chart: ChartPart) -> Html:
+    def _chart(self, chart: Chart) -> Html:
         name = f"figure-{len(self._figures)}"
-        self._figures[name] = chart.figures
-        height = json.loads(chart.figures["light"])["layout"].get("height") or 300
+        figures = {
+            mode: charts.with_page_layout(chart.draw(chart.view, mode)) for mode in self._modes
+        }
+        self._figures[name] = {
+            mode: figure_json(figure, validate=False) for mode, figure in figures.items()
+        }
+        height = figures["light"].to_dict()["layout"].get("height") or 300
         return tag(
             "div",
             class_="plot",

@@ -113,12 +113,11 @@ def _render_axis(comparison: "PartitionComparison") -> None:
         left, right = st.columns((1.7, 1), gap=24)
         with left, st.container(gap=None):
             if walk:
-                replica_logs.render_steps(walk, step)
+                st.html(replica_logs.steps_html(walk, step))
             elif comparison.truncations:
                 hint = elements.escape(say("compare.leader_hint"))
                 st.html(f'<p class="kv-sm kv-fnt">{hint}</p>')
-        with right, st.container(gap=None):
-            replica_logs.render_epochs(comparison)
+        right.html(replica_logs.epochs_html(comparison))
 
 
 def _fact_sentence(text: str) -> str:

@@ -44,7 +44,7 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
         list(tab_names().values()), key=page_state.TAB, on_change="rerun"
     )
     with batches:
-        segment_widgets.batches(segment_tables.batch_rows(anatomy, pin))
+        st.html(segment_widgets.batches_html(segment_tables.batch_rows(anatomy, pin)))
         _render_download(
             location,
             anatomy,
@@ -62,15 +62,14 @@ def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
 
 def _render_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
     if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
-        segment_widgets.index(segment_tables.index_rows(anatomy, pin))
+        st.html(segment_widgets.index_html(segment_tables.index_rows(anatomy, pin)))
         _render_download(location, anatomy, "index", _entries_label(len(anatomy.index.entries)))
 
 
 def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
     if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
-        segment_widgets.time_index(
-            segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
-        )
+        rows = segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
+        st.html(segment_widgets.time_index_html(rows))
         _render_download(location, anatomy, "timeindex", _entries_label(len(anatomy.times.entries)))
 
 
