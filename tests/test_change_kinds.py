@@ -50,7 +50,9 @@ def test_files_may_change_the_module_of_a_name():
     before = "from kafkaviz.log import file\n\ndef size(path):\n    return file.reader(path)\n"
     merged = "def size(path):\n    return reader(path)\n"
     assert change_kinds.functions(before) == change_kinds.functions(merged)
-    assert change_kinds.functions(before) != change_kinds.functions(merged.replace("reader", "read"))
+    assert change_kinds.functions(before) != change_kinds.functions(
+        merged.replace("reader", "read")
+    )
 
 
 def test_messages_keep_keys_and_values():

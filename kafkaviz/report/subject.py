@@ -26,8 +26,8 @@ from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
 from kafkaviz.messages import Message, message
-from kafkaviz.pipeline.ingest.batch_statistics import BatchStatistics, BatchStatisticsBuilder
-from kafkaviz.pipeline.ingest.rows import codec_names
+from kafkaviz.pipeline.read.rows import codec_names
+from kafkaviz.pipeline.read.summary import BatchStatistics, BatchStatisticsBuilder
 from kafkaviz.report import inputs, records
 from kafkaviz.report.inputs import Digest
 from kafkaviz.report.records import Sample

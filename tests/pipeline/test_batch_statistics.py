@@ -13,13 +13,8 @@ from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.format.batch_observer import observe_scan
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.pipeline.ingest.batch_statistics import (
-    BatchStatistics,
-    BatchStatisticsBuilder,
-    content,
-    merge,
-)
-from kafkaviz.pipeline.ingest.rows import codec_names
+from kafkaviz.pipeline.read.rows import codec_names
+from kafkaviz.pipeline.read.summary import BatchStatistics, BatchStatisticsBuilder, content, merge
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)
 

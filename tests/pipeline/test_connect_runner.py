@@ -11,8 +11,9 @@ import pytest
 from kafkaviz.jobs import JobCancelled
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.ingest import task_results, task_runner
-from kafkaviz.pipeline.ingest.plan import SegmentTask, pack, tasks_per_segment
+from kafkaviz.pipeline.ingest.plan import pack, tasks_per_segment
 from kafkaviz.pipeline.ingest.task_runner import ConnectRunner
+from kafkaviz.pipeline.read.tasks import SegmentTask
 
 GROUP = "a run"
 

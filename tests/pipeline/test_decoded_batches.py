@@ -14,16 +14,16 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.catalog.schema import TABLES
-from kafkaviz.pipeline.ingest import job, task_cost
+from kafkaviz.pipeline.ingest import job
 from kafkaviz.pipeline.ingest import plan as plan_module
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask, decode, is_whole
-from kafkaviz.pipeline.ingest.plan import (
+from kafkaviz.pipeline.ingest.plan import Task, load_tasks, plan, sort_by_cost
+from kafkaviz.pipeline.read.tasks import (
+    DecodedSplit,
+    DecodeTask,
     IngestTask,
     SegmentTask,
-    Task,
-    load_tasks,
-    plan,
-    sort_by_cost,
+    decode,
+    is_whole,
 )
 from tests.pipeline.whole_logs import START_MS, batch, broker, write
 
@@ -35,7 +35,7 @@ def small_shares(monkeypatch):
     """Every compressed segment is looked into, and cut if its index lets it."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "TASKS_A_CORE", 1000)
-    monkeypatch.setattr(task_cost, "SAMPLED_FROM_BYTES", 0)
+    monkeypatch.setattr(plan_module, "SAMPLED_FROM_BYTES", 0)
 
 
 @pytest.fixture
@@ -240,15 +240,15 @@ def test_cost_follows_codec_and_size(tmp_path, small_shares, codec_name, batch_b
     """By the byte, against a .log that is not compressed."""
     directory = write_partition(tmp_path / "made", codec_name, 20, batch_bytes // 10)
     segment = segment_task(directory).segment.with_log()
-    assert least <= task_cost.check_cost(segment) / segment.log.size_bytes <= most
+    assert least <= plan_module.check_cost(segment) / segment.log.size_bytes <= most
 
 
 def test_an_index_that_misleads_costs_no_error(zstd):
     """Nothing but the first batch is looked at then; nor does one that is gone."""
     segment = zstd.segment.with_log()
-    cost = task_cost.check_cost(segment)
+    cost = plan_module.check_cost(segment)
     index = segment.index.path
     index.write_bytes(np.full(index.stat().st_size, 255, np.uint8).tobytes())
-    assert task_cost.check_cost(segment) == pytest.approx(cost, rel=0.2)
+    assert plan_module.check_cost(segment) == pytest.approx(cost, rel=0.2)
     index.unlink()
-    assert task_cost.check_cost(segment) == segment.log.size_bytes
+    assert plan_module.check_cost(segment) == segment.log.size_bytes

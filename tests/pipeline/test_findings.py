@@ -25,9 +25,9 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
 from kafkaviz.log.partition import log_end_offset
 from kafkaviz.messages import message, verbatim
-from kafkaviz.pipeline.catalog import catalog
+from kafkaviz.pipeline.catalog import catalog, findings
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS, TABLES
-from kafkaviz.pipeline.ingest import findings, ingest_checks, job
+from kafkaviz.pipeline.ingest import ingest_checks, job
 from kafkaviz.pipeline.ingest import plan as plan_module
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds

@@ -14,7 +14,7 @@ from kafkaviz.format import producer_snapshot, txn_index
 from kafkaviz.format.batch import HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.pipeline.ingest.transactions import read_transactions
+from kafkaviz.pipeline.datasource.transactions import read_transactions
 from kafkaviz.search.fetch import find_bounds
 from kafkaviz.search.log_view import view_partition
 from kafkaviz.search.lookup import ConsumerRecord, fetches

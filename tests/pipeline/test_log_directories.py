@@ -14,8 +14,8 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.catalog import catalog
 from kafkaviz.pipeline.datasource.replica_choice import ReplicaReason
 from kafkaviz.pipeline.ingest import job
-from kafkaviz.pipeline.ingest.inventory import inventory
-from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
+from kafkaviz.pipeline.ingest.spools import PartitionSpool
+from kafkaviz.pipeline.read.inventory import inventory
 from tests.conftest import DATA
 from tests.pipeline import whole_logs
 from tests.pipeline.catalog_rows import assert_catalog_holds

@@ -18,8 +18,8 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import MAX_TRIES
 from kafkaviz.pipeline.ingest import plan as plan_module
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit
-from kafkaviz.pipeline.ingest.plan import SegmentSplit, SegmentTask, cuts, plan, tasks_per_segment
+from kafkaviz.pipeline.ingest.plan import cuts, plan, tasks_per_segment
+from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentSplit, SegmentTask
 from tests.pipeline.small_logs import write_broker
 
 

@@ -9,8 +9,8 @@ import pytest
 from kafkaviz.format.walk import walk
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.pipeline.catalog.schema import BATCHES, OFFSET_ENTRIES
-from kafkaviz.pipeline.ingest.plan import SegmentTask
-from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.read.tasks import SegmentTask
 
 OWNER = SegmentTask(
     number=0, broker="b", topic="t", partition=3, segment=Segment(base_offset=40, state="active")

@@ -21,11 +21,12 @@ from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.schema import ROW_TABLES, TABLES, TASK_TABLES
-from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest import scan as scan_module
-from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentSplit, SegmentTask, tasks_per_segment
-from kafkaviz.pipeline.ingest.scan import scan
-from kafkaviz.pipeline.ingest.summary import SplitSummary, merge_splits
+from kafkaviz.pipeline.ingest.plan import tasks_per_segment
+from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.read import scan as scan_module
+from kafkaviz.pipeline.read.scan import scan
+from kafkaviz.pipeline.read.summary import SplitSummary, merge_splits
+from kafkaviz.pipeline.read.tasks import IngestTask, SegmentSplit, SegmentTask
 from tests.pipeline.plain_rows import tables, tables_of
 from tests.pipeline.small_logs import write_broker
 

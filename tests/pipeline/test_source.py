@@ -451,7 +451,7 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     from kafkaviz.pipeline.datasource import source_plan
     from kafkaviz.pipeline.datasource.pushdown import NumberRange, PushedFilters
     from kafkaviz.pipeline.datasource.source_schema import SourceOptions
-    from kafkaviz.pipeline.ingest.inventory import inventory
+    from kafkaviz.pipeline.read.inventory import inventory
 
     directory, worked_out = whole_logs.broker(tmp_path / "made"), []
     for number in range(50):
@@ -613,7 +613,7 @@ def test_many_small_segments_share_tasks(tmp_path):
     from kafkaviz.pipeline.datasource.pushdown import PushedFilters
     from kafkaviz.pipeline.datasource.source_plan import tasks
     from kafkaviz.pipeline.datasource.source_schema import SourceOptions
-    from kafkaviz.pipeline.ingest.inventory import inventory
+    from kafkaviz.pipeline.read.inventory import inventory
 
     directory = whole_logs.broker(tmp_path / "made")
     for number in range(200):

@@ -5,9 +5,8 @@ from random import Random
 import pytest
 
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.ingest import sorted_spool
-from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
-from kafkaviz.pipeline.ingest.sorted_spool import SortedSpool
+from kafkaviz.pipeline.ingest import spools
+from kafkaviz.pipeline.ingest.spools import PartitionSpool, SortedSpool
 from tests.pipeline.small_logs import write_broker, write_segment
 
 
@@ -40,8 +39,8 @@ def test_a_listing_stays_as_it_was(made):
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 1000])
 def test_values_come_in_order(monkeypatch, count):
     """Of equal ones the first that was added comes first, as sorted() has it."""
-    monkeypatch.setattr(sorted_spool, "RUN_VALUES", 10)
-    monkeypatch.setattr(sorted_spool, "BLOCK_VALUES", 3)
+    monkeypatch.setattr(spools, "RUN_VALUES", 10)
+    monkeypatch.setattr(spools, "BLOCK_VALUES", 3)
     random = Random(count)
     values = [(random.randrange(20), number) for number in range(count)]
     spool = SortedSpool(lambda value: value[0])

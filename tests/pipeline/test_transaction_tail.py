@@ -13,7 +13,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss
 from kafkaviz.pipeline.datasource.source import SOURCES, KafkaReader, session_source
 from kafkaviz.pipeline.datasource.source_reader import Malformed
-from kafkaviz.pipeline.ingest.transactions import plan_transactions, read_transactions
+from kafkaviz.pipeline.datasource.transactions import plan_transactions, read_transactions
 from tests.pipeline import whole_logs
 from tests.pipeline.source_reading import counted, read
 from tests.pipeline.transaction_batches import marker, of_producer, plain

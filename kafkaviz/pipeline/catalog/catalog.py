@@ -32,7 +32,7 @@ from kafkaviz.pipeline.catalog.stamps import StampRow, StoredSegment, from_row, 
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
-    from kafkaviz.pipeline.ingest.findings import StoredHealth
+    from kafkaviz.pipeline.catalog.findings import StoredHealth
 
 NAME = CATALOG_FILE
 ROWS_AT_ONCE = 1024  # rows of a table that are read at once
@@ -111,7 +111,7 @@ class Catalog:
         Args:
             level: the level of checks that the catalog must include, if any.
         """
-        from kafkaviz.pipeline.ingest.inventory import inventory
+        from kafkaviz.pipeline.read.inventory import inventory
 
         return inventory(brokers).is_in(self, level) and not missing_files(self.path, self.info)
 
@@ -124,7 +124,7 @@ class Catalog:
         Raises:
             CannotOpen: the catalog has no findings, or not of this broker; the kind is "missing".
         """
-        from kafkaviz.pipeline.ingest.findings import stored_health
+        from kafkaviz.pipeline.catalog.findings import stored_health
 
         broker_filter = [("broker", "==", broker)]
         while True:

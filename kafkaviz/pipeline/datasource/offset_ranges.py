@@ -32,7 +32,7 @@ from kafkaviz.pipeline.datasource.consumer_options import (
 )
 from kafkaviz.pipeline.datasource.pushdown import NumberRange
 from kafkaviz.pipeline.datasource.source_schema import BadOption
-from kafkaviz.pipeline.ingest.transactions import end_offset
+from kafkaviz.pipeline.datasource.transactions import end_offset
 from kafkaviz.search import by_time, fetch
 
 LOG = logging.getLogger("kafkaviz")

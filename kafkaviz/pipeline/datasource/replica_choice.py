@@ -28,8 +28,8 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.pipeline.datasource.pushdown import PushedFilters
 from kafkaviz.pipeline.datasource.source_schema import ONE_REPLICA, RECORD_FORMATS, SourceOptions
-from kafkaviz.pipeline.ingest.inventory import Inventory
-from kafkaviz.pipeline.ingest.transactions import end_offset
+from kafkaviz.pipeline.datasource.transactions import end_offset
+from kafkaviz.pipeline.read.inventory import Inventory
 from kafkaviz.simulate.recovery.epochs import LeaderEpochs
 
 

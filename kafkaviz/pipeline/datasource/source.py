@@ -91,8 +91,8 @@ from kafkaviz.pipeline.datasource.source_schema import (
     match_case,
     parse_options,
 )
-from kafkaviz.pipeline.ingest.inventory import Inventory, inventory
-from kafkaviz.pipeline.ingest.transactions import PartitionTransactions, plan_transactions
+from kafkaviz.pipeline.datasource.transactions import PartitionTransactions, plan_transactions
+from kafkaviz.pipeline.read.inventory import Inventory, inventory
 from kafkaviz.search.fetch import READ_COMMITTED
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters, describe_range
 from kafkaviz.pipeline.datasource.replica_choice import select_replicas
 from kafkaviz.pipeline.datasource.source_schema import RECORD_FORMATS, SourceOptions
-from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry
-from kafkaviz.pipeline.ingest.plan import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
-from kafkaviz.pipeline.ingest.transactions import NO_TRANSACTIONS, PartitionTransactions
+from kafkaviz.pipeline.datasource.transactions import NO_TRANSACTIONS, PartitionTransactions
+from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry
+from kafkaviz.pipeline.read.tasks import SEGMENT_COST_BYTES, SegmentTask, pack_by_cost
 from kafkaviz.search.fetch import READ_COMMITTED
 
 CUT = ("kafka_batches", *RECORD_FORMATS)

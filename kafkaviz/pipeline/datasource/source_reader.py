@@ -54,17 +54,17 @@ from kafkaviz.pipeline.datasource.source_schema import (
     RECORD_ORIGIN,
     SourceOptions,
 )
-from kafkaviz.pipeline.ingest import scan
-from kafkaviz.pipeline.ingest.plan import SegmentTask
-from kafkaviz.pipeline.ingest.rows import Columns, batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.ingest.segment_tables import (
+from kafkaviz.pipeline.datasource.transaction_tail import MARKER
+from kafkaviz.pipeline.datasource.transactions import ObservedTransactions, PartitionTransactions
+from kafkaviz.pipeline.read import scan
+from kafkaviz.pipeline.read.rows import Columns, batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.read.segment_tables import (
     STATISTICS_COLUMNS,
     file_columns,
     statistics_of_read,
 )
-from kafkaviz.pipeline.ingest.summary import SegmentSummary, merge_splits
-from kafkaviz.pipeline.ingest.transaction_tail import MARKER
-from kafkaviz.pipeline.ingest.transactions import ObservedTransactions, PartitionTransactions
+from kafkaviz.pipeline.read.summary import SegmentSummary, merge_splits
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.search.fetch import READ_COMMITTED
 
 LOG = logging.getLogger("kafkaviz")

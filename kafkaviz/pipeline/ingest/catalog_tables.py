@@ -3,7 +3,7 @@
 An unchanged directory (unchanged_directories.py) keeps its rows. For others, three streams are read
 together in the order of the directories: the current files, the old catalog's rows, and the tasks'
 results. Only findings and restart steps are about a broker as a whole; the findings are sorted in a
-file (sorted_spool.py).
+file (spools.py).
 
     orders-0   segments 0 to 49    old rows of 48, summaries of 2    ->  50 rows of segments, ...
     orders-1   segments 50 to 99   old rows of 50                    ->  50 rows of segments, ...
@@ -38,6 +38,12 @@ from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.arrow_columns import column
 from kafkaviz.pipeline.catalog.catalog import FULL_INGEST
 from kafkaviz.pipeline.catalog.catalog_info import CatalogInfo, SourceCheck
+from kafkaviz.pipeline.catalog.findings import (
+    finding_row,
+    retention_rows,
+    source_check,
+    step_row,
+)
 from kafkaviz.pipeline.catalog.schema import BOOL, LONG, SEGMENTS, STRING
 from kafkaviz.pipeline.catalog.stamps import (
     StoredSegment,
@@ -46,12 +52,6 @@ from kafkaviz.pipeline.catalog.stamps import (
     to_row,
 )
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, RowWriter
-from kafkaviz.pipeline.ingest.findings import (
-    finding_row,
-    retention_rows,
-    source_check,
-    step_row,
-)
 from kafkaviz.pipeline.ingest.ingest_checks import (
     LOAD_KEY,
     DirectoryLoad,
@@ -59,14 +59,21 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     LoadResult,
     is_read,
 )
-from kafkaviz.pipeline.ingest.inventory import (
+from kafkaviz.pipeline.ingest.spools import SortedSpool
+from kafkaviz.pipeline.ingest.stored_rows import (
+    NOTHING,
+    SegmentKey,
+    StoredPartition,
+    StoredRows,
+)
+from kafkaviz.pipeline.read.inventory import (
     Inventory,
     InventoryEntry,
     PartitionEntries,
     is_readable,
 )
-from kafkaviz.pipeline.ingest.rows import codec_names
-from kafkaviz.pipeline.ingest.segment_tables import (
+from kafkaviz.pipeline.read.rows import codec_names
+from kafkaviz.pipeline.read.segment_tables import (
     SegmentBytes,
     SegmentStatistics,
     first_batch,
@@ -75,14 +82,7 @@ from kafkaviz.pipeline.ingest.segment_tables import (
     segment_rows,
     statistics_of_read,
 )
-from kafkaviz.pipeline.ingest.sorted_spool import SortedSpool
-from kafkaviz.pipeline.ingest.stored_rows import (
-    NOTHING,
-    SegmentKey,
-    StoredPartition,
-    StoredRows,
-)
-from kafkaviz.pipeline.ingest.summary import SegmentSummary, SplitSummary, merge_splits
+from kafkaviz.pipeline.read.summary import SegmentSummary, SplitSummary, merge_splits
 
 T = TypeVar("T")
 SEGMENTS_PART = "segments.part"  # table segments without its last columns

@@ -22,9 +22,9 @@ from kafkaviz.config_def import Release
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.log.partition import Partition
-from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, PartitionEntries
 from kafkaviz.pipeline.ingest.stored_rows import CheckedText, SegmentKey
+from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, PartitionEntries
 
 LOAD_KEY: SegmentKey = (None, "")  # the key for the effect of a start on a directory
 

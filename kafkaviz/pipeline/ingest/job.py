@@ -22,7 +22,6 @@ from kafkaviz.pipeline.ingest import task_results
 from kafkaviz.pipeline.ingest.catalog_tables import TableInputs, write_tables
 from kafkaviz.pipeline.ingest.commit import CatalogTransaction, catalog_transaction
 from kafkaviz.pipeline.ingest.compaction import merge
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, is_whole
 from kafkaviz.pipeline.ingest.ingest_checks import (
     DirectoryLoad,
     IngestChecks,
@@ -31,16 +30,8 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     is_load_known,
     is_still_valid,
 )
-from kafkaviz.pipeline.ingest.inventory import (
-    Inventory,
-    InventoryEntry,
-    PartitionEntries,
-    inventory,
-)
-from kafkaviz.pipeline.ingest.partition_spool import PartitionSpool
 from kafkaviz.pipeline.ingest.plan import (
     PackedTask,
-    SegmentTask,
     Task,
     load_tasks,
     pack,
@@ -49,11 +40,19 @@ from kafkaviz.pipeline.ingest.plan import (
     tasks_per_segment,
 )
 from kafkaviz.pipeline.ingest.run import Ingest, IngestError, IngestResult, Progress
+from kafkaviz.pipeline.ingest.spools import PartitionSpool
 from kafkaviz.pipeline.ingest.stored_rows import NOTHING, StoredRows
-from kafkaviz.pipeline.ingest.summary import merge_splits
 from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile, SummaryFiles, TaskIndex
 from kafkaviz.pipeline.ingest.task_runner import TaskRunner, task_runner
 from kafkaviz.pipeline.ingest.unchanged_directories import UnchangedDirectories
+from kafkaviz.pipeline.read.inventory import (
+    Inventory,
+    InventoryEntry,
+    PartitionEntries,
+    inventory,
+)
+from kafkaviz.pipeline.read.summary import merge_splits
+from kafkaviz.pipeline.read.tasks import DecodedSplit, SegmentTask, is_whole
 from kafkaviz.pipeline.spark import session
 
 if TYPE_CHECKING:

@@ -6,8 +6,13 @@ becomes four tasks of 256 MiB. The index may be wrong, so a complete batch must 
 the segment is read again as a whole.
 
 A segment that is checked is one task. If it is compressed and would keep one core busy after all
-others are done, its batches are decoded in splits first (decoded_batches.py). The most expensive
-task comes first.
+others are done, its batches are decoded in splits first (read/tasks.py). The most expensive task
+comes first.
+
+The cost is estimated from the headers of a few batches. Its unit is the time to read one byte of
+uncompressed .log. For example, take a segment of 1 GiB in zstd with batches of 6 KB at four sampled
+places. Each byte costs 6 + 14 000 / 6000, so the segment costs as much as 8.3 GiB without
+compression.
 """
 
 import pickle
@@ -20,108 +25,44 @@ from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from kafkaviz.analysis.checks.facts import PartitionFacts
-from kafkaviz.errors import CannotOpen
-from kafkaviz.format.deep_scan import CheckLevel
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import offset_index
+from kafkaviz.format.batch import MAGIC_2, codec
+from kafkaviz.format.walk import batch_at
+from kafkaviz.log import file
 from kafkaviz.log.entry_points import entry_points
 from kafkaviz.log.segment import LogSegment, Segment
 from kafkaviz.pipeline.ingest.compaction import MergeTask
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit, DecodeTask
-from kafkaviz.pipeline.ingest.task_cost import check_cost
+from kafkaviz.pipeline.read.tasks import (
+    SEGMENT_COST_BYTES,
+    DecodedSplit,
+    DecodeTask,
+    IngestTask,
+    SegmentSplit,
+    SegmentTask,
+    pack_by_cost,
+)
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.ingest.ingest_checks import LogStartup
 
-Item = TypeVar("Item")
 
 # Bytes of .log per task. Starting a task costs Spark about as much as reading 100 MiB, and its
 # worker more, so smaller tasks share one.
 MAX_BYTES = 256 << 20
 MIN_BYTES = 128 << 20
 TASKS_A_CORE = 3  # several tasks per core, so that all cores end at about the same time
-# opening the files of a segment costs as much as reading this many bytes
-SEGMENT_COST_BYTES = 256 << 10
 # A segment is decoded in splits only if a byte costs more than two of uncompressed .log, because
 # results of batches must be transferred.
 DIVIDED_FROM_COST = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class SegmentTask:
-    """A segment to read, with its number in this run and its owner.
-
-    Attributes:
-        facts: the facts for its checks, or None without checks.
-        skips_rows: whether its rows are already known.
-        needs_sweep: whether a sweep is required.
-    """
-
-    number: int
-    broker: str
-    topic: str
-    partition: int
-    segment: Segment
-    facts: PartitionFacts | None = None
-    skips_rows: bool = False
-    needs_sweep: bool = False
-
-    @property
-    def log_bytes(self) -> int:
-        """The size of its .log, or 0 without one."""
-        return self.segment.log.size_bytes if self.segment.log else 0
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether its checks read its .log; it is then one split."""
-        return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
-
-    @property
-    def is_decoded(self) -> bool:
-        return self.is_checked and self.facts is not None and self.facts.level == CheckLevel.RECORDS
-
-    @property
-    def is_divisible(self) -> bool:
-        """Whether its .log may be read in splits."""
-        return not (self.skips_rows or self.is_checked or self.needs_sweep)
-
-
-@dataclass(frozen=True)
-class SegmentSplit:
-    """A byte range of a segment's .log.
-
-    The split at byte 0 also includes the indexes and the checks.
-
-    Attributes:
-        decoded: the splits in which other tasks have decoded all its batches.
-    """
-
-    segment_task: SegmentTask
-    start: int
-    stop: int
-    decoded: tuple[DecodedSplit, ...] = ()
-
-    @property
-    def log_bytes(self) -> int:
-        """The bytes of .log that are read for it."""
-        return 0 if self.decoded else self.stop - self.start
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether other splits have the rest of the segment."""
-        return (self.start, self.stop) != (0, self.segment_task.log_bytes)
-
-
-@dataclass(frozen=True)
-class IngestTask:
-    """The splits that one Spark task reads, in order."""
-
-    number: int
-    splits: tuple[SegmentSplit, ...]
-    cost: int = 0
-
-    @property
-    def log_bytes(self) -> int:
-        return sum(split.log_bytes for split in self.splits)
+# the cost per byte and per batch, by codec id: benchmarks/README.md, deep scan
+COSTS_A_BYTE = np.array([1, 12, 4, 3, 6, 1, 1, 1])
+COSTS_A_BATCH = np.array([0, 2_000, 2_000, 10_000, 14_000, 0, 0, 0])
+SAMPLES = 4
+SAMPLED_FROM_BYTES = 1 << 20  # sampling a smaller segment costs about as much as reading it
+ENTRY_BYTES = offset_index.ENTRY.itemsize
 
 
 @dataclass(frozen=True)
@@ -194,27 +135,6 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
     for number, (splits, cost) in enumerate(_group_splits(undivided(), min(share, MAX_BYTES))):
         yield IngestTask(number, tuple(splits), cost)
     yield from decode_tasks
-
-
-def pack_by_cost(
-    items: Iterable[tuple[Item, int]], target_cost: int
-) -> Iterator[tuple[list[Item], int]]:
-    """Groups items in order; a group costs at most the target, unless it is a single item.
-
-    Yields:
-        A group and its cost.
-    """
-    group: list[Item] = []
-    group_cost = 0
-    for item, cost in items:
-        if group and group_cost + cost > target_cost:
-            yield group, group_cost
-            group = []
-            group_cost = 0
-        group.append(item)
-        group_cost += cost
-    if group:
-        yield group, group_cost
 
 
 def sort_by_cost(tasks: Iterable[AnyTask]) -> list[AnyTask]:
@@ -326,3 +246,39 @@ def _group_splits(
 
     yield from pack_by_cost(uncut(), target)
     yield from (([split], split.log_bytes) for split in cut)
+
+
+def check_cost(segment: LogSegment) -> int:
+    """Returns the cost of checking a segment, or the size of its .log if it cannot be read."""
+    log = segment.log
+    if log.size_bytes < SAMPLED_FROM_BYTES:
+        return log.size_bytes
+    try:
+        batches = _sample(segment)
+    except KafkavizError:
+        return log.size_bytes
+    sizes = batches["size_bytes"]
+    if not len(batches):
+        return log.size_bytes
+    codec_ids = codec(batches)
+    costs = COSTS_A_BYTE[codec_ids] * sizes + COSTS_A_BATCH[codec_ids]
+    return int(log.size_bytes * (int(costs.sum()) / int(sizes.sum())))
+
+
+def _sample(segment: LogSegment) -> np.ndarray:
+    """Returns the first batch, and some batches that .index entries point to.
+
+    The rows are of format.batch.BATCH.
+    """
+    log = segment.log
+    index = segment.index
+    entries = index.size_bytes // ENTRY_BYTES if index else 0
+    positions = [0]
+    if index is not None:
+        for sample in range(1, SAMPLES):
+            data = file.read(index.path, entries * sample // SAMPLES * ENTRY_BYTES, ENTRY_BYTES)
+            positions += offset_index.parse(data)["position"].tolist()
+    with file.reader(log.path) as read:
+        rows = [batch_at(read, position, log.size_bytes) for position in sorted(set(positions))]
+    batches = [row for row in rows if row is not None and 0 <= row["magic"] <= MAGIC_2]
+    return np.array(batches) if batches else np.empty(0, [("size_bytes", "i8")])

@@ -20,8 +20,8 @@ from kafkaviz.pipeline.catalog.catalog import Catalog
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, CatalogInfo, RowRange, version
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, TABLES
 from kafkaviz.pipeline.catalog.stamps import StoredSegment, from_row, storable_name
-from kafkaviz.pipeline.ingest.inventory import Inventory, InventoryEntry, has_same_content
-from kafkaviz.pipeline.ingest.segment_tables import STATISTICS_COLUMNS, SegmentStatistics
+from kafkaviz.pipeline.read.inventory import Inventory, InventoryEntry, has_same_content
+from kafkaviz.pipeline.read.segment_tables import STATISTICS_COLUMNS, SegmentStatistics
 
 Owner = tuple[str, str]  # broker, and directory as written by storable_name
 SegmentKey = tuple[int | None, str]  # base offset (None for the directory), suffix

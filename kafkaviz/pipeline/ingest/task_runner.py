@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from kafkaviz.pipeline.ingest.decoded_batches import DecodedSplit
     from kafkaviz.pipeline.ingest.plan import PackedTask, Task
     from kafkaviz.pipeline.ingest.task_results import LoadFile, ResultFile
+    from kafkaviz.pipeline.read.tasks import DecodedSplit
 
     TaskResult = ResultFile | DecodedSplit | LoadFile | str
 
@@ -85,7 +85,8 @@ class ContextRunner:
         self._counts: list[int] = []  # the number of tasks in each partition
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        from kafkaviz.pipeline.ingest.plan import MIN_BYTES, pack_by_cost
+        from kafkaviz.pipeline.ingest.plan import MIN_BYTES
+        from kafkaviz.pipeline.read.tasks import pack_by_cost
         from kafkaviz.pipeline.spark.session import workers_with_kafkaviz
 
         costs = ((task, task.cost) for task in tasks)
@@ -187,10 +188,10 @@ def _runner_of_rows(
 def run_task(task: "Task", staging: Path) -> Sequence["TaskResult"]:
     from kafkaviz.pipeline.ingest import task_results
     from kafkaviz.pipeline.ingest.compaction import MergeTask, merge
-    from kafkaviz.pipeline.ingest.decoded_batches import DecodeTask, decode
     from kafkaviz.pipeline.ingest.ingest_checks import load_log
     from kafkaviz.pipeline.ingest.plan import StartupTask
-    from kafkaviz.pipeline.ingest.scan import scan
+    from kafkaviz.pipeline.read.scan import scan
+    from kafkaviz.pipeline.read.tasks import DecodeTask, decode
 
     if isinstance(task, StartupTask):
         return [task_results.write_loads(map(load_log, task.loads), staging)]

@@ -20,7 +20,6 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.tiered import tiered_view
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS
 from kafkaviz.pipeline.catalog.stamps import Spans, directory_text, storable_name, unchanged_spans
-from kafkaviz.pipeline.ingest import check_cache
 from kafkaviz.pipeline.ingest.ingest_checks import (
     LOAD_KEY,
     IngestChecks,
@@ -28,9 +27,10 @@ from kafkaviz.pipeline.ingest.ingest_checks import (
     has_steps,
     is_read,
 )
-from kafkaviz.pipeline.ingest.inventory import Inventory, PartitionEntries
-from kafkaviz.pipeline.ingest.segment_tables import partition_columns
 from kafkaviz.pipeline.ingest.stored_rows import DirectoryTables, StoredRows
+from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.read.inventory import Inventory, PartitionEntries
+from kafkaviz.pipeline.read.segment_tables import partition_columns
 from kafkaviz.units import replace_surrogates
 
 # findings that may change without a changed file, by the clock or permissions

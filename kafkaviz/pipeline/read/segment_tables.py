@@ -21,9 +21,9 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Settings
 from kafkaviz.pipeline.catalog.schema import FILE_KINDS, SEGMENTS
 from kafkaviz.pipeline.catalog.stamps import FirstBatch
-from kafkaviz.pipeline.ingest.inventory import InventoryEntry, PartitionEntries
-from kafkaviz.pipeline.ingest.plan import SegmentTask
-from kafkaviz.pipeline.ingest.summary import SegmentSummary
+from kafkaviz.pipeline.read.inventory import InventoryEntry, PartitionEntries
+from kafkaviz.pipeline.read.summary import SegmentSummary
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import replace_surrogates
 

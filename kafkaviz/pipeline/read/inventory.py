@@ -73,7 +73,7 @@ class PartitionEntries:
 class Inventory:
     """Every segment of some brokers, in the order of their names.
 
-    Partitions are listed again as often as needed; see partition_spool.PartitionSpool.
+    Partitions are listed again as often as needed; see ingest/spools.py.
     """
 
     sources: tuple[CatalogSource, ...]

@@ -32,7 +32,11 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.entry_points import ends_before, entry_points, sound_end_offset
 from kafkaviz.log.partition import Partition, RemoteGap, log_end_offset
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.ingest.transaction_tail import TransactionTail, is_decided, transaction_tail
+from kafkaviz.pipeline.datasource.transaction_tail import (
+    TransactionTail,
+    is_decided,
+    transaction_tail,
+)
 
 # last_offset is the offset of the marker
 ABORTED: np.dtype = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])

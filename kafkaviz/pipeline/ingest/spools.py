@@ -1,4 +1,4 @@
-"""The partitions of a broker directory, listed once and stored in a temporary file.
+"""Temporary files that hold what would take too much memory: listings, and sorted values.
 
 The listing of 100 000 segments takes about 250 MB as objects, but only about 10 MB when each
 partition is packed into a file. All iterations see the same listing, even if a broker writes in the
@@ -6,23 +6,33 @@ meantime, and only one partition is in memory at a time.
 
     spool = PartitionSpool(partitions)      orders-0, orders-1, ... are written
     for partition in spool: ...             and returned one by one, as often as needed
+
+Values are sorted in runs, which are stored and merged when they are read:
+
+    spool = SortedSpool(key)
+    spool.add(values)                       each 1024 values are sorted and stored as a run
+    for value in spool: ...                 repeatedly returns the smallest next value of all runs
 """
 
 import copyreg
+import heapq
 import io
 import pickle
 import tempfile
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import overload
+from typing import Any, Generic, TypeVar, overload
 
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 
 FAST = 1  # zlib's level; a listing is repetitive, so a higher one gains little
+RUN_VALUES = 1024  # values of SortedSpool that are sorted together
+BLOCK_VALUES = 8  # values of a run that are read at a time
 FIELDS = [field.name for field in fields(FileInfo)]
+T = TypeVar("T")
 
 
 def _reduce_file(info: FileInfo) -> tuple:
@@ -69,3 +79,44 @@ class PartitionSpool(Sequence[Partition]):
 
     def __iter__(self) -> Iterator[Partition]:
         return (self[number] for number in range(len(self)))
+
+
+class SortedSpool(Generic[T]):
+    """Values in a file without a name, which disappears when this process ends."""
+
+    def __init__(self, key: Callable[[T], Any]) -> None:
+        """Creates an empty spool.
+
+        Args:
+            key: returns the sort key of a value; equal values stay in the order of adding.
+        """
+        self._key = key
+        self._waiting: list[T] = []
+        self._runs: list[list[tuple[int, int]]] = []  # the first byte and size of each block
+        self._file = tempfile.TemporaryFile(prefix="kafkaviz-")  # noqa: SIM115 - it lives as long as this
+
+    def add(self, values: Iterable[T]) -> None:
+        for value in values:
+            self._waiting.append(value)
+            if len(self._waiting) >= RUN_VALUES:
+                self._write_run()
+
+    def __iter__(self) -> Iterator[T]:
+        runs = [self._read(run) for run in self._runs]
+        return heapq.merge(*runs, sorted(self._waiting, key=self._key), key=self._key)
+
+    def _write_run(self) -> None:
+        values = sorted(self._waiting, key=self._key)
+        blocks = []
+        self._file.seek(0, 2)
+        for first in range(0, len(values), BLOCK_VALUES):
+            data = zlib.compress(pickle.dumps(values[first : first + BLOCK_VALUES]), 1)
+            blocks.append((self._file.tell(), len(data)))
+            self._file.write(data)
+        self._runs.append(blocks)
+        self._waiting = []
+
+    def _read(self, run: list[tuple[int, int]]) -> Iterator[T]:
+        for position, size_bytes in run:
+            self._file.seek(position)
+            yield from pickle.loads(zlib.decompress(self._file.read(size_bytes)))

@@ -27,12 +27,10 @@ from kafkaviz.log.segment import OFFSET_ENTRY, Index, LogSegment, Segment
 from kafkaviz.log.shared_scan import SharedScan
 from kafkaviz.pipeline.catalog.catalog_info import RowRange
 from kafkaviz.pipeline.catalog.schema import TABLES, TASK_TABLES
-from kafkaviz.pipeline.ingest import check_cache
-from kafkaviz.pipeline.ingest.batch_statistics import BatchStatisticsBuilder
-from kafkaviz.pipeline.ingest.decoded_batches import DecodedWalk
-from kafkaviz.pipeline.ingest.plan import IngestTask, SegmentSplit, SegmentTask
-from kafkaviz.pipeline.ingest.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.ingest.summary import SlotCounts, SplitSummary
+from kafkaviz.pipeline.read import check_cache
+from kafkaviz.pipeline.read.rows import batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.read.summary import BatchStatisticsBuilder, SlotCounts, SplitSummary
+from kafkaviz.pipeline.read.tasks import DecodedWalk, IngestTask, SegmentSplit, SegmentTask
 
 ROWS_AT_ONCE = 65_536
 NO_SLOTS = np.empty(0, int)

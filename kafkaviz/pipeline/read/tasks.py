@@ -1,5 +1,6 @@
-"""Checks a large compressed segment in parallel: tasks decode splits, and one merges them.
+"""The segments that a task reads, and the parts in which a large one is decoded.
 
+A large compressed segment is checked in parallel: tasks decode splits of it, and one merges them.
 Checksums and decompression take most of the time and need only one batch at a time. So tasks decode
 splits of the .log into files (format.deep_scan.CHECKED_BATCH). Then one task runs the checks, the
 sweep and the rows, which need all batches in order but take little time:
@@ -13,18 +14,24 @@ any fault, a single pass is made.
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format.deep_scan import CHECKED_BATCH, DeepScan
+from kafkaviz.format.deep_scan import CHECKED_BATCH, CheckLevel, DeepScan
 from kafkaviz.format.walk import MAX_ROWS, WalkEnd
 from kafkaviz.log import file
+from kafkaviz.log.segment import Segment
 
 FOLDER = "decoded"
+# opening the files of a segment costs as much as reading this many bytes
+SEGMENT_COST_BYTES = 256 << 10
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,105 @@ class DecodedSplit:
     stop: int
     file: str | None = None
     end: WalkEnd | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentTask:
+    """A segment to read, with its number in this run and its owner.
+
+    Attributes:
+        facts: the facts for its checks, or None without checks.
+        skips_rows: whether its rows are already known.
+        needs_sweep: whether a sweep is required.
+    """
+
+    number: int
+    broker: str
+    topic: str
+    partition: int
+    segment: Segment
+    facts: PartitionFacts | None = None
+    skips_rows: bool = False
+    needs_sweep: bool = False
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of its .log, or 0 without one."""
+        return self.segment.log.size_bytes if self.segment.log else 0
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether its checks read its .log; it is then one split."""
+        return self.facts is not None and self.segment.is_in_use and self.segment.log is not None
+
+    @property
+    def is_decoded(self) -> bool:
+        return self.is_checked and self.facts is not None and self.facts.level == CheckLevel.RECORDS
+
+    @property
+    def is_divisible(self) -> bool:
+        """Whether its .log may be read in splits."""
+        return not (self.skips_rows or self.is_checked or self.needs_sweep)
+
+
+@dataclass(frozen=True)
+class SegmentSplit:
+    """A byte range of a segment's .log.
+
+    The split at byte 0 also includes the indexes and the checks.
+
+    Attributes:
+        decoded: the splits in which other tasks have decoded all its batches.
+    """
+
+    segment_task: SegmentTask
+    start: int
+    stop: int
+    decoded: tuple[DecodedSplit, ...] = ()
+
+    @property
+    def log_bytes(self) -> int:
+        """The bytes of .log that are read for it."""
+        return 0 if self.decoded else self.stop - self.start
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether other splits have the rest of the segment."""
+        return (self.start, self.stop) != (0, self.segment_task.log_bytes)
+
+
+@dataclass(frozen=True)
+class IngestTask:
+    """The splits that one Spark task reads, in order."""
+
+    number: int
+    splits: tuple[SegmentSplit, ...]
+    cost: int = 0
+
+    @property
+    def log_bytes(self) -> int:
+        return sum(split.log_bytes for split in self.splits)
+
+
+def pack_by_cost(
+    items: Iterable[tuple[Item, int]], target_cost: int
+) -> Iterator[tuple[list[Item], int]]:
+    """Groups items in order; a group costs at most the target, unless it is a single item.
+
+    Yields:
+        A group and its cost.
+    """
+    group: list[Item] = []
+    group_cost = 0
+    for item, cost in items:
+        if group and group_cost + cost > target_cost:
+            yield group, group_cost
+            group = []
+            group_cost = 0
+        group.append(item)
+        group_cost += cost
+    if group:
+        yield group, group_cost
 
 
 def decode(task: DecodeTask, staging: Path) -> DecodedSplit:

@@ -24,7 +24,7 @@ from kafkaviz.format.legacy_messages import (
 )
 from kafkaviz.pipeline.catalog.arrow_columns import numpy_column, repeated_texts
 from kafkaviz.pipeline.catalog.schema import BATCHES
-from kafkaviz.pipeline.ingest.plan import SegmentTask
+from kafkaviz.pipeline.read.tasks import SegmentTask
 from kafkaviz.units import replace_surrogates
 
 CODEC_NAMES = (*CODECS, "5", "6", "7")  # Kafka keeps a batch with an unknown codec id
