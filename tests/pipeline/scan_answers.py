@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.datasource.pushdown_probe import ENABLED
+from kafkaviz.pipeline.datasource.probes import ENABLED
 from kafkaviz.pipeline.spark.session import prepare, settings
 
 KEYS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.datasource import pushdown_probe
+from kafkaviz.pipeline.datasource import probes
 from kafkaviz.pipeline.datasource.source import PushingReader, RecordsSource, session_source
 from tests.pipeline.scan_answers import KEYS, SELECTIONS, SHUFFLES, TOPICS, answers
 from tests.pipeline.source_reading import read
@@ -41,14 +41,14 @@ def expected(clean) -> dict[str, dict]:
 @pytest.fixture
 def pushing(spark):
     """The session of the test run, whose owner has pushed filters on for other sources."""
-    options = {pushdown_probe.ENABLED: "true", SHUFFLES: "1"}
+    options = {probes.ENABLED: "true", SHUFFLES: "1"}
     before = {name: spark.conf.get(name) for name in options}
     for name, value in options.items():
         spark.conf.set(name, value)
     yield spark
     for name, value in before.items():
         spark.conf.set(name, value)
-    pushdown_probe._CACHE.clear()
+    probes._CACHE.clear()
 
 
 @pytest.mark.slow
@@ -88,8 +88,8 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(
     """The probe forced to say so: the frame is of a reader that takes filters, and a single scan
     has its rows.
     """
-    monkeypatch.setattr(pushdown_probe, "isolates_filters", lambda spark: True)
-    pushdown_probe._CACHE.clear()
+    monkeypatch.setattr(probes, "isolates_filters", lambda spark: True)
+    probes._CACHE.clear()
     register(pushing)
     for name in KEYS:
         frame = (
@@ -107,17 +107,14 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
     them apart; it is asked once.
     """
     queries = []
-    keeps_apart = pushdown_probe.isolates_filters
+    keeps_apart = probes.isolates_filters
     monkeypatch.setattr(
-        pushdown_probe,
+        probes,
         "isolates_filters",
         lambda spark: queries.append(keeps_apart(spark)) or queries[-1],
     )
-    pushdown_probe._CACHE.clear()
-    assert (
-        pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == queries[0]
-        and len(queries) == 1
-    )
+    probes._CACHE.clear()
+    assert probes.is_safe(pushing) == probes.is_safe(pushing) == queries[0] and len(queries) == 1
     pushing.dataSource.register(session_source(RecordsSource, pushes_filters=True, is_local=True))
     frame = (
         pushing.read.format("kafka_records")
@@ -140,7 +137,7 @@ def test_a_session_without_pushed_filters_is_not_probed():
     class Session:
         conf = Conf()
 
-    assert not pushdown_probe.is_safe(Session())
+    assert not probes.is_safe(Session())
 
 
 def test_a_reader_takes_filters_only_where_they_are_enabled(clean):

@@ -26,7 +26,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, producer_snapshot, time_index
 from kafkaviz.log.archives.archive import unpack_if_archive
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.datasource import python_probe
+from kafkaviz.pipeline.datasource import probes
 from kafkaviz.pipeline.datasource.source import SOURCES, RecordsSource, directories, register
 from kafkaviz.pipeline.datasource.source_reader import Malformed
 from kafkaviz.pipeline.datasource.source_schema import FORMATS, PARTITION_COLUMNS, BadOption
@@ -704,7 +704,7 @@ def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ
     """
     probed = []
     monkeypatch.setattr(
-        python_probe, "require_kafkaviz", lambda spark, *, is_connect: probed.append(is_connect)
+        probes, "require_kafkaviz", lambda spark, *, is_connect: probed.append(is_connect)
     )
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     for name, value in environ.items():

@@ -12,7 +12,7 @@ broker directory, a partition directory, or an archive; load([DIR, DIR]) reads s
 
 Columns and options are in source_schema.py, and in consumer_options.py for kafka_files. The options
 topics, partitions, offsets and timestamps skip files and byte ranges. So do conditions in WHERE if
-Spark keeps pushed filters separate (pushdown_probe.py).
+Spark keeps pushed filters separate (probes.py).
 """
 
 import logging
@@ -44,8 +44,7 @@ from kafkaviz.log.tiered import tiered_view
 from kafkaviz.messages import message
 from kafkaviz.pipeline.datasource import (
     consumer_options,
-    pushdown_probe,
-    python_probe,
+    probes,
     table_options,
 )
 from kafkaviz.pipeline.datasource.consumer_options import ConsumerOptions, TopicPartition
@@ -139,8 +138,8 @@ def register(spark: "SparkSession") -> None:
     if is_local and not has_python:
         context.pythonExec = sys.executable
     if context is None or context.pythonExec != sys.executable or not is_local:
-        python_probe.require_kafkaviz(spark, is_connect=context is None)
-    pushes_filters = pushdown_probe.is_safe(spark)
+        probes.require_kafkaviz(spark, is_connect=context is None)
+    pushes_filters = probes.is_safe(spark)
     credentials = session_credentials(spark)
     for source in SOURCES:
         spark.dataSource.register(
@@ -197,7 +196,7 @@ class KafkaSource(DataSource):
     FORMAT = ""
     READERS: tuple[type["KafkaReader"], type["KafkaReader"]]  # without and with pushed filters
     # Spark refuses a source that takes filters if they are disabled, and may mix them up
-    # (pushdown_probe.py).
+    # (probes.py).
     PUSHES_FILTERS = False
     IS_LOCAL = True  # whether the workers are on the machine that plans a query
     CREDENTIALS: tuple[tuple[str, str], ...] = ()  # the session's credentials for object stores

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 
 import kafkaviz.pipeline
 from kafkaviz.errors import KafkavizError
-from kafkaviz.pipeline.datasource import python_probe, source
+from kafkaviz.pipeline.datasource import probes, source
 
 
 @pytest.mark.parametrize("version", ["3.5.9", "4.0.5"])
@@ -102,7 +102,7 @@ class Session:
 def test_a_python_without_kafkaviz_is_refused_in_one_line(answer, words, is_connect, process):
     """Whose Python it is, and where the variable that names it is set."""
     with pytest.raises(KafkavizError) as refusal:
-        python_probe.require_kafkaviz(Session(answer), is_connect=is_connect)
+        probes.require_kafkaviz(Session(answer), is_connect=is_connect)
     text = str(refusal.value)
     assert words in text and "PYSPARK_PYTHON" in text and process in text
     assert "\n" not in text and "org.apache" not in text
@@ -116,7 +116,7 @@ def test_the_probe_needs_no_kafkaviz():
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        input=cloudpickle.dumps(python_probe._probe()),
+        input=cloudpickle.dumps(probes._probe()),
         capture_output=True,
         check=True,
     )
@@ -127,6 +127,6 @@ def test_the_probe_needs_no_kafkaviz():
 @pytest.mark.slow
 def test_spark_is_asked(spark):
     """This Python has kafkaviz."""
-    python_probe.require_kafkaviz(spark, is_connect=False)
-    name = python_probe._probe().name()
-    assert spark.read.format(name).load().columns == [python_probe.HAS_KAFKAVIZ]
+    probes.require_kafkaviz(spark, is_connect=False)
+    name = probes._probe().name()
+    assert spark.read.format(name).load().columns == [probes.HAS_KAFKAVIZ]
