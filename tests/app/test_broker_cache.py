@@ -16,6 +16,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.messages import message
 from kafkaviz.pipeline.ingest import job
+from kafkaviz.pipeline.read import inventory
 from tests.support.segment_files import columns, make_segment
 
 REAL_START = job.start_ingest
@@ -231,10 +232,6 @@ class FakeCatalog:
         """Nothing was found."""
         return pa.table({column: [] for column in columns})
 
-    def is_fresh(self, brokers) -> bool:
-        """It was just written."""
-        return True
-
 
 def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, monkeypatch):
     """Batches, codecs, torn ends in words; nothing is started."""
@@ -253,6 +250,7 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     monkeypatch.setattr(
         broker_cache, "_catalog", lambda path, stamp: FakeCatalog(snapshot.broker, **counted)
     )
+    monkeypatch.setattr(inventory, "is_fresh", lambda catalog, brokers: True)
     known = broker_cache.overview(snapshot)
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
     assert {place: tail.summary for place, tail in broker_cache.torn_tails(snapshot).items()} == {

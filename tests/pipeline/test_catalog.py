@@ -31,6 +31,7 @@ from kafkaviz.pipeline.catalog.stamps import (
     from_row,
     to_row,
 )
+from kafkaviz.pipeline.read import inventory
 from tests.pipeline.small_logs import write_broker
 from tests.support.cases import all_cases
 
@@ -205,7 +206,7 @@ def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
         stored = catalog.read(tmp_path)
     except CannotOpen:
         return
-    assert sum(stored.info.rows.values()) >= 0 and not stored.is_fresh([])
+    assert sum(stored.info.rows.values()) >= 0 and not inventory.is_fresh(stored, [])
     assert from_json(to_json(stored.info)) == stored.info
 
 
@@ -274,7 +275,7 @@ def test_a_broken_stamp_is_one_line(out, text):
     with pytest.raises(CannotOpen, match=r"stamps: cannot be read .*; run kafkaviz ingest --full"):
         list(read.stamps())
     assert ("stamps", catalog.NAME) in catalog.missing_files(out, read.info)
-    assert not read.is_fresh([open_broker(out.parent / "made")])
+    assert not inventory.is_fresh(read, [open_broker(out.parent / "made")])
 
 
 @pytest.mark.parametrize("left", [0, 3, 1000, -1])

@@ -29,6 +29,7 @@ from kafkaviz.pipeline.catalog import catalog, findings
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, FINDINGS, RESTART_STEPS, TABLES
 from kafkaviz.pipeline.ingest import ingest_checks, job
 from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.read import inventory
 from kafkaviz.simulate.steps import StartupStep
 from tests.pipeline.catalog_rows import assert_catalog_holds
 from tests.pipeline.file_access import opened_files, touch
@@ -207,7 +208,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     assert {
         name: facts for name, facts in fingerprint(out).items() if facts != before[name]
     }.keys() <= {"_catalog.lock"}
-    assert catalog.read(out).is_fresh([open_broker(broker)], CheckLevel.RECORDS)
+    assert inventory.is_fresh(catalog.read(out), [open_broker(broker)], CheckLevel.RECORDS)
 
 
 def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
@@ -304,7 +305,7 @@ def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed
         (broker / changed).mkdir()
     else:
         (broker / changed).write_text(text.get(changed.removeprefix("../"), "nonsense\n"))
-    assert not catalog.read(out).is_fresh([open_broker(broker)], CheckLevel.RECORDS)
+    assert not inventory.is_fresh(catalog.read(out), [open_broker(broker)], CheckLevel.RECORDS)
     run = in_process(broker, catalog=out, findings=True)
     assert_health(out, broker)
     assert run.progress().state == "done"
@@ -388,8 +389,8 @@ def test_without_findings_there_are_none(broker, in_process, out):
     in_process(broker, catalog=out)
     read = catalog.read(out)
     assert [read.info.rows[table] for table in CHECK_TABLES] == [0] * len(CHECK_TABLES)
-    assert read.is_fresh([open_broker(broker)]) and not read.is_fresh(
-        [open_broker(broker)], CheckLevel.RECORDS
+    assert inventory.is_fresh(read, [open_broker(broker)]) and not inventory.is_fresh(
+        read, [open_broker(broker)], CheckLevel.RECORDS
     )
     with pytest.raises(CannotOpen, match="holds no findings of made") as raised:
         read.health("made")

@@ -21,6 +21,7 @@ from kafkaviz.pipeline.catalog import catalog, catalog_info
 from kafkaviz.pipeline.catalog.schema import CHECK_TABLES, ROW_TABLES, TABLES
 from kafkaviz.pipeline.ingest import catalog_tables, compaction, job
 from kafkaviz.pipeline.ingest import plan as plan_module
+from kafkaviz.pipeline.read import inventory
 from tests.pipeline.catalog_rows import assert_catalog_holds, rows, stored_segments
 from tests.pipeline.file_access import opened_files, touch
 from tests.pipeline.small_logs import log_bytes, write_broker, write_segment
@@ -119,7 +120,7 @@ def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch
     assert {name: facts for name, facts in after.items() if facts != before.get(name)}.keys() <= {
         "_catalog.lock"
     }
-    assert catalog.read(out).is_fresh([open_broker(broker)])
+    assert inventory.is_fresh(catalog.read(out), [open_broker(broker)])
 
 
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
@@ -129,7 +130,7 @@ def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch, k
     """
     in_process(broker, catalog=out)
     touch(broker / "a-0" / f"{10:020d}.{kind}")
-    assert not catalog.read(out).is_fresh([open_broker(broker)])
+    assert not inventory.is_fresh(catalog.read(out), [open_broker(broker)])
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out)
     assert sorted(opened) == [f"a-0/{10:020d}.{kind}" for kind in ("index", "log", "timeindex")]
@@ -353,7 +354,7 @@ def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table)
     in_process(broker, catalog=out)
     for path in (out / table).iterdir():
         path.unlink()
-    assert not catalog.read(out).is_fresh([open_broker(broker)])
+    assert not inventory.is_fresh(catalog.read(out), [open_broker(broker)])
     assert in_process(broker, catalog=out).done.read_segments == (0 if table == "partitions" else 6)
     assert_catalog_holds(out, broker)
 

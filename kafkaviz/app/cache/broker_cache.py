@@ -304,8 +304,10 @@ def _catalog(path: bytes, stamp: int) -> "Catalog | None":
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _is_fresh(snapshot: BrokerSnapshot, stamp: int) -> bool:
+    from kafkaviz.pipeline.read import inventory
+
     catalog = _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
-    return bool(catalog and catalog.is_fresh([snapshot.broker]))
+    return bool(catalog and inventory.is_fresh(catalog, [snapshot.broker]))
 
 
 def is_fresh(snapshot: BrokerSnapshot) -> bool:

@@ -14,7 +14,7 @@ listing a table's folder gives each row once. Spark is not needed here.
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from kafkaviz.analysis.findings.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError, system_problem
-from kafkaviz.format.deep_scan import CheckLevel
 from kafkaviz.format.names import CATALOG_FILE
 from kafkaviz.messages import message
 from kafkaviz.pipeline.catalog.catalog_info import FORMAT, READ_FORMATS, CatalogInfo, from_json
@@ -31,7 +30,6 @@ from kafkaviz.pipeline.catalog.schema import TABLES
 from kafkaviz.pipeline.catalog.stamps import StampRow, StoredSegment, from_row, segments_of
 
 if TYPE_CHECKING:
-    from kafkaviz.log.broker import Broker
     from kafkaviz.pipeline.catalog.findings import StoredHealth
 
 NAME = CATALOG_FILE
@@ -102,18 +100,6 @@ class Catalog:
                 FULL_INGEST,
             )
         return stored_segments, rows
-
-    def is_fresh(self, brokers: "Iterable[Broker]", level: CheckLevel | None = None) -> bool:
-        """Returns whether the catalog has exactly these directories in their current state.
-
-        Its files must exist too.
-
-        Args:
-            level: the level of checks that the catalog must include, if any.
-        """
-        from kafkaviz.pipeline.read.inventory import inventory
-
-        return inventory(brokers).is_in(self, level) and not missing_files(self.path, self.info)
 
     def health(self, broker: str) -> "StoredHealth":
         """Returns the findings about a broker, as analysis.health.broker_health.check returns them.

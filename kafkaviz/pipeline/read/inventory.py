@@ -24,7 +24,7 @@ from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.metadata_log import read_image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog.catalog import Catalog
+from kafkaviz.pipeline.catalog.catalog import Catalog, missing_files
 from kafkaviz.pipeline.catalog.catalog_info import (
     CatalogSource,
     Stamp,
@@ -159,6 +159,18 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
         named_brokers,
         tuple(problem for broker in brokers for problem in broker.problems),
     )
+
+
+def is_fresh(catalog: Catalog, brokers: Iterable[Broker], level: CheckLevel | None = None) -> bool:
+    """Returns whether a catalog has exactly these directories in their current state.
+
+    Its files must exist too.
+
+    Args:
+        level: the level of checks that the catalog must include, if any.
+    """
+    is_current = inventory(brokers).is_in(catalog, level)
+    return is_current and not missing_files(catalog.path, catalog.info)
 
 
 def _merge_by_path(brokers: Iterable[Broker]) -> list[Broker]:
