@@ -130,7 +130,8 @@ def decompress_prefix(
     """Returns the part of a damaged magic 2 batch that Kafka can decompress, and the error.
 
     Kafka 4.3.1 reads its streams 16 KiB at a time (ChunkedBytesStream). The bytes decompressed by
-    the read that fails are lost. Only lz4 returns its data block by block.
+    the read that fails are lost. Only lz4 returns its data block by block, so its blocks before the
+    damage survive.
 
     Returns:
         The bytes, and None instead of an error if all of them can be decompressed.

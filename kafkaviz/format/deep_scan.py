@@ -584,7 +584,7 @@ def _read_records(
 def _read_deltas(
     data: np.ndarray, start: int, end: int, is_compressed: bool, batch: np.record, row: np.record
 ) -> int:
-    """Reads the readable records of a batch once more, for what is odd about their deltas."""
+    """Reads the records of a batch a second time and returns the `_oddities` of their deltas."""
     position = start
     newest_ms = np.int64(-(2**63))
     last_delta = np.int64(-1)
@@ -601,7 +601,7 @@ def _read_deltas(
 def _oddities(
     batch: np.record, newest_ms: np.int64 | int, last_delta: np.int64 | int, is_unordered: bool
 ) -> int:
-    """What is odd about the records of a batch, by their newest and their last delta."""
+    """Returns the flags OFFSETS and TIMES: the header disagrees with the records' deltas."""
     is_outside = last_delta > max(batch.last_offset - batch.base_offset, 0)
     oddities = OFFSETS if is_unordered or is_outside else 0
     is_append_time = batch.attributes & LOG_APPEND_TIME != 0

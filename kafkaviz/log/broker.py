@@ -105,8 +105,8 @@ class LogDirectory:
 class Broker:
     """A broker, of which some or all log directories were opened.
 
-    - There is at least one log directory.
-    - The directory of each partition is one of them.
+    - At least one log directory was opened.
+    - Each partition belongs to one of the opened log directories.
 
     Attributes:
         sources: the paths that the user gave.

@@ -34,8 +34,8 @@ class LogRegion(NamedTuple):
 
     Attributes:
         kind: "batch", "torn" for the start of a batch, "garbage" or "zeros".
-        last_offset: the last offset of a batch. For another region it is that of the batch before
-            it, or None if unknown.
+        last_offset: the last offset of the batch. For another region, the last offset of the batch
+            before it, or None if unknown.
     """
 
     position: int

@@ -70,10 +70,10 @@ class Bounds:
 
 
 class FailedBounds(FailedRead):
-    """What Kafka throws where it looks for the end of a log, or for its last stable offset.
+    """An exception while Kafka looks for the end of a log or for its last stable offset.
 
-    LogSegment.readNextOffset, which a start calls, and UnifiedLog.fetchLastStableOffsetMetadata;
-    4.3.1, by the source.
+    It comes from LogSegment.readNextOffset, which a start calls, or from
+    UnifiedLog.fetchLastStableOffsetMetadata (4.3.1, by the source).
 
     Attributes:
         search: leads to the damaged bytes.

@@ -97,7 +97,7 @@ class Sums(NamedTuple):
 
     @property
     def bytes_an_entry(self) -> float | None:
-        """Mean .log bytes per offset entry; None if unknown or if there is no entry."""
+        """Mean .log bytes per offset entry; None if unknown or without an entry."""
         return self.covered_bytes / self.offset_entries if self.offset_entries else None
 
     @property

@@ -2,7 +2,7 @@
 
 - disk-b was opened without disk-a: other-log-directories, because disk-a has the settings of its
   topics.
-- disk-a, disk-b and disk-c are all that server.properties names, and none has the metadata log:
+- server.properties names only disk-a, disk-b and disk-c, and none has the metadata log:
   metadata-log-missing.
 - audit-1 is in disk-b and disk-c: partition-in-two-directories, so Kafka refuses to start.
 """

@@ -40,7 +40,7 @@ class UnreadRange:
     Attributes:
         stop: the start of the next batch.
         stored_length: the length in the header at the start.
-        expected_length: the length that would lead to the next batch; None if there is no header.
+        expected_length: the length that would lead to the next batch; None without a header.
     """
 
     start: int

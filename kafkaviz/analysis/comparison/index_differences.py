@@ -61,8 +61,8 @@ class LookupComparison:
     """One offset looked up in both indexes, and the reads of all lookups.
 
     Attributes:
-        mean_headers: for each side, the headers that a lookup reads, averaged over lookups of
-            the first offset of each batch.
+        mean_headers: headers read per lookup, one value per side, averaged over lookups of the
+            first offset of each batch.
     """
 
     target_offset: int

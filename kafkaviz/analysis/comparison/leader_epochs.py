@@ -13,8 +13,8 @@ the answer names the epoch too, and a follower that lacks it asks again (KIP-279
 This follows LeaderEpochFileCache.endOffsetFor, UnifiedLog.endOffsetForEpoch and
 AbstractFetcherThread.getOffsetTruncationState of 4.0; two real replicas on 4.4.0 did the same.
 Since 2.7 a fetch carries the epoch, and the leader returns no records if it diverges (KIP-595,
-Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. Both end at the
-same offset.
+Partition.readRecords). Before that, OffsetsForLeaderEpoch was a separate request. The two protocols
+truncate at the same offset.
 """
 
 from collections.abc import Iterator

@@ -59,7 +59,7 @@ class FileChange:
 
     Attributes:
         file: the path relative to the broker directory; for a directory, its name.
-        sizes: before and after; None if it does not exist.
+        sizes: the sizes before and after; None if the file does not exist.
         same_bytes: the length of the common prefix.
         is_foretold: whether a step of the start predicted the change.
     """
@@ -206,8 +206,8 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
 def _has_signs(steps: Iterable[ForetoldStep], changed_files: Collection[str]) -> bool:
     """Returns whether a start explains the changes better than anything else.
 
-    A start takes its steps in every partition. What a running broker does too, such as deleting
-    a producer snapshot, is not a sign. A copy that lacks a partition is not one either.
+    A start takes its steps in every partition. Changes that a running broker makes too, such as
+    deleting a producer snapshot, are not a sign. A copy that lacks a partition is not one either.
     """
     file_steps = [
         foretold

@@ -61,7 +61,7 @@ class ColdReads:
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean device reads per interval, shape (k,); NaN if there are no lookups."""
+        """Mean device reads per interval, shape (k,); NaN without lookups."""
         return np.array([sweep.mean(counts) for counts in self.counts])
 
 

@@ -195,7 +195,7 @@ FIRST_READS = Range(0.8, 1.3, 2.8)
 def _with_calibration(costs: LookupCosts, calibration: Mapping) -> LookupCosts:
     """Returns the costs with this machine's reads, scaled for the share that Java adds.
 
-    A header takes one or two reads, as the release has it.
+    A header takes one or two reads, depending on the release.
     """
     small_read, large_read = (_range(calibration[name]) for name in ("pread_17_us", "pread_61_us"))
     both_reads = small_read.plus(large_read)

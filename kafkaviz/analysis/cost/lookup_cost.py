@@ -243,7 +243,7 @@ def _end_scans(
         newest_ms: the largest timestamps of the batches, from first_row on.
         open_scans: numbers of the scans that have not ended before this chunk.
         reached_ms: the last answered target of each scan; updated here.
-        last_ms: the last target of each scan.
+        last_ms: the largest target of each scan.
 
     Returns:
         Numbers of headers, and the number of targets for each.

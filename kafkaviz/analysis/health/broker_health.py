@@ -146,7 +146,7 @@ def check(
         on_segment: called with each segment before it is read.
 
     Raises:
-        CannotOpen: the path is not a broker or partition directory, or there is no such partition.
+        CannotOpen: the path is not a broker or partition directory, or does not hold the partition.
         KafkavizError: the version is unknown.
     """
     check_plan = plan_check(

@@ -16,7 +16,7 @@ MAX_GAPS = 64
 
 @dataclass(frozen=True)
 class IntervalBounds:
-    """The least and greatest interval that fit, both inclusive; None if there is no such bound."""
+    """The least and greatest interval that fit, both inclusive; None for an unknown bound."""
 
     low_bytes: int | None
     high_bytes: int | None

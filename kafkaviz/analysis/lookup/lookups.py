@@ -92,10 +92,10 @@ def open_log_view(
     """Returns the log that a broker of that version has open after its start on the directory.
 
     Args:
-        broker: as of lookup.
+        broker: the same as for `lookup`.
 
     Raises:
-        CannotOpen: there is no .log.
+        CannotOpen: the partition has no .log.
     """
     if not partition.live:
         raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
@@ -118,7 +118,7 @@ def needs_recovery(partition: Partition, release: Release | None = None) -> bool
     the indexes. A directory without a broker's files next to it is never recovered.
 
     Args:
-        release: by default the assumed one.
+        release: the release of the broker; the assumed one if None.
     """
     root = lone_files.folder_of(partition.path).parent
     broker_files = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())

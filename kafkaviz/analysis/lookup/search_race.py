@@ -91,7 +91,7 @@ class RacedSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRace:
-    """Both searches of one index, each with a memory model of its own.
+    """The two searches of one index, each with a memory model of its own.
 
     Attributes:
         kind: "offset" or "time".

@@ -34,7 +34,7 @@ class Layout:
 
     Attributes:
         run: a function of keys and targets that returns slot, probes and pages, shape (m, 3).
-        extra_bytes: a function of the keys that returns the heap bytes it needs besides the index.
+        extra_bytes: a function of the keys that returns the heap bytes it needs, index excluded.
     """
 
     name: str

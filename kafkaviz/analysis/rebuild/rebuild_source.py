@@ -96,7 +96,7 @@ def open_rebuild_source(
 
     Args:
         overrides: settings that the user gave, by the name of the topic or broker setting.
-        broker: as of find_settings.
+        broker: the same as for `find_settings`.
 
     Raises:
         RefusedSetting: no index depends on a setting, or Kafka refuses its value.

@@ -46,7 +46,7 @@ def open_replay_source(path: Path, release: Release, broker: Broker | None = Non
     """Returns the log of a partition directory, or of an archive of one.
 
     Args:
-        broker: as of find_settings.
+        broker: the same as for `find_settings`.
 
     Raises:
         CannotOpen: the path is neither.

@@ -29,7 +29,7 @@ class LimitRace:
     Attributes:
         at_ms: broker time since the segment's first append.
         log_bytes: bytes of the .log before the append.
-        amounts: for each limit, the amount that Kafka compares with it.
+        amounts: the amounts that Kafka compares with each limit.
         limits: the value of each limit.
         reached: the append that each limit alone would not admit; None if it admits all.
         cause: the limit reached first; in Kafka's order if one append reaches several.

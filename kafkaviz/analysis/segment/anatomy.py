@@ -30,7 +30,7 @@ NO_SLOT = np.zeros(0, int)
 class Density:
     """The gaps between the entries of an .index, and the number of batches without an entry.
 
-    Each gap exists, so the median is not a mean of two. It is None if there is no gap.
+    Each gap exists, so the median is not a mean of two. It is None without a gap.
     """
 
     gap_min_bytes: int | None

@@ -78,7 +78,7 @@ def read(segment: LogSegment, kept_rows: int = KEPT_ROWS) -> BatchTable:
     """Reads a segment once and returns its table.
 
     Args:
-        kept_rows: as for BatchTableBuilder.
+        kept_rows: the same as for BatchTableBuilder.
 
     Raises:
         CannotOpen: the .log cannot be read.

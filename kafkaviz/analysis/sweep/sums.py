@@ -41,8 +41,8 @@ class SweepParts:
             starts[k + 1], for 0, 1, 2 ... headers.
         targets: number of targets.
         log_bytes, batches, segments: the extent of the swept logs.
-        least_batch_bytes: the smallest batch, not counting the last one of each segment; None if
-            there is no such batch.
+        least_batch_bytes: the smallest batch, not counting the last one of each segment; None
+            without such a batch.
     """
 
     intervals: np.ndarray

@@ -19,9 +19,8 @@ class SegmentLimits:
     """The limits that end this log's segments, and the index size that it needs.
 
     Attributes:
-        ends_bytes: for each of limits.ENDS, the size of the .log at which it ends a segment;
-            infinite if it never does. The time limit uses the speed shown by the largest
-            timestamps.
+        ends_bytes: the size of the .log at which each of limits.ENDS ends a segment; infinite if
+            it never does. The time limit uses the speed shown by the largest timestamps.
         least_index_bytes: the least segment.index.bytes at which no index is full before the
             segment reaches segment.bytes, at any speed.
         safe_index_bytes: a quarter more, in case batches become smaller.

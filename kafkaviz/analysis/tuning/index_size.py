@@ -152,7 +152,7 @@ def write_with(
     """Writes the logs with the sizes in a config, and returns the outcome.
 
     Returns:
-        None if there is no log, or if Kafka ends an append with an exception.
+        None without a log, or if Kafka ends an append with an exception.
     """
     closed = [
         close_segments(each_round, config, per_append=per_append, by_base_offset=by_base_offset)

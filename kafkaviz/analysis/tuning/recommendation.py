@@ -110,7 +110,7 @@ def _best(
     """Returns the largest interval that meets every budget, or else the nearest one.
 
     If only the index is limited, it is the smallest interval that meets the budget. If nothing is
-    limited, it is today's interval, because there is no reason for a change.
+    limited, it is today's interval, because nothing calls for a change.
 
     Args:
         is_bound: whether the storage limits the interval.

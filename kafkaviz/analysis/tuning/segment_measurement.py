@@ -129,7 +129,7 @@ class _Statistics(NamedTuple):
     Attributes:
         single_share: the share of the data batches that have a single offset.
         legacy_share: the share of all batches that are of magic 0 and 1.
-        bytes_per_s: by the largest timestamps; None if they do not show it.
+        bytes_per_s: the speed shown by the largest timestamps, or None.
     """
 
     batches: int

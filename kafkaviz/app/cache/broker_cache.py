@@ -251,7 +251,7 @@ def _tails(overview: BrokerOverview) -> Iterator[tuple[tuple[str, int], Tail]]:
 
 
 def clear_all() -> None:
-    """Forgets what was read of every directory.
+    """Forgets the content of every directory.
 
     A change of permissions alters neither the size nor the time of a file, so the listing would
     look current.
@@ -317,7 +317,7 @@ def is_fresh(snapshot: BrokerSnapshot) -> bool:
 
 
 def catalog_info(snapshot: BrokerSnapshot) -> "CatalogInfo | None":
-    """Returns the description of the catalog, or None if there is no readable one."""
+    """Returns the description of the catalog, or None if it cannot be read."""
     stamp = catalog_stamp(snapshot.broker)
     catalog = None if stamp is None else _catalog(os.fsencode(catalog_path(snapshot.broker)), stamp)
     return catalog.info if catalog else None

@@ -75,8 +75,8 @@ def from_path(fault: CannotOpen, path: str) -> JavaException:
 def from_records(what: str, *, at_open: bool = False, position: int | None = None) -> JavaException:
     """Returns the exception that iterating over damaged records throws.
 
-    For damaged compressed data the class and the message are Kafka's; the message may differ if
-    some records were read before the damage was noticed.
+    For damaged compressed data, class and message are the ones that Kafka gives if it notices the
+    damage before it has read any record; otherwise its message may differ.
 
     Args:
         what: the text of the fault.

@@ -340,7 +340,7 @@ def _outcome_text(context: LookupContext, outcome: LookupOutcome) -> str:
 
 
 def _failure_text(error: FailedRead, scan: ForwardScan) -> str:
-    """Who throws for damaged bytes: the broker, or the consumer that is sent them."""
+    """Says whether the broker or the consumer throws for damaged bytes, and what it throws."""
     name = error.class_name.rpartition(".")[2]
     fault = describe_error(error)
     if scan.batch is None:

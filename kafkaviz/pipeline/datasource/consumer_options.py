@@ -6,8 +6,8 @@
     assign={"orders":[0]}, endingOffsets={"orders":{"0":50}}
         orders-0, offsets below 50
 
-Names, defaults and the precedence of options are those of Spark 4.3 (KafkaSourceProvider) for batch
-queries. Options that name a cluster or tune a consumer are accepted and have no effect.
+Names, defaults and precedence are the same as in Spark 4.3 (KafkaSourceProvider) for batch queries.
+Options that name a cluster or tune a consumer are accepted and have no effect.
 """
 
 import json
@@ -303,7 +303,7 @@ def compile_java_pattern(text: str) -> re.Pattern[str]:
     r"""Compiles a Java pattern for topic names, if Python understands it in the same way.
 
     Topic names consist of ASCII letters, digits, dots, dashes and underscores. So character classes
-    and case are those of ASCII, as in Java. Syntax that differs between the two is refused:
+    and case follow ASCII, as in Java. Syntax that differs between the two languages is refused:
     \p{Alpha}, \Q..\E, (?<name>..), nested classes and their intersection, and look-behinds without
     a fixed length.
 

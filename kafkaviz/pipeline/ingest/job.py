@@ -90,7 +90,7 @@ def start_ingest(
         directories: log directories of brokers, folders with those of one broker, archives of
             either, or a sequence of the log directories of one broker. The catalog will contain
             exactly these. Directories with the same node.id and cluster.id are one broker.
-        full: whether to read everything again, not only what has changed since the last run.
+        full: whether to read everything again, not only the files changed since the last run.
         findings: whether to check everything and predict each broker's next start.
         level: how much of each batch is checked.
         spark: the session to use. By default it is the running one of this process, or a new one

@@ -66,7 +66,7 @@ class DirectoryTables(NamedTuple):
     """The rows of a directory in the tables that the driver writes, except findings and steps.
 
     Attributes:
-        stamps: the stamps; the first row is that of the directory.
+        stamps: the row of the directory, then one row per segment.
     """
 
     partitions: pa.Table
@@ -80,7 +80,7 @@ class _Rows(NamedTuple):
     """Where the rows of a directory are.
 
     Attributes:
-        number: the number of the directory in the table.
+        number: the index of the directory in the table, counted from 0.
     """
 
     first_row: int

@@ -95,7 +95,7 @@ class RowFile:
 
         Args:
             rows: batches or index entries.
-            entry_slots: for batches, the slots of the entries that point to them.
+            entry_slots: the slots of the entries that point to the batches; only for batches.
         """
         self._waiting.append((owner, rows, entry_slots))
         self._waiting_rows += len(rows)

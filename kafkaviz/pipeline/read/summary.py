@@ -24,7 +24,7 @@ from kafkaviz.pipeline.read.rows import no_timestamp
 class BatchStatistics:
     """Statistics of some batches of a segment.
 
-    A value is None if there are no batches, or if their format lacks it. min_timestamp_ms is the
+    A value is None without batches, or if their format lacks it. min_timestamp_ms is the
     smallest one in the headers: the time of the first record of a batch, or the append time.
     """
 

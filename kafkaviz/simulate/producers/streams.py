@@ -111,7 +111,7 @@ def chunks(
         config: only the timestamp type matters.
         behaviour: only its release matters: since 4.0 each marker raises its producer's epoch
             (KIP-890).
-        seed: by default the workload's seed.
+        seed: the seed of the random numbers; the workload's if None.
         payload: whether chunks have bytes. Without them crc is 0. Compressed batches are built and
             compressed anyway, because their size is not known otherwise.
 

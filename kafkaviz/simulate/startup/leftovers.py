@@ -1,6 +1,6 @@
-"""What a load does with the files of unfinished deletions, compactions and splits.
+"""Loading a log with files of unfinished deletions, compactions and splits.
 
-As LogLoader of Kafka 4.3.1:
+The rules of LogLoader, Kafka 4.3.1:
 
 - .deleted: the file is deleted.
 - .cleaned: the file is deleted; its sources still exist.

@@ -147,7 +147,7 @@ def join_steps(
             without a log directory is given by its name.
         strange_names: directories whose names are not a topic-partition's.
         own_steps: the steps of the broker's own files, which are read first (own_files). If they
-            end the start, the other steps are those of the next start after a repair.
+            end the start, the other steps happen only at a start after a repair.
         log_directories: all log directories of the broker.
         metadata_directory: the log directory with the metadata log.
     """

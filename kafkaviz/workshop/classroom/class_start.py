@@ -60,7 +60,7 @@ async def open_class(_app: object) -> AsyncGenerator[None, None]:
 def announcement(
     room: ClassRoom, address: str, port: int, *, language: str, has_picture: bool
 ) -> str:
-    """Returns the printed text: room code, links of learners and teacher, and what is served.
+    """Returns the printed text: room code, links of learners and teacher, and the served paths.
 
     Args:
         address: the address the server listens on.

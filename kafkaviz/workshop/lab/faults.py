@@ -45,9 +45,9 @@ class Damage:
         file: the original name of the damaged file; for a changed setting, the name of the
             directory.
         start, stop: the range of its bytes that are changed or removed; empty if the file grew.
-        before, after: the content of the file; None if there is no file.
+        before, after: the content of the file; None if the file does not exist.
         new_name: the new name of a renamed file.
-        target_offset: for a client that asks by time, the offset whose timestamp it asks for.
+        target_offset: the offset whose timestamp a client asks for, if it asks by time.
     """
 
     copy: LogCopy

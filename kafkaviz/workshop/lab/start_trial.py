@@ -1,6 +1,6 @@
 """The next start on a damaged copy, and a client that reads the log after it.
 
-Both follow this project's model of Kafka 4.3.1: its log loader for the start, and its fetch and
+They follow this project's model of Kafka 4.3.1: its log loader for the start, and its fetch and
 list-offsets for the clients. The result is compared with that of the undamaged copy. For example,
 `run_trial(copy, fault, place)` may return `StartTrial(start=StartOutcome.CUT,
 read=ReadOutcome.FEWER, ...)`.

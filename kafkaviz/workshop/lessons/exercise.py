@@ -41,7 +41,7 @@ class RuleContext:
         """Whether key(slot) is the target.
 
         Raises:
-            IndexError: there is no such slot.
+            IndexError: the slot does not exist.
         """
         if self.slot < 0:
             raise IndexError
