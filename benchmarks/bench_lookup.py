@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks import best, row
 from kafkaviz import versions
 from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.lookup.lookup_object import as_object
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.search.log_view import SegmentView
 from kafkaviz.search.lookup import lookup
-from kafkaviz.search.lookup_object import as_object
 
 LOG_BYTES, BATCH_BYTES, RECORDS = 1 << 30, 8192, 127
 BATCHES = LOG_BYTES // BATCH_BYTES

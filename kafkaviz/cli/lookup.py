@@ -149,7 +149,7 @@ def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None")
         result = lookup(log, search_profile, args.offset, args.timestamp, args.isolation)
     except CorruptFile as fault:
         if args.json:
-            from kafkaviz.search.lookup_object import refusal_object
+            from kafkaviz.analysis.lookup.lookup_object import refusal_object
 
             target = args.offset, args.timestamp
             refusal = refusal_object(log.name, search_profile.version, *target, fault)
@@ -165,9 +165,10 @@ def _search_log(args: argparse.Namespace, version: str, broker: "Broker | None")
         paths.tiered_store(args.path),
     )
     if args.json:
-        from kafkaviz.search.lookup_object import as_object
+        from kafkaviz.analysis.json_objects import to_json
+        from kafkaviz.analysis.lookup.lookup_object import as_object
 
-        remote = {"remote": remote_reads.as_object(cost)} if remote_files or cost.reads else {}
+        remote = {"remote": to_json(cost)} if remote_files or cost.reads else {}
         unknown = _unknown_settings(log.segments)
         output.say_json("lookup", as_object(result, log.start_error) | remote | unknown)
     else:
@@ -202,7 +203,7 @@ def _search_index(args: argparse.Namespace, version: str, broker: "Broker | None
         else search.entry or (segment.base_offset, 0)
     )
     if args.json:
-        from kafkaviz.search.lookup_object import index_object
+        from kafkaviz.analysis.lookup.lookup_object import index_object
 
         output.say_json(
             "lookup-index",

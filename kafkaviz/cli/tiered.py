@@ -1,7 +1,7 @@
 """kafkaviz tiered: lists which segments are in the local directory, in tiered storage, or lost."""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ from kafkaviz.cli.common.options import add_json_option
 from kafkaviz.messages import message, say, say_count
 
 if TYPE_CHECKING:
-    from kafkaviz.errors import KafkavizError
     from kafkaviz.log.tiered.tiered_partition import TieredPartition, TieredSegment
     from kafkaviz.log.tiered.tiered_view import TieredState
 
@@ -57,58 +56,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Lists the segments; returns 1 if one is lost."""
+    from kafkaviz.analysis.json_objects import to_json
     from kafkaviz.log.broker import read_tiered_state
     from kafkaviz.log.tiered.tiered_partition import SegmentPlace
 
     state = read_tiered_state(args.tiered or args.path, args.path if args.tiered else None)
     if args.json:
-        output.say_json("tiered", _as_object(state))
+        output.say_json("tiered", to_json(state))
     else:
         output.say(_render(state))
     is_lost = any(partition.count(SegmentPlace.LOST) for partition in state.partitions)
     return LOST_STATUS if is_lost else 0
-
-
-def _as_object(state: "TieredState") -> dict:
-    return {
-        "store": str(state.store),
-        "directory": state.local and str(state.local),
-        "partitions": [_partition_object(partition) for partition in state.partitions],
-        "problems": _problem_texts(state.problems),
-    }
-
-
-def _partition_object(partition: "TieredPartition") -> dict:
-    return {
-        "partition": partition.directory,
-        "topic_id": partition.topic_id,
-        "local_log_start": partition.local_log_start,
-        "deleted_segments": partition.deleted_segments,
-        "deletion": partition.deletion,
-        "counts": partition.counts,
-        "segments": [_segment_object(segment) for segment in partition.segments],
-        "problems": _problem_texts(partition.problems),
-    }
-
-
-def _problem_texts(problems: "Iterable[KafkavizError]") -> list[str]:
-    return [str(problem) for problem in problems]
-
-
-def _segment_object(segment: "TieredSegment") -> dict:
-    stored = segment.stored
-    return {
-        "start_offset": segment.start_offset,
-        "end_offset": segment.end_offset,
-        "bytes": segment.log_bytes,
-        "leader_epochs": {str(epoch): start for epoch, start in segment.leader_epochs.items()},
-        "place": segment.place.value,
-        "state": segment.state,
-        "segment_id": segment.segment_id,
-        "layout": stored and stored.layout,
-        "stored_bytes": stored and stored.stored_bytes,
-        "encrypted": stored and stored.has_encryption,
-    }
 
 
 def _render(state: "TieredState") -> Iterator[str]:

@@ -141,32 +141,6 @@ def remote_cost(
     )
 
 
-def as_object(cost: RemoteCost) -> dict:
-    """Returns the object that `kafkaviz lookup --json` prints."""
-    return {
-        "reads": [
-            {
-                "segment": read.segment,
-                "file": read.file,
-                "requests": read.requests,
-                "bytes": read.size_bytes,
-                "measured_ms": _round_ms(read.measured_ms),
-            }
-            for read in cost.reads
-        ],
-        "requests": cost.requests,
-        "bytes": cost.size_bytes,
-        "request_ms": _round_ms(cost.request_ms),
-        "measured_requests": cost.measured_requests,
-        "modelled_ms": _round_ms(cost.modelled_ms),
-        "measured_ms": _round_ms(cost.measured_ms),
-    }
-
-
-def _round_ms(duration_ms: float | None) -> float | None:
-    return None if duration_ms is None else round(duration_ms, 3)
-
-
 def _view_of_step(segment: SegmentView, step: IndexSearch | ForwardScan) -> FileView:
     if not isinstance(step, IndexSearch):
         return segment.log

@@ -1,6 +1,5 @@
-"""The only serialization of findings and of the steps of a start.
+"""Findings and the steps of a start as rows of the catalog and in the files of a run.
 
-- to_object(finding) is the object that `kafkaviz check --json`, pages, lessons and reports show.
 - to_row(finding) is a row of the catalog table `findings`. It has English texts for SQL users, and
   the messages themselves in its column `json`.
 - from_row(row) is the finding again.
@@ -14,34 +13,17 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from kafkaviz.analysis import json_objects
 from kafkaviz.analysis.findings.finding import CODES, SEVERITIES, Finding
 from kafkaviz.analysis.serialization import Plain, from_plain, to_json, to_plain
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, StartupStep
 
-LOCATION = ("code", "severity", "partition", "file", "position", "length")
 T = TypeVar("T")
-
-
-def to_object(finding: Finding) -> dict[str, Any]:
-    evidence = finding.evidence
-    return {name: getattr(finding, name) for name in LOCATION} | {
-        "message": str(finding.message),
-        "evidence": {
-            "found": str(evidence.found),
-            "expected": str(evidence.expected) if evidence.expected else "",
-            "found_hex": evidence.found_hex,
-            "expected_hex": evidence.expected_hex,
-        },
-        "consequence": str(finding.consequence),
-        "next_step": str(finding.next_step),
-        "reference": finding.reference,
-        "log_directory": finding.log_directory,
-    }
 
 
 def to_row(finding: Finding) -> dict[str, Any]:
     """Returns the columns of pipeline.catalog.schema.FINDINGS from `code` on."""
-    row = to_object(finding)
+    row = json_objects.to_json(finding)
     evidence = row.pop("evidence")
     del row["log_directory"]  # the column `json` has it
     return row | {
@@ -77,25 +59,9 @@ def findings_from_plain(plain: object) -> tuple[Finding, ...]:
     return tuple(map(_require_finding, from_plain(tuple[Finding, ...], plain)))
 
 
-def step_to_object(step: StartupStep) -> dict[str, Any]:
-    return {
-        "partition": step.partition,
-        "segment": step.segment,
-        "file": step.file,
-        "action": step.action,
-        "cause": step.cause,
-        "from_position": step.from_position,
-        "bytes": step.size_bytes,
-        "why": str(step.why),
-        "log_directory": step.log_directory,
-        "error": step.error,
-        "way_out": str(step.way_out) if step.way_out else None,
-    }
-
-
 def step_to_row(step: StartupStep) -> dict[str, Any]:
     """Returns the columns of pipeline.catalog.schema.RESTART_STEPS from `directory` on."""
-    row = step_to_object(step)
+    row = json_objects.to_json(step)
     del row["log_directory"]  # the column `json` has it
     return row | {
         "directory": row.pop("partition"),

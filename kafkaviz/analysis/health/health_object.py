@@ -1,11 +1,8 @@
 """The health of a directory as the object that `kafkaviz check --json` and the Health page give."""
 
-from dataclasses import asdict
-
 from kafkaviz.analysis.broker.topic_sizes import topic_sizes
-from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.health.broker_health import Health
-from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
+from kafkaviz.analysis.json_objects import to_json
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
 
@@ -27,18 +24,18 @@ def as_object(health: Health) -> dict:
         "log_directories": [
             _directory_object(single) for single in health.broker.single_directories
         ],
-        "findings": [finding_codec.to_object(finding) for finding in health.findings],
+        "findings": to_json(health.findings),
         "restart": restart
         and {
             "clean": restart.clean,
             "starts": restart.starts,
             "partial": health.is_partial,
             "offline_directories": list(restart.offline_directories),
-            "steps": [finding_codec.step_to_object(step) for step in restart.steps],
+            "steps": to_json(restart.steps),
         },
         "counts": health.counts,
-        "retention": [_retention_object(log_retention) for log_retention in health.retention],
-        "topics": [asdict(size) for size in topic_sizes(health.broker)],
+        "retention": to_json(health.retention),
+        "topics": to_json(topic_sizes(health.broker)),
     }
 
 
@@ -59,39 +56,4 @@ def _directory_object(single: Broker) -> dict:
         "has_metadata_log": directory.has_metadata_log,
         "partitions": len(single.partitions),
         "log_bytes": sum(partition.log_bytes for partition in single.partitions),
-    }
-
-
-def _retention_object(log: LogRetention) -> dict:
-    limits = log.limits
-    return {
-        "partition": log.partition,
-        "log_directory": log.log_directory,
-        "now_ms": log.now_ms,
-        "deletes": {"value": limits.deletes, "source": str(limits.policy_source)},
-        "retention_ms": {"value": limits.retention_ms, "source": str(limits.ms_source or "")},
-        "retention_bytes": {
-            "value": limits.retention_bytes,
-            "source": str(limits.bytes_source or ""),
-        },
-        "tiered": limits.is_tiered,
-        "log_bytes": log.log_bytes,
-        "over_bytes": log.over_bytes,
-        "segments": [_segment_retention(segment_retention) for segment_retention in log.segments],
-    }
-
-
-def _segment_retention(retention: SegmentRetention) -> dict:
-    age = retention.age
-    return {
-        "segment": age.base_offset,
-        "bytes": age.size_bytes,
-        "timestamp_ms": age.timestamp_ms,
-        "counted_by": age.counted_by,
-        "offset": age.offset,
-        "state": retention.state,
-        "until_ms": retention.until_ms,
-        "gone_ms": retention.gone_ms,
-        "blocked_by": retention.blocked_by,
-        "more_bytes": retention.more_bytes,
     }

@@ -1,17 +1,14 @@
 """A tuning result as one plain object, as `kafkaviz tune --json` prints it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
-from kafkaviz.analysis.rebuild.what_if import WhatIf
-from kafkaviz.analysis.tuning.assumptions import Assumption, tornado
+from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.tuning.assumptions import tornado
 from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
-from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target
 from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
@@ -20,7 +17,6 @@ from kafkaviz.analysis.tuning.recommendation import Recommendation
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names
-from kafkaviz.log.remote import address
 from kafkaviz.messages import message
 
 
@@ -39,33 +35,24 @@ def tuning_object(
     """
     case = source.total
     result = {
-        "source": {"kind": source.kind, "name": source.name, **_log_object(case)},
+        "source": {"kind": source.kind, "name": source.name, **to_json(case)},
         "kafka_version": {"assumed": source.version, "because": str(source.assumed_release.reason)},
         "current": _current_object(case, total),
-        "sweep": [_row_object(row) for row in case.measurement.parts.sweep()],
+        "sweep": case.measurement.parts.sweep(),
         "index_size_sweep": _index_sizes_object(source, costs),
         "recommendation": _recommendation_object(source, case, total),
-        "budgets": {
-            "p99_us": budgets.p99_us,
-            "cold_p99_us": budgets.cold_p99_us,
-            "cores": budgets.cores,
-            "index_share": budgets.index_share,
-            "fetches_per_s": budgets.fetches_per_s,
-        },
+        "budgets": budgets,
         "costs": {
-            "header_us": _range_object(costs.header_us),
-            "first_us": _range_object(costs.first_us),
+            "header_us": costs.header_us,
+            "first_us": costs.first_us,
             "storage": costs.storage.name,
-            "read_us": _range_object(costs.storage.read_us),
+            "read_us": costs.storage.read_us,
             "modelled": costs.reads_once and not costs.calibrated,
             "calibrated": costs.calibrated,
         },
     }
     if total:
-        result["tornado"] = [
-            _assumption_object(assumption)
-            for assumption in tornado(case.measurement, case.today, budgets, costs)
-        ]
+        result["tornado"] = tornado(case.measurement, case.today, budgets, costs)
         result |= _limits_object(case, total)
     if source.kind == BROKER:
         result["topics"] = [
@@ -75,49 +62,8 @@ def tuning_object(
     result["unused_left_out"] = [
         inactive_segment.path for inactive_segment in source.inactive_segments
     ]
-    result["problems"] = [
-        {"path": address.display(problem.path), "message": str(problem.what)}
-        for problem in source.problems
-    ]
-    return json_value(result)
-
-
-def json_value(value: Any) -> Any:
-    """Returns a value without NaN, infinity and NumPy numbers, which JSON does not have."""
-    if isinstance(value, Mapping):
-        return {str(name): json_value(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_value(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def what_if_object(replay: WhatIf) -> dict:
-    return {
-        "segments": replay.segments,
-        "rolls": dict(replay.rolls),
-        "log_bytes": replay.log_bytes,
-        "offset_entries": replay.offset_entries,
-        "time_entries": replay.time_entries,
-        "index_bytes": replay.index_bytes,
-        "maps": replay.maps,
-        "files": replay.files,
-    }
-
-
-def _log_object(case: TuningCase) -> dict:
-    parts = case.measurement.parts
-    return {
-        "log_bytes": parts.log_bytes,
-        "batches": parts.batches,
-        "segments": case.measurement.segments,
-        "partitions": case.today.partitions,
-        "batch_bytes_mean": case.measurement.batch_bytes,
-        "batch_bytes_least": parts.least_batch_bytes,
-        "single_record_share": case.measurement.single_share,
-        "bytes_per_s": case.measurement.bytes_per_s,
-    }
+    result["problems"] = source.problems
+    return to_json(result)
 
 
 def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
@@ -133,7 +79,7 @@ def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
         "per_append": today.is_coarse,
         "inferred": list(today.inferred_settings),
         "unknown": list(today.unknown_settings),
-        **_row_object(case.measurement.parts.sweep()[index]),
+        **to_json(case.measurement.parts.sweep()[index]),
         "replayed": dict(
             zip(("offset_entries", "time_entries"), case.replayed_entries, strict=True)
         ),
@@ -146,22 +92,18 @@ def _current_object(case: TuningCase, total: Recommendation | None) -> dict:
 
 def _cost_object(cost: IntervalCost) -> dict:
     return {
-        "mean_us": _range_object(cost.mean_us),
-        "p99_us": _range_object(cost.p99_us),
-        "cold_mean_us": _range_object(cost.cold_mean_us),
-        "cold_p99_us": _range_object(cost.cold_p99_us),
+        "mean_us": cost.mean_us,
+        "p99_us": cost.p99_us,
+        "cold_mean_us": cost.cold_mean_us,
+        "cold_p99_us": cost.cold_p99_us,
         "cold_reads_mean": cost.cold_reads_mean,
         "cold_reads_p99": cost.cold_reads_p99,
         "cold_index_reads": cost.index_reads,
         "by_target": {name: _header_object(row) for name, row in by_target(cost).items()},
         "index_share": cost.index_share,
-        "cores": _range_object(cost.cores) if cost.cores else None,
+        "cores": cost.cores,
         "price_us": cost.price_us,
     }
-
-
-def _row_object(row: np.void) -> dict:
-    return dict(zip(field_names(row.dtype), row.item(), strict=True))
 
 
 def _index_sizes_object(source: TuningSource, costs: LookupCosts) -> list[dict] | None:
@@ -194,8 +136,8 @@ def _index_size_object(outcome: IndexSizeOutcome, costs: LookupCosts) -> dict:
             for search, value in asdict(cost).items()
         },
         "cold_index_reads": outcome.cold_index_reads(costs),
-        "mean_us": _range_object(costs.warm_us(outcome.headers)),
-        "cold_mean_us": _range_object(outcome.cold_us(costs)),
+        "mean_us": costs.warm_us(outcome.headers),
+        "cold_mean_us": outcome.cold_us(costs),
     }
 
 
@@ -205,10 +147,6 @@ def _header_object(row: np.void) -> dict:
         for name in field_names(row.dtype)
         if name.startswith("headers") or name == "skipped_bytes_mean"
     }
-
-
-def _range_object(value: Range) -> dict:
-    return value._asdict()
 
 
 def _recommendation_object(
@@ -238,10 +176,10 @@ def _recommendation_object(
         "reasons": [_reason_object(reason) for reason in recommendation.reasons],
         "considered": recommendation.considered_bytes,
         "meets_budgets": recommendation.meets_budgets,
-        "gain": _gain_object(recommendation.gain),
+        "gain": recommendation.gain,
         "not_fixed": [str(describe_reason(reason)) for reason in recommendation.not_fixed],
         "proposed": {
-            **_row_object(recommendation.proposed_cost.row),
+            **to_json(recommendation.proposed_cost.row),
             **_cost_object(recommendation.proposed_cost),
         },
         "command": alter_line(SETTING, recommendation.value, topic)
@@ -260,16 +198,6 @@ def _reason_object(reason: Reason) -> dict:
             for name, value in reason.values.items()
             if isinstance(value, int | float | str | dict | tuple) and not isinstance(value, Range)
         },
-    }
-
-
-def _gain_object(gain: Gain) -> dict:
-    return {
-        "p99_us": _range_object(gain.p99_us),
-        "mean_us": _range_object(gain.mean_us),
-        "index_share": _range_object(gain.index_share),
-        "cores": _range_object(gain.cores) if gain.cores else None,
-        "blocks": gain.blocks,
     }
 
 
@@ -300,7 +228,7 @@ def _limits_object(case: TuningCase, total: Recommendation) -> dict:
 def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> dict:
     result = {
         "topic": case.name,
-        **_log_object(case),
+        **to_json(case),
         SETTING: case.today.interval_bytes,
         "interval_source": str(case.today.interval_source),
         "unknown": list(case.today.unknown_settings),
@@ -312,20 +240,6 @@ def _topic_object(case: TuningCase, recommendation: Recommendation | None) -> di
         "value": recommendation.value,
         "because": [str(describe_reason(reason)) for reason in recommendation.reasons],
         "headers_p99": recommendation.current_cost.row["headers_p99"],
-        "p99_us": _range_object(recommendation.current_cost.p99_us),
+        "p99_us": recommendation.current_cost.p99_us,
         "index_share": recommendation.current_cost.index_share,
-    }
-
-
-def _assumption_object(assumption: Assumption) -> dict:
-    return {
-        "name": str(assumption.name),
-        "unit": assumption.unit,
-        "low": assumption.low,
-        "typical": assumption.typical,
-        "high": assumption.high,
-        "p99_us_low": assumption.p99_us_low,
-        "p99_us_high": assumption.p99_us_high,
-        "verdict_low": list(assumption.verdict_low),
-        "verdict_high": list(assumption.verdict_high),
     }

@@ -4,13 +4,13 @@ from collections.abc import Container, Iterator, Sequence
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
+from kafkaviz.analysis.lookup.lookup_object import describe_choice
 from kafkaviz.cli.common import output
 from kafkaviz.messages import Message, language, message, say
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import Bounds, FailedBounds, SegmentChoice, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
-from kafkaviz.search.lookup_object import describe_choice
 from kafkaviz.search.scan import ForwardScan
 from kafkaviz.versions import SearchProfile
 

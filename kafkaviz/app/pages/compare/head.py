@@ -203,9 +203,9 @@ def _render_downloads(comparison: "BrokerComparison") -> None:
 
 def comparison_json(comparison: "BrokerComparison") -> str:
     """Returns the output of `kafkaviz compare --json`."""
-    from kafkaviz.analysis.comparison.comparison_object import as_object
+    from kafkaviz.analysis.json_objects import to_json
 
-    return json.dumps(as_object(comparison), ensure_ascii=False, indent=2)
+    return json.dumps(to_json(comparison), ensure_ascii=False, indent=2)
 
 
 def partitions_csv(comparison: "BrokerComparison") -> str:

@@ -10,7 +10,9 @@ from kafkaviz import units
 from kafkaviz.analysis.cost import lookup_cost, remote_reads
 from kafkaviz.analysis.cost.lookup_cost import HEADERS, PROBES, LookupCounts
 from kafkaviz.analysis.cost.remote_reads import RemoteCost
+from kafkaviz.analysis.json_objects import to_json
 from kafkaviz.analysis.lookup import search_race
+from kafkaviz.analysis.lookup.lookup_object import as_object
 from kafkaviz.analysis.lookup.search_race import SearchRace
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache
@@ -28,7 +30,6 @@ from kafkaviz.messages import say, say_count
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup import ConsumerRecord
-from kafkaviz.search.lookup_object import as_object
 from kafkaviz.versions import SearchProfile
 
 COUNTS = ("probes", "pages", "headers")
@@ -290,7 +291,7 @@ def render_steps(
                 "kv_steps_csv",
             )
             if context.result.choices:
-                remote = {"remote": remote_reads.as_object(cost)} if cost else {}
+                remote = {"remote": to_json(cost)} if cost else {}
                 data = lambda: json.dumps(as_object(context.result) | remote, indent=2)  # noqa: E731 - the button calls it on click
                 st.download_button(
                     say("lookup.lookup_json"),

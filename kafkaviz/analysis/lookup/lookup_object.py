@@ -1,15 +1,14 @@
 """The JSON object of a lookup, as `kafkaviz lookup --json` prints it."""
 
+from kafkaviz.analysis.json_objects import to_json
 from kafkaviz.errors import KafkavizError
 from kafkaviz.messages import Message, message
 from kafkaviz.search import by_time
 from kafkaviz.search.fetch import SegmentChoice, SegmentMiss, SegmentReason
 from kafkaviz.search.index import OFFSET, IndexSearch
-from kafkaviz.search.lookup import ConsumerRecord, Lookup
-from kafkaviz.search.scan import ForwardScan
+from kafkaviz.search.lookup import Lookup
 
 ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
-PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
 
 
 _REASONS = {
@@ -45,7 +44,6 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
     The key `error` exists only if Kafka answers with an exception, `start_error` only if the next
     start fails, and `wrong_entries` only if an entry of an .index leads past its batch.
     """
-    record = lookup.record
     answer = lookup.answer
     fields = {
         "target": _target(lookup.offset, lookup.timestamp_ms),
@@ -60,21 +58,13 @@ def as_object(lookup: Lookup, start_error: str | None = None) -> dict:
             for choice in lookup.choices
         ],
         "searches": list(map(search_object, lookup.searches)),
-        "scan": _scan(lookup.scan),
-        "record": record and _record(record),
+        "scan": to_json(lookup.scan),
+        "record": to_json(lookup.record),
         "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
     }
     fields |= {"error": f"{lookup.error.class_name}: {lookup.error}"} if lookup.error else {}
     if lookup.wrong_entries:
-        fields["wrong_entries"] = [
-            {
-                "file": wrong_entry.search.file,
-                "slot": wrong_entry.search.slot_search.slot,
-                "base_offset": wrong_entry.base_offset,
-                "why": str(wrong_entry.description),
-            }
-            for wrong_entry in lookup.wrong_entries
-        ]
+        fields["wrong_entries"] = to_json(lookup.wrong_entries)
     return fields | _start_error(start_error)
 
 
@@ -146,19 +136,7 @@ def _start_error(error: str | None) -> dict:
 
 def search_object(search: IndexSearch) -> dict:
     """Returns the object of a search in one index; without a result, slot is -1 and entry null."""
-    slot_search = search.slot_search
-    return {
-        "file": search.file,
-        "entries": slot_search.entries,
-        "warm_from_slot": slot_search.warm_from_slot,
-        "section": slot_search.section,
-        "probes": [
-            {name: getattr(probe, name) for name in PROBE_FIELDS} for probe in slot_search.probes
-        ],
-        "slot": slot_search.slot,
-        "entry": search.entry and _entry(search.kind, search.entry),
-        "pages": list(slot_search.pages),
-    }
+    return to_json(search) | {"entry": search.entry and _entry(search.kind, search.entry)}
 
 
 def _target(offset: int | None, timestamp_ms: int | None) -> dict:
@@ -168,35 +146,5 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
     return {"timestamp": time_name} if time_name else {"timestamp_ms": timestamp_ms}
 
 
-def _record(record: ConsumerRecord) -> dict:
-    """Returns the object of a record.
-
-    `segment` is the base offset of the .log that contains batch_position. After an empty batch it
-    may be later than the searched segment.
-    """
-    return {
-        "offset": record.offset,
-        "timestamp_ms": record.timestamp_ms,
-        "segment": record.segment,
-        "batch_position": record.batch_position,
-    }
-
-
 def _entry(kind: str, entry: tuple[int, int]) -> dict:
     return dict(zip(ENTRY_FIELDS[kind], entry, strict=True))
-
-
-def _scan(scan: ForwardScan | None) -> dict | None:
-    if scan is None:
-        return None
-    batch = scan.batch
-    return {
-        "from_position": scan.from_position,
-        "reads": [{"position": read.position, "size": read.size} for read in scan.reads],
-        "batch": batch
-        and {
-            "base_offset": batch.base_offset,
-            "last_offset": batch.last_offset,
-            "position": batch.position,
-        },
-    }
