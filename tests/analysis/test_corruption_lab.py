@@ -24,6 +24,7 @@ from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
 from kafkaviz.units import file_stem
+from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import CRC_AT, PARTITIONS, Lab
 
 YEAR_2000_MS = 946_684_800_000
@@ -1070,6 +1071,7 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
     """The code, its file, its evidence; every other new finding follows from the damage."""
     lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
     health = check(open_broker(lab.path), now_ms=fault.now_ms)
+    assert contradictions(health) == []
     new = [
         finding
         for finding in health.findings
@@ -1125,10 +1127,10 @@ def test_a_level_finds_what_it_says(fault, level, clean, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("is_clean", "recovery_point", "outcome", "next_step"),
     [
-        (True, None, "closed_tail_stays", "restore_closed_segment"),
-        (False, None, "closed_tail_stays", "restore_closed_segment"),
-        (True, 0, "closed_tail_unnoticed", "restore_closed_segment"),
-        (False, 0, "closed_tail_cut", "restore_before_cut"),
+        (True, None, "damage_stays", "restore_closed_segment"),
+        (False, None, "damage_stays", "restore_closed_segment"),
+        (True, 0, "damage_unnoticed", "restore_closed_segment"),
+        (False, 0, "damage_cut", "restore_before_cut"),
     ],
 )
 def test_a_torn_closed_segment_is_cut_only_by_a_recovery_that_reaches_it(
@@ -1150,7 +1152,7 @@ def test_a_torn_closed_segment_is_cut_only_by_a_recovery_that_reaches_it(
     assert torn_tail.next_step.key == f"next_step.{next_step}"
     assert torn_tail.needs_replica
     cuts = [step.segment for step in health.restart.steps if step.action == "truncate"]
-    assert cuts == ([0] if outcome == "closed_tail_cut" else [])
+    assert cuts == ([0] if outcome == "damage_cut" else [])
     (gap,) = (finding for finding in health.findings if finding.code == "segment-gap")
     assert (gap.message["first"], gap.message["last"]) == (
         int(batches["base_offset"][-1]),

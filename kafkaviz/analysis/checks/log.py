@@ -45,6 +45,7 @@ TOO_LARGE = "batch-too-large"
 UNOPENED = message("consequence.log_not_opened")
 CUT_BY_HAND = message("next_step.cut_by_hand")
 RESTORE = message("next_step.restore_segment")
+RESTORE_BEFORE_CUT = message("next_step.restore_before_cut")
 COPY_LOG = message("next_step.copy_log")
 
 
@@ -144,12 +145,20 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
             problem=problem,
         )
         byte_range = int(row["position"]), int(row["size_bytes"])
+        consequence = None
+        next_step = None
+        if code == "batch-crc-mismatch":
+            consequence, next_step = self._damage_advice(
+                message("consequence.crc_mismatch_readers"), int(row["position"])
+            )
         return self._facts.make_finding(
             code,
             self._segment.log.name,
             with_more_places(batch_text, more),
             evidence,
             byte_range,
+            consequence=consequence,
+            next_step=next_step,
         )
 
     def _crc_finding(self, row: np.void, more: int) -> Finding:
@@ -380,12 +389,17 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
                 expected=unread_range.expected_length,
             )
         evidence = Evidence(found_text, expected, *digits)
+        consequence, next_step = self._damage_advice(
+            message("consequence.bad_length_readers"), unread_range.start
+        )
         return self._facts.make_finding(
             "batch-bad-length",
             self._segment.log.name,
             text,
             evidence,
             (unread_range.start, length),
+            consequence=consequence,
+            next_step=next_step,
         )
 
     def _tail_finding(self, tail: Tail) -> Finding:
@@ -419,40 +433,45 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
 
     def _tail_advice(self, tail: Tail) -> tuple[Message | None, Message | None]:
         """Returns the consequence and next step of a tail; None for those of its code."""
-        if self._is_refused():
-            return UNOPENED, CUT_BY_HAND if tail.position <= MAX_LOG_BYTES else RESTORE
-        if self._has_distrusted_index():
-            return message("consequence.recovery_cuts_tail"), COPY_LOG
-        if self._segment.state != "active":
-            outcome = self._closed_tail_outcome()
-            consequence = message(
-                "consequence.closed_tail",
-                readers=message(f"consequence.closed_tail_{tail.kind}"),
-                outcome=outcome,
-            )
-            if tail.kind == "zeros":  # preallocated, so no record is lost
-                return consequence, CUT_BY_HAND
-            if outcome.key == "consequence.closed_tail_cut":
-                return consequence, message("next_step.restore_before_cut")
-            return consequence, message("next_step.restore_closed_segment")
-        if self._is_unclean():
+        is_closed = self._segment.state != "active"
+        if is_closed or self._is_refused():
+            readers = message(f"consequence.closed_tail_{tail.kind}")
+            consequence, next_step = self._damage_advice(readers, tail.position)
+            if tail.kind == "zeros" and consequence.key == "consequence.damage":
+                return consequence, CUT_BY_HAND  # preallocated, so no record is lost
+            return consequence, next_step
+        if self._has_distrusted_index() or self._is_unclean():
             return message("consequence.recovery_cuts_tail"), COPY_LOG
         return None, None
 
-    def _closed_tail_outcome(self) -> Message:
-        """Returns what a start does to the tail of a closed segment.
+    def _damage_advice(self, readers: Message, position: int) -> tuple[Message, Message]:
+        """Returns the consequence and next step of bytes at which a recovery stops.
 
         LogLoader recovers only the segments from the recovery point on, after an unclean stop.
         Where it cuts one, it deletes all later ones (4.3.1 and 4.4.0).
+
+        Args:
+            readers: what happens to readers of these bytes.
         """
+        if self._is_refused():
+            return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE
+        if self._has_distrusted_index():
+            return message("consequence.recovery_cuts_tail"), COPY_LOG
+        is_closed = self._segment.state != "active"
         first_recovered = self._facts.first_recovered
+        next_step = message("next_step.restore_closed_segment")
         if first_recovered is None:
-            return message("consequence.closed_tail_unknown")
-        if self._segment.base_offset < first_recovered:
-            return message("consequence.closed_tail_stays", first=first_recovered)
-        if self._is_unclean():
-            return message("consequence.closed_tail_cut")
-        return message("consequence.closed_tail_unnoticed")
+            outcome = message("consequence.damage_perhaps_cut")
+        elif self._segment.base_offset < first_recovered:
+            outcome = message("consequence.damage_stays", first=first_recovered)
+        elif self._is_unclean():
+            outcome = message("consequence.damage_cut")
+            next_step = RESTORE_BEFORE_CUT
+        else:
+            outcome = message("consequence.damage_unnoticed")
+            if not is_closed:
+                next_step = message("next_step.restore_or_recover")
+        return message("consequence.damage", readers=readers, outcome=outcome), next_step
 
     def _has_distrusted_index(self) -> bool:
         """Returns whether every start recovers the segment, such as one without an .index."""

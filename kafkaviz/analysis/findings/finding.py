@@ -101,6 +101,7 @@ _REPLICA_STEPS = frozenset(
         "replace_epochs",
         "restore_before_cut",
         "restore_closed_segment",
+        "restore_or_recover",
         "restore_partition",
         "restore_segment",
     )
@@ -359,11 +360,11 @@ def _consequence(row: Code, release: Release) -> Message:
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:
-    """Returns the findings with severity "info".
+    """Returns the findings with severity "info" and nothing to do.
 
     Nothing is severe in a directory that waits for deletion.
     """
-    return [replace(finding, severity=INFO) for finding in findings]
+    return [replace(finding, severity=INFO, next_step=_NO_ACTION) for finding in findings]
 
 
 def sort_key(finding: Finding) -> tuple:

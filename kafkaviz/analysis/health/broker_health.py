@@ -38,6 +38,7 @@ from kafkaviz.analysis.findings.finding import (
     counts,
     sort_findings,
 )
+from kafkaviz.analysis.health import start_effects
 from kafkaviz.analysis.inference.version import AssumedRelease
 from kafkaviz.analysis.restart import restart_forecast
 from kafkaviz.analysis.restart.next_start import Restart, restart_steps
@@ -191,6 +192,7 @@ def compose_health(
     findings = [*findings, *plan_findings(check_plan)]
     restart = None if any(map(unreadable_files.hides_start, findings)) else restart
     if restart is not None:
+        findings = list(start_effects.fit_to_start(findings, restart))
         findings += state.check_restart(restart, check_plan.assumed_release.release)
     return Health(
         check_plan.broker,

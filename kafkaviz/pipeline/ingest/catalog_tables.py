@@ -28,7 +28,7 @@ from kafkaviz.analysis.checks.plan import CheckPlan
 from kafkaviz.analysis.checks.state import RESTART_CODES
 from kafkaviz.analysis.findings import finding_codec
 from kafkaviz.analysis.findings.finding import Finding, place_key, sort_key
-from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.health import broker_health, start_effects
 from kafkaviz.analysis.restart.next_start import Restart, StartupStep
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
@@ -382,9 +382,10 @@ class _BrokerHealth:
         restart = None
         if not self._hides_start and self._steps is not None:
             restart = self.plan.restart(self._steps)
-        if restart is not None:
-            self.add_findings(state.check_restart(restart, self.plan.assumed_release.release))
-        return restart, self._findings
+        if restart is None:
+            return restart, self._findings
+        self.add_findings(state.check_restart(restart, self.plan.assumed_release.release))
+        return restart, start_effects.fit_to_start(self._findings, restart)
 
 
 class Cursor(Generic[T]):

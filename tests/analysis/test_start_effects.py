@@ -1,0 +1,131 @@
+"""No finding contradicts another one about the same file, or what the start will do to the file."""
+
+import random
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analysis.health.broker_health import Health, check
+from kafkaviz.format.names import CLEAN_SHUTDOWN
+from kafkaviz.log.broker import open_broker
+from tests.analysis.contradictions import contradictions
+from tests.analysis.lab import Lab
+from tests.analysis.test_corruption_lab import FAULTS, damaged_lab
+from tests.kafka.damages import DAMAGES
+from tests.kafka.starts import BASES, FIELD_CASES, unpack
+from tests.support.cases import all_cases
+
+PLAIN = "clicks-none-0"
+SECOND_DAMAGES = (
+    *("log_cut", "log_flipped", "log_with_zeros_behind"),
+    *("index_cut", "index_flipped", "index_removed", "index_with_zeros_behind"),
+    *("timeindex_removed", "transaction_index_cut", "transaction_index_flipped"),
+)
+
+
+def _texts(health: Health, file: str) -> dict[str, tuple[str, str]]:
+    return {
+        finding.code: (finding.consequence.key, finding.next_step.key)
+        for finding in health.findings
+        if finding.file == file
+    }
+
+
+def test_a_txnindex_that_the_start_rebuilds_stays_where_it_is(damaged):
+    health = check(damaged)
+    assert contradictions(health) == []
+    assert _texts(health, "transfers-0/00000000000000000320.txnindex") == {
+        "txnindex-mismatch": ("consequence.start_rewrites", "next_step.let_start_rebuild"),
+        "recovery-will-rebuild": ("consequence.recovery_will_rebuild", "next_step.nothing"),
+    }
+
+
+def test_the_index_of_an_emptied_log_is_rebuilt_after_a_kill(clean, tmp_path):
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    log = lab.files(PLAIN, ".log")[-1]
+    index = log.with_suffix(".index")
+    lab.write(log, b"")
+    files = shutil.copytree(lab.path, tmp_path / "stopped")
+    lab.unclean()
+    health = check(lab.path)
+    assert contradictions(health) == []
+    texts = _texts(health, f"{PLAIN}/{index.name}")
+    assert texts["index-position-beyond-log"] == (
+        "consequence.start_rewrites",
+        "next_step.let_start_rebuild",
+    )
+    texts = _texts(check(files), f"{PLAIN}/{index.name}")
+    assert texts["index-position-beyond-log"][1] == "next_step.rebuild_indexes"
+
+
+def test_a_name_that_ends_the_start_is_one_finding(tmp_path):
+    with tarfile.open(FIELD_CASES / "appledouble-log-name.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    health = check(tmp_path / "broker")
+    (failure,) = health.restart.failures
+    (finding,) = (finding for finding in health.findings if finding.file == failure.file)
+    assert (finding.code, finding.severity) == ("recovery-will-fail", "error")
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+@pytest.mark.parametrize(
+    ("code", "damage"),
+    [
+        ("batch-crc-mismatch", lambda data: data.__setitem__(200, data[200] ^ 1)),
+        ("batch-bad-length", lambda data: data.__setitem__(11, data[11] ^ 1)),
+    ],
+)
+@pytest.mark.parametrize(
+    ("recovery_point", "outcome", "next_step"),
+    [
+        (None, "damage_stays", "restore_closed_segment"),
+        (0, "damage_unnoticed", "restore_closed_segment"),
+    ],
+)
+def test_a_damaged_batch_is_cut_only_by_a_recovery_that_reaches_it(
+    recovery_point, outcome, next_step, code, damage, is_clean, clean, tmp_path
+):
+    """LogLoader recovers the segments from the recovery point on, after an unclean stop."""
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    lab.change(lab.files(PLAIN, ".log")[0], damage)
+    if recovery_point is not None:
+        lab.checkpoint("recovery-point-offset-checkpoint", "clicks-none", 0, recovery_point)
+    if not is_clean:
+        lab.unclean()
+        if recovery_point == 0:
+            outcome = "damage_cut"
+            next_step = "restore_before_cut"
+    health = check(lab.path)
+    (finding,) = (finding for finding in health.findings if finding.code == code)
+    assert finding.consequence["outcome"].key == f"consequence.{outcome}"
+    assert finding.next_step.key == f"next_step.{next_step}"
+    assert contradictions(health) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
+def test_no_finding_contradicts_the_start_after_a_kill(fault, clean, tmp_path, monkeypatch):
+    lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
+    (lab.path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
+    assert contradictions(check(open_broker(lab.path), now_ms=fault.now_ms)) == []
+
+
+def _twice_damaged(seed: int) -> list[tuple[str, str, str]]:
+    """A base, and two damages, for each of some damages."""
+    pick = random.Random(seed)
+    return [
+        (base, first, pick.choice(SECOND_DAMAGES))
+        for base in ("one-clean", "one-killed")
+        for first in pick.sample(sorted(DAMAGES), 15)
+    ]
+
+
+@all_cases("case", _twice_damaged(1), ids=" ".join)
+def test_no_finding_contradicts_the_start_after_random_damage(case, tmp_path_factory):
+    base, *damages = case
+    disks = unpack(BASES / f"{base}.tar.xz", tmp_path_factory.mktemp("damaged"))
+    for number, name in enumerate(damages):
+        if number == 0 or any(Path(disks[0]).glob("*/*.log")):
+            DAMAGES[name](disks, random.Random(f"{case}"))
+    assert contradictions(check(disks[0], "4.4.0")) == []
