@@ -98,7 +98,9 @@ def test_rebuild_says_that_an_interval_is_assumed(disks, tmp_path, capsys):
     partition = str(disks / "disk-b" / "audit-1")
     assert main(["rebuild", partition, "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr()
-    words = "unknown: the metadata log is in another log directory; Kafka's default is assumed"
+    words = (
+        "unknown: the metadata log is not in an opened log directory; Kafka's default is assumed"
+    )
     assert words in " ".join((said.out + said.err).split())
     assert main(["rebuild", partition, "--out", str(tmp_path / "out"), "--json"]) == 0
     unknown = json.loads(capsys.readouterr().out)["unknown"]

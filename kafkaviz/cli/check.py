@@ -22,11 +22,11 @@ cannot be read.
 {path, directory_id, has_metadata_log, partitions, log_bytes}; findings, a list of {code, severity,
 partition, file, position, length, message, evidence: {found, expected, found_hex, expected_hex},
 consequence, next_step, reference, log_directory}, the worst first; restart, {clean, starts,
-partial, offline_directories, steps: [{log_directory, partition, segment, file, action:
-truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error, way_out}]}, or
-null if a file that a start needs cannot be read; counts, {error, warning, info}; retention, a list
-of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes, tiered, log_bytes,
-over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
+partial, metadata_log_missing, offline_directories, steps: [{log_directory, partition, segment,
+file, action: truncate|rebuild|delete|create|keep|fail, cause, from_position, bytes, why, error,
+way_out}]}, or null if a file that a start needs cannot be read; counts, {error, warning, info};
+retention, a list of {partition, log_directory, now_ms, deletes, retention_ms, retention_bytes,
+tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by:
 record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]},
 with the three settings as {value, source}; topics, a list of {topic, partitions, log_bytes,
 index_bytes} by file length, the largest first. file is relative to its log directory. error is
@@ -41,7 +41,8 @@ A broker consists of all its log directories: give them together, in any order. 
 and assignments come from the one with __cluster_metadata-0. Without it, each setting that is not
 given by --set is {"value": null, "source": "unknown: ..."}. starts is true if the broker starts
 without its offline_directories. partial is true if a log directory of the broker was not read; it
-may prevent the start.
+may prevent the start. metadata_log_missing is true if none of the broker's log directories has the
+metadata log; a start may then succeed and serve no partition.
 
 Several log directories: kafkaviz check /data/a /data/b /data/c
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""

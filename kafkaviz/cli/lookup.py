@@ -36,7 +36,7 @@ null if Kafka finds none. wrong_entries, a list of {file, slot, base_offset, why
 entry leads past the batch with its offset; base_offset is that of the batch where it leads. error
 exists if Kafka answers with an exception, start_error if the next start fails before it has opened
 this log, unknown, a list of settings, if indexes were recovered with Kafka's default because the
-metadata log is in another log directory (--log-dirs). If kafkaviz refuses bytes that Kafka would
+metadata log was not opened (--log-dirs). If kafkaviz refuses bytes that Kafka would
 read, because they are too large, the object has target, kafka_version, partition and refused, the
 reason, and the status is 2. For a single index file there
 are no segments, scan and record, and answer is an entry.

@@ -223,6 +223,7 @@ def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
             "clean": health.restart.clean,
             "starts": health.restart.starts,
             "partial": health.is_partial,
+            "metadata_log_missing": health.misses_metadata_log,
             "offline_directories": list(health.restart.offline_directories),
         },
         "recommendation": recommendation

@@ -41,7 +41,7 @@ rolls by cause, indexes and maps.
 
 --json prints one object: current, {index.interval.bytes, interval_source, segment.bytes,
 segment.index.bytes, segment.ms, tiered, per_append, inferred, unknown: the settings that are only
-in the metadata log, which is in another log directory; their values here are inferred or Kafka's
+in the metadata log, which was not opened; their values here are inferred or Kafka's
 defaults, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the
 prices at that interval}; sweep, a list of {interval_bytes, entries, index_bytes, headers_mean,
 headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}; index_size_sweep, the

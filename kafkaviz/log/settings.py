@@ -54,7 +54,7 @@ class Origin(StrEnum):
     CLUSTER = "cluster"
     FILE = "server.properties"
     DEFAULT = "default"
-    UNKNOWN = "unknown"  # the metadata log may set it, but is in another log directory
+    UNKNOWN = "unknown"  # the metadata log may set it, but was not opened
 
 
 @dataclass(frozen=True)

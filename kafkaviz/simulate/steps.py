@@ -111,6 +111,7 @@ CAUSES = {
     "meta-properties": message("cause.meta_properties_unusable"),
     "checkpoint-bad": message("cause.checkpoint_unreadable"),
     "metadata-version": message("cause.metadata_version"),
+    "metadata-log-missing": message("cause.metadata_log_missing"),
     "metadata-log-elsewhere": message("cause.metadata_log_elsewhere"),
     "bootstrap": message("cause.bootstrap_unreadable"),
     "quorum-state-bad": message("cause.quorum_state_unreadable"),

@@ -17,6 +17,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.analysis.health.broker_health import Health, check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.restart.next_start import is_sole_voter, predict_restart
+from kafkaviz.figures.health.checkup import health_view
 from kafkaviz.log.metadata_log import NO_METADATA_VERSION, read_image
 from kafkaviz.messages import message
 from tests.conftest import DATA
@@ -131,7 +132,10 @@ def test_a_directory_alone_says_that_it_is_not_all(disks):
     health = check(disks / "disk-b")
     assert found(health) == [("other-log-directories", "disk-b", None)]
     report = as_object(health)
-    unknown = {"value": None, "source": "unknown: the metadata log is in another log directory"}
+    unknown = {
+        "value": None,
+        "source": "unknown: the metadata log is not in an opened log directory",
+    }
     assert {name: report["kafka_version"][name] for name in unknown} == unknown
     assert report["retention"]
     for log in report["retention"]:
@@ -152,7 +156,7 @@ def test_a_metadata_log_that_is_in_no_log_directory(folder, capsys):
     shutil.rmtree(folder / "disk-a" / "__cluster_metadata-0")
     assert found(check(folder / "disk-b")) == [("other-log-directories", "disk-b", None)]
     health = check(folder)
-    assert found(health) == [("metadata-log-missing", None, None)]
+    assert [code for code, _, _ in found(health)] == ["metadata-log-missing"]
     assert not health.is_partial
     unknown = {"value": None, "source": "unknown: the metadata log is missing"}
     report = as_object(health)
@@ -160,8 +164,58 @@ def test_a_metadata_log_that_is_in_no_log_directory(folder, capsys):
     assert {name: report["kafka_version"][name] for name in unknown} == unknown
     assert main(["check", str(folder)]) == 1
     text = capsys.readouterr().out
-    assert "__cluster_metadata-0 IS MISSING: restore it before the next start" in text
+    assert "WILL FAIL" in text and "restore __cluster_metadata-0 from a backup" in text
     assert "is in another log directory" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "starts", "headline", "strays"),
+    [
+        (
+            "controller.quorum.voters=1@127.0.0.1:29293",
+            True,
+            "__cluster_metadata-0 is missing: restore it before this broker starts",
+            3,
+        ),
+        (
+            "controller.quorum.voters=1@127.0.0.1:29293,2@10.0.0.2:9093",
+            True,
+            "__cluster_metadata-0 is missing: restore it before this broker starts",
+            0,
+        ),
+        (
+            "controller.quorum.bootstrap.servers=10.0.0.2:9093",
+            True,
+            "__cluster_metadata-0 is missing: restore it before this broker starts",
+            0,
+        ),
+        (
+            "controller.quorum.bootstrap.servers=127.0.0.1:29293",
+            False,
+            "This broker will not start: it finds no controller without its metadata log",
+            0,
+        ),
+    ],
+)
+def test_what_a_start_without_the_metadata_log_does(line, starts, headline, strays, folder, capsys):
+    """Brokers of 4.4.0: the only one of the voters made strays, and one that finds voters by
+    bootstrap servers alone ended. Others may fetch the metadata.
+    """
+    shutil.rmtree(folder / "disk-a" / "__cluster_metadata-0")
+    edit(
+        folder / "server.properties",
+        "controller.quorum.bootstrap.servers=127.0.0.1:29293",
+        line,
+    )
+    health = check(folder)
+    restart = as_object(health)["restart"]
+    assert (restart["starts"], restart["metadata_log_missing"]) == (starts, True)
+    assert health_view(health).verdict.title == headline
+    assert health.forecast.stray_directories == strays
+    main(["check", str(folder)])
+    text = capsys.readouterr().out
+    assert ("__cluster_metadata-0 IS MISSING" in text) == starts
+    assert ("WILL FAIL" in text) == (not starts)
 
 
 @pytest.mark.parametrize(
@@ -538,9 +592,9 @@ def test_a_lost_metadata_log_makes_every_partition_stray(three):
     partitions = {partition.directory for partition in health.broker.partitions}
     strays = [found for found in health.findings if found.code == "becomes-stray"]
     assert {found.partition for found in strays} == partitions
-    assert {found.severity for found in strays} == {"info"}
-    assert health.forecast.possible_strays == len(partitions)
-    assert health.forecast.stray_directories == 0
+    assert {found.severity for found in strays} == {"error"}
+    assert health.forecast.possible_strays == 0
+    assert health.forecast.stray_directories == len(partitions)
     alone = check(three["disk-1"])
     assert alone.forecast.possible_strays == 0 and found_codes(alone) == {"other-log-directories"}
 

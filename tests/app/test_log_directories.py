@@ -212,7 +212,7 @@ def test_a_start_has_three_outcomes(disks, tmp_path, damaged, title):
 @pytest.mark.parametrize(
     ("language", "words", "default"),
     [
-        ("en", "the metadata log is in another log directory", "Kafka’s default"),
+        ("en", "the metadata log is not in an opened log directory", "Kafka’s default"),
         ("zh", "元数据日志在另一个日志目录中", "Kafka 默认值"),
     ],
 )

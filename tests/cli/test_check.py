@@ -603,7 +603,7 @@ def test_one_of_several_directories_speaks_for_itself(disks, capsys):
     assert "will succeed" not in out
     retention = " ".join(out.partition("\nretention\n")[2].partition("\n\n")[0].split())
     assert "retention.ms, retention.bytes or cleanup.policy is unknown" in retention
-    assert "the metadata log is in another log directory" in retention
+    assert "the metadata log is not in an opened log directory" in retention
     main(["check", str(disks)])
     assert "will succeed, and " in capsys.readouterr().out
 

@@ -477,7 +477,9 @@ def test_an_unknown_interval_is_not_said_to_be_kept(disks, capsys):
         assert "keep " not in text
         assert "index.interval.bytes is unknown; assuming 4096, no change is proposed" in text
         assert "assumed segment.bytes = 1073741824, " in text
-        assert "the metadata log is in another log directory; Kafka's default is assumed" in text
+        assert (
+            "the metadata log is not in an opened log directory; Kafka's default is assumed" in text
+        )
         main(["tune", str(path), "--json"])
         answer = json.loads(capsys.readouterr().out)
         assert answer["current"]["unknown"] == names

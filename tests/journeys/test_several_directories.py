@@ -20,7 +20,7 @@ WORDS = {
         "starts": "This broker will start, and ",
         "partial": "Nothing here stops the next start, which will ",
         "unread": "other log directories were not read",
-        "unknown": "the metadata log is in another log directory",
+        "unknown": "the metadata log is not in an opened log directory",
     },
     "zh": {
         "Health": "健康检查",

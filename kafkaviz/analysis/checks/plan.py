@@ -5,7 +5,7 @@ They are the release, the settings, the present time, and the partitions to chec
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
@@ -23,6 +23,7 @@ from kafkaviz.analysis.restart.next_start import (
     join_steps,
     metadata_directory,
     misnamed_directories,
+    missing_controller_steps,
     own_file_steps,
 )
 from kafkaviz.analysis.retention.policy import RetentionLimits
@@ -200,10 +201,19 @@ class CheckPlan:
             partitions,
         )
         return (
-            log
+            self._without_metadata(log)
             for log in partition_logs
             if not self.strange_names or is_metadata(log.partition.directory)
         )
+
+    def _without_metadata(self, log: RestartLog) -> RestartLog:
+        """Returns the log, as stray for sure if no other controller can have lost metadata."""
+        is_sole = list(self.settings.image.voters) == [self.broker.node_number]
+        is_renamed = versions.STRAYS_RENAMED.applies_to(self.assumed_release.release)
+        is_in_use = log.partition.state in ("current", "future") and bool(log.partition.topic_id)
+        if self.settings.misses_metadata_log and is_sole and is_renamed and is_in_use:
+            return replace(log, stray=message("stray.metadata_log_missing"))
+        return log
 
     def restart(self, log_steps: Iterable[tuple[str, Sequence[StartupStep]]]) -> Restart | None:
         """Returns the predicted start, from pairs of RestartLog.path and restart_steps.
@@ -246,7 +256,8 @@ class CheckPlan:
             CannotOpen: a necessary file cannot be read.
         """
         release = self.assumed_release.release
-        return own_file_steps(self.broker, release, self.settings.properties)
+        steps = own_file_steps(self.broker, release, self.settings.properties)
+        return (*steps, *missing_controller_steps(self.settings))
 
 
 def plan_check(

@@ -30,6 +30,7 @@ def as_object(health: Health) -> dict:
             "clean": restart.clean,
             "starts": restart.starts,
             "partial": health.is_partial,
+            "metadata_log_missing": health.misses_metadata_log,
             "offline_directories": list(restart.offline_directories),
             "steps": to_json(restart.steps),
         },

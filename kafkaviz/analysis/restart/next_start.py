@@ -42,6 +42,7 @@ __all__ = [
     "config_lookup",
     "join_steps",
     "misnamed_directories",
+    "missing_controller_steps",
     "own_file_steps",
     "own_files",
     "predict_partition_restart",
@@ -53,6 +54,9 @@ __all__ = [
 NEWEST: Release = versions.NEWEST_RELEASE
 
 METADATA_VERSION = "metadata.version"
+NO_CONTROLLER = (
+    "Received a fatal error while waiting for the controller to acknowledge that we are caught up"
+)
 LOWEST_LEVEL = 7  # level of 3.3, the lowest that 4.0 to 4.4 accept (MINIMUM_VERSION)
 
 ConfigLookup = Callable[[Partition], IndexConfig]
@@ -182,6 +186,36 @@ def own_file_steps(
         for single in broker.single_directories
     ]
     return directory_steps(directories, release_behaviour(release))
+
+
+def missing_controller_steps(settings: Settings) -> Iterator[StartupStep]:
+    """Yields the failure of a cluster's only controller that has lost the metadata log.
+
+    With controller.quorum.bootstrap.servers the voters are recorded in that log alone. Without it
+    no controller is elected, and a broker of 4.4.0 ended after
+    initial.broker.registration.timeout.ms. With controller.quorum.voters it made an empty cluster.
+    """
+    properties = settings.properties
+    server = properties.get("controller.quorum.bootstrap.servers", "").strip()
+    has_voters = bool(properties.get("controller.quorum.voters", "").strip())
+    listeners = [
+        listener.strip().partition("://")[2]
+        for key in ("listeners", "advertised.listeners")
+        for listener in properties.get(key, "").split(",")
+    ]
+    is_alone = bool(server) and server in listeners
+    if not settings.misses_metadata_log or has_voters or not is_alone:
+        return
+    yield StartupStep(
+        partition=None,
+        segment=None,
+        action="fail",
+        cause="metadata-log-missing",
+        why=message("start.no_controller", name=DIRECTORY),
+        file=DIRECTORY,
+        error=f"java.lang.RuntimeException: {NO_CONTROLLER}",
+        way_out=message("way_out.restore_metadata_log", name=DIRECTORY),
+    )
 
 
 def metadata_directory(broker: Broker, properties: Mapping[str, str] | None = None) -> str | None:

@@ -173,7 +173,9 @@ def _render_start(health: Health) -> Iterator[str]:
     if restart.starts:
         forecast = cast(RestartForecast, health.forecast)
         rest = restart_forecast_text.describe(forecast)
-        if forecast.stray_directories:
+        if health.misses_metadata_log:
+            yield say("cli_check.start_without_metadata", how=how, name=METADATA_DIRECTORY)
+        elif forecast.stray_directories:
             directories = message(
                 "cli_check.directories",
                 n=forecast.stray_directories,
@@ -183,8 +185,6 @@ def _render_start(health: Health) -> Iterator[str]:
         elif restart.offline_directories:
             yield say("cli_check.start_offline", how=how, names=restart.offline_directories)
             yield from _render_failures(health)
-        elif health.misses_metadata_log:
-            yield say("cli_check.start_without_metadata", how=how, name=METADATA_DIRECTORY)
         elif forecast.possible_strays:
             directories = message(
                 "cli_check.directories",
@@ -322,7 +322,7 @@ def _render_finding(finding: Finding, location: str) -> Iterator[str]:
 
 
 def _render_note(finding: Finding) -> Iterator[str]:
-    """Yields a finding of severity info in short form."""
+    """Yields a finding of severity info in short form, with its next step if there is one."""
     yield from _wrap(
         say("common.severity_info"),
         say(
@@ -333,6 +333,8 @@ def _render_note(finding: Finding) -> Iterator[str]:
         ),
         "  ",
     )
+    if finding.next_step.key != "next_step.nothing":
+        yield from _wrap(say("cli_check.label_do"), finding.next_step)
 
 
 def _full_location(finding: Finding) -> str:

@@ -337,6 +337,9 @@ def start_verdict(
     )
     if restart.offline_directories:
         return _offline_verdict(restart, source)
+    if any(finding.code == "metadata-log-missing" for finding in findings):
+        headline = say("health.metadata_log_missing", name=names.METADATA_DIRECTORY)
+        return StartVerdict("error", headline, text)
     not_served_text = restart_forecast_text.not_served_text(forecast)
     if not_served_text:
         headline = say("health.will_not_serve", without=not_served_text)
@@ -395,6 +398,7 @@ def _failure_headline(step: StartupStep) -> str:
         "log-corrupt",
         "log-too-large",
         "meta-properties",
+        "metadata-log-missing",
         "bootstrap",
         "quorum-state-bad",
         "snapshot-corrupt",
