@@ -1,7 +1,7 @@
 """What a start and findings advise to do, done once on a directory, as a person would who reads it.
 
-A `way_out` or `next_step` that needs another replica, a backup or the broker's settings is not
-among ACTIONS and FINDING_ACTIONS.
+A `way_out` or `next_step` that needs another replica or a backup is among BACKUP_ACTIONS; the
+backup is the directory before it was damaged. One that needs the broker's settings is in no table.
 """
 
 import os
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import read_image
@@ -37,6 +38,64 @@ def follow_findings(disk: Path, findings: Sequence[Finding]) -> list[Finding]:
             action(disk, finding)
             followed.append(finding)
     return followed
+
+
+def restore(disk: Path, health: Health, backup: Path) -> list[StartupStep | Finding]:
+    """Takes from a backup what findings and failures advise to; returns those that did."""
+    followed = []
+    for item in (*health.findings, *(health.restart.failures if health.restart else ())):
+        advised = item.next_step if isinstance(item, Finding) else item.way_out
+        action = BACKUP_ACTIONS.get(advised.key.partition(".")[2]) if advised else None
+        if action and item.file:
+            action(disk, item, backup)
+            followed.append(item)
+    return followed
+
+
+def _restore_file(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
+    """The file or folder of the backup, in the place of that on the disk."""
+    _copy_back(disk, backup, item.file)
+
+
+def _restore_partition(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
+    _copy_back(disk, backup, item.partition)
+
+
+def _restore_segments(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
+    """The segment of the file, and any other segment that is missing."""
+    base = Path(item.file).name[:20]
+    for path in sorted((backup / item.partition).iterdir()):
+        if path.name.startswith(base) or not (disk / item.partition / path.name).exists():
+            _copy_back(disk, backup, f"{item.partition}/{path.name}")
+
+
+def _restore_snapshots(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
+    for path in (backup / item.partition).glob("*.snapshot"):
+        _copy_back(disk, backup, f"{item.partition}/{path.name}")
+
+
+def _restore_log_start(disk: Path, item: StartupStep | Finding, backup: Path) -> None:
+    """The line of the partition, as it was."""
+    name = names.parse_directory(item.partition)
+    path = disk / names.LOG_START_CHECKPOINT
+    offsets = checkpoint.parse_offsets(path.read_bytes())
+    offsets.pop((name.topic, name.partition), None)
+    known = checkpoint.parse_offsets((backup / names.LOG_START_CHECKPOINT).read_bytes())
+    offsets |= {key: known[key] for key in known if key == (name.topic, name.partition)}
+    path.write_bytes(checkpoint.build_offsets(offsets))
+
+
+def _copy_back(disk: Path, backup: Path, name: str) -> None:
+    target = disk / name
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    elif os.path.lexists(target):
+        target.unlink()
+    if (backup / name).is_dir():
+        shutil.copytree(backup / name, target)
+    elif (backup / name).exists():
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy2(backup / name, target)
 
 
 def _move_away(path: Path) -> None:
@@ -134,4 +193,33 @@ FINDING_ACTIONS: dict[str, Callable[[Path, Finding], None]] = {
     "rewrite_partition_metadata": _write_partition_metadata,
     "start_as_after_kill": _remove_marker,
     "take_snapshot": _move_file,
+}
+BACKUP_ACTIONS: dict[str, Callable[[Path, StartupStep | Finding, Path], None]] = {
+    "compare_with_replica": _restore_partition,
+    "correct_log_start": _restore_log_start,
+    "fetch_cluster_metadata_again": _restore_partition,
+    "impossible_base_offset": _restore_segments,
+    "log_too_large": _restore_segments,
+    "look_for_log": _restore_segments,
+    "look_for_segment": _restore_segments,
+    "metadata_log_missing": _restore_file,
+    "move_log_away": _restore_segments,
+    "put_snapshots_back": _restore_snapshots,
+    "replace_epochs": _restore_file,
+    "restore_before_cut": _restore_segments,
+    "restore_cleaner_offsets": _restore_file,
+    "restore_closed_segment": _restore_segments,
+    "restore_directory": _restore_file,
+    "restore_empty_checkpoint": _restore_file,
+    "restore_high_watermarks": _restore_file,
+    "restore_leader_epochs": _restore_file,
+    "restore_log_starts": _restore_file,
+    "restore_or_recover": _restore_partition,
+    "restore_or_remove_checkpoint": _restore_file,
+    "restore_partition": _restore_partition,
+    "restore_quorum_state": _restore_file,
+    "restore_recovery_points": _restore_file,
+    "restore_segment": _restore_segments,
+    "restore_unreadable_message": _restore_segments,
+    "take_snapshot": _restore_file,
 }

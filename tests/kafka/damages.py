@@ -437,6 +437,41 @@ def log_flipped(disks: list[Path], pick: random.Random) -> None:
     _flip(path, pick.randrange(path.stat().st_size))
 
 
+def _closed_log(disks: list[Path], pick: random.Random) -> Path:
+    """The .log of a closed segment."""
+    logs = [sorted(partition.glob("*.log")) for partition in _partitions(disks[0])]
+    return pick.choice([log for of_partition in logs for log in of_partition[:-1]])
+
+
+@damage
+def closed_log_cut(disks: list[Path], pick: random.Random) -> None:
+    path = _closed_log(disks, pick)
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@damage
+def closed_log_flipped(disks: list[Path], pick: random.Random) -> None:
+    path = _closed_log(disks, pick)
+    _flip(path, path.stat().st_size - 1)
+
+
+@damage
+def closed_segment_removed(disks: list[Path], pick: random.Random) -> None:
+    path = _closed_log(disks, pick)
+    for file in path.parent.glob(f"{path.stem}.*"):
+        file.unlink()
+
+
+@damage
+def log_start_beyond_end(disks: list[Path], pick: random.Random) -> None:
+    partition = _log_of(disks[:1], pick).parent.name
+    topic, _, number = partition.rpartition("-")
+    path = disks[0] / "log-start-offset-checkpoint"
+    lines = [line for line in path.read_text().splitlines()[2:] if f"{topic} {number} " not in line]
+    lines.append(f"{topic} {number} 1000000")
+    path.write_text("\n".join(["0", str(len(lines)), *lines]) + "\n")
+
+
 @damage
 def log_with_zeros_behind(disks: list[Path], pick: random.Random) -> None:
     path = _log_of(disks, pick)

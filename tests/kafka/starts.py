@@ -7,19 +7,21 @@ does not, which directories go offline, what is cut, deleted, rebuilt and taken 
 import json
 import random
 import re
+import shutil
 import subprocess
 import tarfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
-from kafkaviz.analysis.health.broker_health import check
+from kafkaviz.analysis.health.broker_health import Finding, check
 from kafkaviz.format import names
-from kafkaviz.simulate.startup.restart import Restart
+from kafkaviz.simulate.startup.restart import Restart, StartupStep
 from kafkaviz.simulate.steps import RECOVERY_CAUSES
 from tests.kafka import advice
 from tests.kafka.damages import DAMAGES, METADATA
@@ -116,9 +118,11 @@ class Starts:
         self._process.stdout.close()
         self._temporary.cleanup()
 
-    def start(self, disks: Iterable[Path]) -> dict:
+    def start(
+        self, disks: Iterable[Path], settings: Mapping[str, str] = MappingProxyType({})
+    ) -> dict:
         """Starts a broker on these log directories and stops it: `started`, `error`, `exit`, `log`."""
-        question = {"dirs": [str(disk) for disk in disks], "node": 1}
+        question = {"dirs": [str(disk) for disk in disks], "node": 1, "settings": dict(settings)}
         end = threading.Timer(TIME_LIMIT_S, self._process.kill)
         end.start()
         try:
@@ -139,10 +143,12 @@ def unpack(archive: Path, folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.rglob("meta.properties"))
 
 
-def observe(starts: Starts, disks: list[Path]) -> Outcome:
+def observe(
+    starts: Starts, disks: list[Path], settings: Mapping[str, str] = MappingProxyType({})
+) -> Outcome:
     """What a broker does to these directories, which it changes."""
     before = {disk: (_directories(disk), _files(disk)) for disk in disks}
-    answer = starts.start(disks)
+    answer = starts.start(disks, settings)
     outcome = Outcome(starts=answer["started"], words=(answer["log"], answer["error"] or ""))
     outcome.offline = {Path(path).name for path in OFFLINE.findall(answer["log"])}
     outcome.recovered = {
@@ -410,8 +416,33 @@ def differences(count: int, seed: int) -> tuple[list[str], str]:
     return faults, f"brokers of {' and '.join(RELEASES)} started on {count} damaged directories"
 
 
+def _without_controller(release: str) -> list[str]:
+    """The only controller of a cluster that lost its metadata log, with bootstrap servers."""
+    settings = {
+        "controller.quorum.voters": "",
+        "controller.quorum.bootstrap.servers": "localhost:39399",
+    }
+    with Starts(release) as starts, scratch() as folder:
+        (disk,) = unpack(BASES / "one-clean.tar.xz", Path(folder))
+        shutil.rmtree(disk / METADATA)
+        texts = {
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "log.dirs": str(disk),
+            "listeners": "PLAINTEXT://localhost:39398,CONTROLLER://localhost:39399",
+            **settings,
+        }
+        lines = [f"{key}={value}\n" for key, value in texts.items()]
+        (disk / "server.properties").write_text("".join(lines))
+        expected = forecast([disk], release)
+        (disk / "server.properties").unlink()
+        limit = {"initial.broker.registration.timeout.ms": "5000"}
+        differences = compare(expected, observe(starts, [disk], settings | limit))
+        return [f"{release}, without a controller: {text}" for text in differences]
+
+
 def _run(chosen: list[Case], release: str) -> list[str]:
-    faults = []
+    faults = _without_controller(release)
     for first in range(0, len(chosen), STARTS_OF_PROCESS):
         with Starts(release) as starts:
             for case in chosen[first : first + STARTS_OF_PROCESS]:
@@ -429,7 +460,30 @@ def run(starts: Starts, case: Case) -> list[str]:
         return faults
     with scratch() as folder:
         follow = _try_next_steps if expected.starts else _try_advice
-        return follow(starts, case.prepare(Path(folder)))
+        faults = follow(starts, case.prepare(Path(folder)))
+    with scratch() as folder, scratch() as undamaged:
+        backup = unpack(case.archive, Path(undamaged))
+        return [*faults, *_try_backup(starts, case.prepare(Path(folder)), backup)]
+
+
+def _try_backup(starts: Starts, disks: list[Path], backup: list[Path]) -> list[str]:
+    """Restores what is advised, starts a broker, and looks for any error."""
+    health = check(disks[0], starts.release)
+    followed = advice.restore(disks[0], health, backup[0])
+    if not followed:
+        return []
+    keys = ", ".join(sorted({_advised(item) for item in followed}))
+    seen = observe(starts, disks)
+    if not seen.starts:
+        return [f"{keys}: restored, and the broker did not start: {seen.words[1]}"]
+    left = check(disks[0], starts.release)
+    places = {(getattr(item, "code", ""), item.file) for item in followed}
+    faults = [f for f in left.findings if f.severity == "error" or (f.code, f.file) in places]
+    return [f"{keys}: restored, and {fault.code} of {fault.file} is there" for fault in faults]
+
+
+def _advised(item: StartupStep | Finding) -> str:
+    return str((item.next_step if isinstance(item, Finding) else item.way_out).key)
 
 
 def _try_next_steps(starts: Starts, disks: list[Path]) -> list[str]:
