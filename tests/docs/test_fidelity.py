@@ -7,6 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from kafkaviz.analysis.findings.finding import CODES
 from tests.support.cases import all_cases
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,17 @@ def test_what_needs_the_recordings_is_marked():
 def test_a_row_has_a_test_that_runs_on_any_machine(row):
     """No claim rests on tests alone that are skipped without the recorded directories."""
     assert [name for mark, _, name in TEST_REFERENCE.findall(row) if not mark]
+
+
+def test_every_consequence_of_a_finding_was_seen_or_is_said_to_be_by_the_source():
+    """Each code of a finding is there once; one that no test shows says so itself."""
+    section = TEXT.partition("## The consequences of findings\n")[2].partition("\n## ")[0]
+    by_source = section.partition("Known from Kafka's source alone")[2]
+    names = re.findall(r"`([a-z]+(?:-[a-z0-9]+)+)`", re.sub(r"\| `tests/.*", "", section))
+    assert sorted(name for name in names if name in CODES) == sorted(CODES)
+    listed = re.findall(r"`([a-z-]+)`", by_source.partition(". ")[0])
+    assert len(listed) > 10
+    assert [name for name in listed if "by the source" not in str(CODES[name].consequence)] == []
 
 
 def test_what_is_counted_by_our_own_readers_is_not_called_exact():
