@@ -364,7 +364,10 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
 
     Nothing is severe in a directory that waits for deletion.
     """
-    return [replace(finding, severity=INFO, next_step=_NO_ACTION) for finding in findings]
+    return [
+        replace(finding, severity=INFO, next_step=message("next_step.nothing"))
+        for finding in findings
+    ]
 
 
 def sort_key(finding: Finding) -> tuple:
