@@ -451,7 +451,7 @@ class LogCheck(BatchObserver[Iterator[Finding]]):
         Where it cuts one, it deletes all later ones (4.3.1 and 4.4.0).
 
         Args:
-            readers: what happens to readers of these bytes.
+            readers: the effect of these bytes on their readers.
         """
         if self._is_refused():
             return UNOPENED, CUT_BY_HAND if position <= MAX_LOG_BYTES else RESTORE

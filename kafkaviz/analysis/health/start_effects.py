@@ -1,8 +1,8 @@
-"""Findings about files that the next start changes: the predicted start decides what they say.
+"""Findings about files that the next start changes: the predicted start decides their texts.
 
 A check of a file does not know the other files of its log. For example, an .index has a wrong
-entry, and the start rebuilds it because the broker was killed. Then nobody needs to move the file
-away.
+entry, and the start rebuilds it because the broker was killed. Then the file does not have to be
+moved away.
 """
 
 from collections.abc import Iterable, Iterator
