@@ -20,6 +20,7 @@ from kafkaviz.binary.varint import read_varint, read_varlong
 from kafkaviz.format import legacy_messages, txn_index
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, is_control
 from kafkaviz.format.deep_scan import CheckLevel
+from kafkaviz.format.names import CLEAN_SHUTDOWN
 from kafkaviz.format.walk import walk
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message
@@ -1097,6 +1098,13 @@ def test_a_fault_is_reported_and_no_other(fault, clean, tmp_path, baseline, monk
         if finding.code not in (fault.code, *fault.also, *FORETOLD) and finding.severity != "info"
     ]
     assert [(finding.code, finding.file, finding.message) for finding in others] == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
+def test_no_finding_contradicts_the_start_after_a_kill(fault, clean, tmp_path, monkeypatch):
+    lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
+    (lab.path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
+    assert contradictions(check(open_broker(lab.path), now_ms=fault.now_ms)) == []
 
 
 @pytest.mark.parametrize("level", ["headers", "crc"])

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.analysis.health.broker_health import Health, check
-from kafkaviz.format.names import CLEAN_SHUTDOWN
-from kafkaviz.log.broker import open_broker
 from tests.analysis.contradictions import contradictions
 from tests.analysis.lab import Lab
-from tests.analysis.test_corruption_lab import FAULTS, damaged_lab
 from tests.kafka.damages import DAMAGES
 from tests.kafka.starts import BASES, FIELD_CASES, unpack
 from tests.support.cases import all_cases
@@ -102,13 +99,6 @@ def test_a_damaged_batch_is_cut_only_by_a_recovery_that_reaches_it(
     assert finding.consequence["outcome"].key == f"consequence.{outcome}"
     assert finding.next_step.key == f"next_step.{next_step}"
     assert contradictions(health) == []
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.code)
-def test_no_finding_contradicts_the_start_after_a_kill(fault, clean, tmp_path, monkeypatch):
-    lab = damaged_lab(fault, clean, tmp_path / "kafka", monkeypatch)
-    (lab.path / CLEAN_SHUTDOWN).unlink(missing_ok=True)
-    assert contradictions(check(open_broker(lab.path), now_ms=fault.now_ms)) == []
 
 
 def _twice_damaged(seed: int) -> list[tuple[str, str, str]]:
