@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from kafkaviz.binary.codec import CODECS
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word, flag, render_lines
 from kafkaviz.format import batch
 from kafkaviz.format.batch import MAGIC_2

@@ -3,9 +3,8 @@
 import struct
 from collections.abc import Callable
 
-from kafkaviz.cli.dumping import java_exception
-from kafkaviz.cli.dumping.java import decode_utf8
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping import java
+from kafkaviz.cli.dumping.java import JavaException, decode_utf8
 from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.format import control, coordinator_records, metadata, remote_metadata
 from kafkaviz.format.batch_records import BatchRecord
@@ -68,7 +67,7 @@ def _find_class(name: str) -> Callable[[bytes], bytes]:
     decoder_class = _CLASSES.get(name)
     if decoder_class is None:
         raise JavaException(
-            java_exception.RUNTIME,
+            java.RUNTIME,
             "Failed to load decoder class",
             (f"java.lang.ClassNotFoundException: {name}",),
         )

@@ -1,13 +1,117 @@
-"""The behaviour of Java that is visible in Kafka's tools: hash maps, paths, numbers and text."""
+"""The behaviour of Java that is visible in Kafka's tools.
+
+Hash maps, paths, numbers and text, and the exception that ends the tool, as the JVM prints it.
+"""
 
 import os
 import re
 from collections.abc import Iterable
 
 from kafkaviz.binary import java_text
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import exception_names
+from kafkaviz.format.exception_names import KAFKA
 
+CORRUPT_INDEX = "org.apache.kafka.storage.internals.log.CorruptIndexException"
+NO_SUCH_ELEMENT = "java.util.NoSuchElementException"
+RUNTIME = "java.lang.RuntimeException"
+STATUS = 1
+_NIO = {"missing": "NoSuchFileException", "permission": "AccessDeniedException"}
+# (our text, Java's text); after a Java text that ends with a colon, the end of ours follows
+_CODEC_CAUSES = (
+    ("incorrect header check", "java.util.zip.ZipException: Not in GZIP format"),
+    ("incorrect data check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
+    ("incorrect length check", "java.util.zip.ZipException: Corrupt GZIP trailer"),
+    ("gzip: the compressed data ends", "java.io.EOFException: Unexpected end of ZLIB input stream"),
+    ("gzip: ", "java.util.zip.ZipException: "),
+    ("snappy: corrupt input", "java.io.IOException: FAILED_TO_UNCOMPRESS(5)"),
+    ("snappy: a block of", "java.io.IOException: failed to read chunk"),
+    ("snappy: the bytes end within", "java.io.IOException: PARSING_ERROR(2)"),
+    ("snappy: Varint is too long", "java.io.IOException: PARSING_ERROR(2)"),
+    ("zstd: ", "com.github.luben.zstd.ZstdIOException: "),
+)
 _LONG = re.compile(r"[+-]?[0-9]+")
+_AT_ONCE = ("Not in GZIP format", "Stream unsupported")
+
+
+class JavaException(Exception):
+    """An exception that ends the tool.
+
+    Attributes:
+        java_class: its Java class.
+        message: its message, or None.
+        causes: the text of each cause.
+        position: the byte of the file where the fault is, or None.
+        fault: the same fault as an error for the user, if a file cannot be opened or read.
+    """
+
+    def __init__(
+        self,
+        java_class: str,
+        message: str | None = None,
+        causes: tuple[str, ...] = (),
+        position: int | None = None,
+        fault: KafkavizError | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.java_class = java_class
+        self.message = message
+        self.causes = causes
+        self.position = position
+        self.fault = fault
+
+    def text(self) -> str:
+        """Returns the JVM's output on stderr, without stack frames."""
+        header = self.java_class if self.message is None else f"{self.java_class}: {self.message}"
+        return "".join(
+            [
+                f'Exception in thread "main" {header}\n',
+                *(f"Caused by: {cause}\n" for cause in self.causes),
+            ]
+        )
+
+
+def from_path(fault: CannotOpen, path: str) -> JavaException:
+    """Returns the exception of java.nio for a file that cannot be opened or read."""
+    if fault.kind in _NIO:
+        return JavaException(f"java.nio.file.{_NIO[fault.kind]}", path, fault=fault)
+    what = str(fault.what)
+    cause = f"java.io.IOException: {what[:1].upper()}{what[1:]}"
+    return JavaException(KAFKA, cause, (cause,), fault=fault)
+
+
+def from_records(what: str, *, at_open: bool = False, position: int | None = None) -> JavaException:
+    """Returns the exception that iterating over damaged records throws.
+
+    For damaged compressed data, class and message are the ones that Kafka gives if it notices the
+    damage before it has read any record; otherwise its message may differ.
+
+    Args:
+        what: the text of the fault.
+        at_open: whether data is decompressed when its stream is opened, as for magic 0 and 1.
+    """
+    words = exception_names.java_words(what)
+    if exception_names.is_codec_fault(words):
+        return _from_codec(words, at_open=at_open, position=position)
+    message = None if words == exception_names.OUT_OF_BOUNDS else words
+    return JavaException(exception_names.of_records(words), message, position=position)
+
+
+def _from_codec(words: str, *, at_open: bool, position: int | None) -> JavaException:
+    """Returns the exception for data that cannot be decompressed.
+
+    The fault is noticed when the stream is opened, or while its records are read.
+    """
+    cause = next(
+        (java for ours, java in _CODEC_CAUSES if ours in words),
+        "java.io.IOException: " + words.partition(": ")[2],
+    )
+    if cause.endswith(": "):
+        cause += words.rpartition(": ")[2]
+    is_immediate = at_open or any(text in cause for text in _AT_ONCE)
+    return JavaException(
+        KAFKA, cause if is_immediate else "Failed to decompress record stream", (cause,), position
+    )
 
 
 def string_hash(text: str) -> int:

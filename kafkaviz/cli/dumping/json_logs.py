@@ -11,9 +11,9 @@ from kafkaviz.binary.codec import CODECS
 from kafkaviz.cli.dumping import records_file
 from kafkaviz.cli.dumping.batch_lines import last_sequence, timestamp_type
 from kafkaviz.cli.dumping.console import Console
-from kafkaviz.cli.dumping.file_findings import FileChecker
 from kafkaviz.cli.dumping.json_parts import (
     Columns,
+    FileChecker,
     flag_or_null,
     line,
     nullable,

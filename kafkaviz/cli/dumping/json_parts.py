@@ -1,12 +1,38 @@
-"""The building blocks of JSON lines: objects, problems, and columns that may be null."""
+"""What all JSON lines of a dump share: objects, columns that may be null, and problems.
+
+The problems of a small file and the unread ranges of a .log come from `kafkaviz check`, so that
+both report the same for the same bytes.
+"""
 
 import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 
+from kafkaviz.analysis.checks import segment as segment_checks
+from kafkaviz.analysis.checks.facts import PartitionFacts
+from kafkaviz.analysis.checks.log_scan import CheckScan, ScanState, UnreadRange
+from kafkaviz.analysis.checks.other_files import aborted_transactions, producer_snapshots
+from kafkaviz.analysis.checks.plan import plan_check
+from kafkaviz.analysis.checks.segment import SegmentFindings
+from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.lines import OptionalNumber, Part, Word
-from kafkaviz.units import replace_surrogates
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.names import PartitionName
+from kafkaviz.log import file
+from kafkaviz.log.broker import is_partition, open_broker
+from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
+from kafkaviz.log.segment import LogSegment, Segment, segment_of_files
+from kafkaviz.units import replace_surrogates, ungroup
 
+# not printed as problems; unwritten slots have a line of their own kind
+NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")
 # a column for lines.render, or a list of parts
 Columns = dict[str, np.ndarray | Word | list[Part]]
 
@@ -46,3 +72,154 @@ def objects(kind: str, columns: Columns) -> list[Part]:
         parts.append(f',"{name}":')
         parts += column if isinstance(column, list) else [column]
     return [*parts, "}\n"]
+
+
+class FileChecker:
+    """Checks the segments of one file after another.
+
+    The result of the last segment is kept for its other index.
+    """
+
+    def __init__(self) -> None:
+        self._directory: Path | None = None
+        self._partition_facts: tuple[Partition, PartitionFacts] | None = None
+        self._segment_result: tuple[Segment, SegmentFindings] | None = None
+        self._last_reading: tuple[str, ScanState] | None = None
+
+    def reading(self, path: str) -> ScanState:
+        """Returns the findings of a pass over a .log or .checkpoint.
+
+        The pass runs only if something is wrong with the file.
+        """
+        if self._last_reading is None or self._last_reading[0] != path:
+            log_path = Path(java.absolute(path))
+            index_path = log_path.with_suffix(".index")
+            segment = LogSegment(
+                base_offset=_base_offset(log_path.name),
+                state="closed",
+                log=file.info(log_path),
+                index=_info(index_path) if index_path.exists() else None,
+            )
+            scan = CheckScan(segment)
+            observe_scan(scan)
+            self._last_reading = path, scan.state
+        return self._last_reading[1]
+
+    def unread_range_at(self, path: str, positions: np.ndarray) -> UnreadRange | None:
+        """Returns the first unread range of a .log that starts at one of these positions."""
+        position_set = set(positions.tolist())
+        return next(
+            (
+                unread_range
+                for unread_range in self.reading(path).unread_ranges
+                if unread_range.start in position_set
+            ),
+            None,
+        )
+
+    def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
+        """Yields a line for each finding about an .index or .timeindex.
+
+        This includes the findings that keep its .log from being read.
+        """
+        file_path = Path(java.absolute(path))
+        partition, facts = self._context(file_path.parent)
+        segment = _segment(partition, file_path, base_offset)
+        if self._segment_result is None or self._segment_result[0] != segment:
+            self._segment_result = segment, segment_checks.check(segment, facts)
+        file_names = {
+            file_path.name,
+            segment.log.name if segment.log and self._is_unreadable else None,
+        }
+        yield from _lines(
+            finding
+            for finding in self._segment_result[1].findings
+            if (finding.file or "").rpartition("/")[2] in file_names
+        )
+
+    def snapshot_problems(self, path: str) -> Iterator[bytes]:
+        """Yields a line for each fault that keeps a .snapshot from being read."""
+        file_path = Path(java.absolute(path))
+        return _lines(
+            producer_snapshots.check_file(file.info(file_path), self._context(file_path.parent)[1])
+        )
+
+    def txn_index_problems(self, path: str) -> Iterator[bytes]:
+        """Yields a line for each finding about a .txnindex that needs no .log.
+
+        Whether it lists all aborted transactions can only be checked with the whole partition.
+        """
+        file_path = Path(java.absolute(path))
+        partition, facts = self._context(file_path.parent)
+        parsed = names.parse_file(file_path.name)
+        return _lines(
+            aborted_transactions.check_file(
+                _segment(partition, file_path, parsed.base_offset if parsed else 0), facts
+            )
+        )
+
+    @property
+    def _is_unreadable(self) -> bool:
+        summary = cast("tuple[Segment, SegmentFindings]", self._segment_result)[1].summary
+        return summary is not None and bool(summary.read_fault)
+
+    def _context(self, directory: Path) -> tuple[Partition, PartitionFacts]:
+        if directory != self._directory:
+            self._directory = directory
+            self._partition_facts = _open_around(directory)
+            self._segment_result = None
+        return cast("tuple[Partition, PartitionFacts]", self._partition_facts)
+
+
+def _lines(findings: Iterable[Finding]) -> Iterator[bytes]:
+    for finding in sorted(
+        findings, key=lambda finding: -1 if finding.position is None else finding.position
+    ):
+        if finding.code not in NO_PROBLEMS:
+            yield problem(
+                finding.code, finding.position, finding.length, ungroup(str(finding.message))
+            )
+
+
+def _base_offset(name: str) -> int:
+    """Returns the base offset in the name of a .log; 0 for any other name."""
+    parsed = names.parse_file(name)
+    return parsed.base_offset if parsed and parsed.kind == "log" else 0
+
+
+def _open_around(directory: Path) -> tuple[Partition, PartitionFacts]:
+    """Returns the partition directory, and the facts from its broker directory."""
+    if is_partition(directory):
+        broker = open_broker(directory)
+        if broker.partitions:  # empty if the directory vanishes now
+            return broker.partitions[0], plan_check(broker).facts(broker.partitions[0])
+    return open_partition(directory, PartitionName(directory.name, 0)), PartitionFacts(
+        partition=directory.name, clean=None
+    )
+
+
+def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
+    """Returns the segment that the file belongs to.
+
+    If the file's name is not one that Kafka writes, the segment consists of the files with the same
+    stem.
+    """
+    for segment in partition.segments:
+        if segment.is_in_use and path.name in (info.name for info in segment.files):
+            return segment
+    stem = path.name.partition(".")[0]
+    infos = {
+        kind: _info(other)
+        for kind in SEGMENT_FILES
+        if os.path.exists(other := path.parent / f"{stem}.{kind}")
+    }
+    return segment_of_files(
+        base_offset, "closed", {kind: info for kind, info in infos.items() if info}
+    )
+
+
+def _info(path: Path) -> file.FileInfo | None:
+    try:
+        return file.info(path)
+    except CannotOpen:
+        return None

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.cli.dumping import java, java_exception, records_file
-from kafkaviz.cli.dumping.console import Console
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping import java, records_file
+from kafkaviz.cli.dumping.console import Console, Report
+from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.lines import render
 from kafkaviz.cli.dumping.options import DumpOptions
 from kafkaviz.cli.dumping.records_file import RecordsFile
-from kafkaviz.cli.dumping.report import Report
 from kafkaviz.format import offset_index
 from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
 from kafkaviz.log.archives import archive
@@ -31,7 +30,7 @@ class OffsetEntries:
         """Raises JavaException if Kafka's OffsetIndex.sanityCheck throws."""
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
             raise JavaException(
-                java_exception.CORRUPT_INDEX,
+                java.CORRUPT_INDEX,
                 (
                     f"Corrupt index found, index file {self.path} has non-zero size but the last "
                     f"offset is {self.offsets[-1]} which is less than the base offset "
@@ -44,7 +43,7 @@ class OffsetEntries:
                 f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a "
                 f"multiple of {entry_bytes}"
             )
-            raise JavaException(java_exception.CORRUPT_INDEX, f"Index file {self.path} {what}")
+            raise JavaException(java.CORRUPT_INDEX, f"Index file {self.path} {what}")
 
     def written_count(self) -> int:
         """Returns how many entries the tool checks.
@@ -142,5 +141,5 @@ def last_offsets(
     for slot, position in enumerate(positions.tolist()):
         row = log.first_batch(position, log.slice_stop(position, max_message_bytes))
         if row is None:
-            raise JavaException(java_exception.NO_SUCH_ELEMENT, position=position)
+            raise JavaException(java.NO_SUCH_ELEMENT, position=position)
         yield slot, int(row["last_offset"])

@@ -11,7 +11,7 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.binary.decoders.runs import RunDecompressor
-from kafkaviz.cli.dumping import java_exception
+from kafkaviz.cli.dumping import java
 from kafkaviz.cli.dumping.batch_lines import timestamp_type
 from kafkaviz.cli.dumping.compiled_records import (
     DONE,
@@ -21,11 +21,10 @@ from kafkaviz.cli.dumping.compiled_records import (
     write,
     write_large,
 )
-from kafkaviz.cli.dumping.console import Console
+from kafkaviz.cli.dumping.console import Console, Report
 from kafkaviz.cli.dumping.decoders import control_text, decoder
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.options import STRING_DECODER, DumpOptions
-from kafkaviz.cli.dumping.report import Report
 from kafkaviz.errors import CorruptBytes, CorruptFile, NotRead
 from kafkaviz.format import batch, legacy_messages, record
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
@@ -66,7 +65,7 @@ def exception_of(
     if first_fault:
         return JavaException(INVALID_RECORD, str(first_fault.what), position=position)
     return JavaException(
-        java_exception.KAFKA,
+        java.KAFKA,
         "Error checking for remaining bytes after reading batch",
         (_TRAILER,),
         position,
@@ -318,10 +317,8 @@ def _exception(row: np.void, data: bytes, fault: CorruptBytes) -> JavaException:
     body = data[HEADER_BYTES:]
     at_open = is_legacy or _is_bare_block(row, body)
     if at_open and not is_legacy and not body:
-        return JavaException(java_exception.KAFKA, EMPTY_SNAPPY, (EMPTY_SNAPPY,), position)
-    return gzip_exception or java_exception.from_records(
-        str(fault.what), at_open=at_open, position=position
-    )
+        return JavaException(java.KAFKA, EMPTY_SNAPPY, (EMPTY_SNAPPY,), position)
+    return gzip_exception or java.from_records(str(fault.what), at_open=at_open, position=position)
 
 
 def _is_bare_block(row: np.void, body: bytes) -> bool:

@@ -15,8 +15,8 @@ import numpy as np
 from kafkaviz.binary import crc32c
 from kafkaviz.binary.file_view import ReadInto, read_bytes
 from kafkaviz.binary.layouts import field_start
-from kafkaviz.cli.dumping import java_exception
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping import java
+from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.options import MAX_INT
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import batch_records
@@ -123,7 +123,7 @@ class RecordsFile:
             )
             if self.read(start, part) < size_bytes:
                 raise JavaException(
-                    java_exception.KAFKA,
+                    java.KAFKA,
                     f"the file {self.path} became shorter while it was read",
                     position=start,
                 )
@@ -175,7 +175,7 @@ def open_bytes(path: str) -> Generator[tuple[int, Callable]]:
         with file.reader(Path(path)) as read:
             yield file.info(Path(path)).size_bytes, read
     except CannotOpen as fault:
-        raise java_exception.from_path(fault, path) from None
+        raise java.from_path(fault, path) from None
 
 
 def content(path: str) -> bytes:
@@ -183,7 +183,7 @@ def content(path: str) -> bytes:
     try:
         return file.read(Path(path))
     except CannotOpen as fault:
-        raise java_exception.from_path(fault, path) from None
+        raise java.from_path(fault, path) from None
 
 
 def bad_length(log: RecordsFile, position: int) -> JavaException:
@@ -215,7 +215,7 @@ def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> JavaEx
         f"{_header_bytes(head)} bytes, but reached end of file after reading {len(head)} bytes. "
         f"Started read from position {position}."
     )
-    return JavaException(java_exception.KAFKA, what, (cause,), position)
+    return JavaException(java.KAFKA, what, (cause,), position)
 
 
 def _header_bytes(head: bytes) -> int:

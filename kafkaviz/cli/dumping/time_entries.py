@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafkaviz.cli.dumping import java, java_exception, offset_entries, records_file
-from kafkaviz.cli.dumping.console import Console
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping import java, offset_entries, records_file
+from kafkaviz.cli.dumping.console import Console, Report
+from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.cli.dumping.lines import render
 from kafkaviz.cli.dumping.offset_entries import OffsetEntries
 from kafkaviz.cli.dumping.options import MAX_INT, DumpOptions
 from kafkaviz.cli.dumping.records_file import RecordsFile
-from kafkaviz.cli.dumping.report import Report
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import time_index
 from kafkaviz.format.batch import MAGIC_2
@@ -45,7 +44,7 @@ class TimeEntries:
             first = self.timestamps_ms[0]
             last = self.timestamps_ms[-1]
             raise JavaException(
-                java_exception.CORRUPT_INDEX,
+                java.CORRUPT_INDEX,
                 f"{prefix} timestamp is {last} which is less than the first timestamp {first}",
             )
         if len(self.offsets) and self.offsets[-1] < self.base_offset:
@@ -53,14 +52,14 @@ class TimeEntries:
                 f"offset is {self.offsets[-1]} which is less than the first offset "
                 f"{self.base_offset}"
             )
-            raise JavaException(java_exception.CORRUPT_INDEX, f"{prefix} {what}")
+            raise JavaException(java.CORRUPT_INDEX, f"{prefix} {what}")
         entry_bytes = time_index.ENTRY.itemsize
         if self.size_bytes % entry_bytes:
             what = (
                 f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a "
                 f"multiple of {entry_bytes}"
             )
-            raise JavaException(java_exception.CORRUPT_INDEX, f"Time index file {self.path} {what}")
+            raise JavaException(java.CORRUPT_INDEX, f"Time index file {self.path} {what}")
 
     def written_count(self) -> int:
         return offset_entries.count_until_base(self.offsets, self.base_offset)
@@ -167,7 +166,7 @@ def largest_timestamp(log: RecordsFile, row: np.void) -> int:
         parts = offsets_and_times(log.bytes_at(position, int(row["size_bytes"])))
         return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
     except CorruptBytes as fault:
-        raise java_exception.from_records(
+        raise java.from_records(
             str(fault.what), at_open=row["magic"] < MAGIC_2, position=position + fault.position
         ) from None
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz.cli.dumping import java
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.java import JavaException
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.cli.dumping import records_file
-from kafkaviz.cli.dumping.java_exception import JavaException
+from kafkaviz.cli.dumping.java import JavaException
 from kafkaviz.format import legacy_messages
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 
