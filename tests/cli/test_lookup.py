@@ -344,9 +344,7 @@ def test_what_is_no_int64_is_refused(article, capsys, option, value):
     """No broker can be asked for it."""
     with pytest.raises(SystemExit) as stop:
         main(["lookup", str(article), f"{option}={value}"])
-    assert (
-        stop.value.code == 2 and "is that large: timestamps have 64 bits" in capsys.readouterr().err
-    )
+    assert stop.value.code == 2 and "s have 64 bits" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--offset", "--timestamp"])
