@@ -56,7 +56,7 @@ the version of the program.
 | Exit status | |
 |---|---|
 | 0 | done |
-| 1 | it found what it was asked to look for (`check`); Kafka's tool would have died here (`dump`) |
+| 1 | `check` found an error; Kafka's tool would have died here (`dump`) |
 | 2 | wrong usage or unreadable input: one line says what, which file, which byte, what to do |
 | 130 | stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP |
 """
@@ -139,8 +139,8 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "base_timestamp": "`base_timestamp_ms` as a TIMESTAMP; null for -1",
     "max_timestamp": "`max_timestamp_ms` as a TIMESTAMP; null for -1",
     "timestamp": (
-        "`timestamp_ms` as a TIMESTAMP, to the microsecond; null for -1, and for what 64 bits of "
-        "microseconds do not reach"
+        "`timestamp_ms` as a TIMESTAMP, to the microsecond; null for -1, and for a time that "
+        "64 bits of microseconds cannot hold"
     ),
     "kafka_records.is_transactional": "whether it was written in a transaction",
     "kafka_files.key": "the bytes of the key",

@@ -83,7 +83,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="DIR",
         type=Path,
         action="append",
-        help="open only what is in DIR, which may be an address: s3://bucket; may be repeated",
+        help="open only paths in DIR, which may be an address: s3://bucket; may be repeated",
     )
     parser.add_argument(
         "--allow-host",

@@ -42,7 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="read broker directories into a catalog",
         description="Reads every segment of the directories on Spark and writes OUT, a catalog of "
         "Parquet tables. It holds these directories and no others, with the findings of `check`. A "
-        "second run reads only what has changed. The directories are never changed.",
+        "second run reads only changed files. The directories are never changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

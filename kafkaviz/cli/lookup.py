@@ -33,7 +33,7 @@ index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms,
 segment, batch_position}; answer, {offset, timestamp_ms}. entry, scan, batch, record and answer are
 null if Kafka finds none. wrong_entries, a list of {file, slot, base_offset, why}, exists if an
-entry leads past the batch with its offset; base_offset is that of the batch where it leads. error
+entry leads past the batch with its offset; base_offset belongs to the batch where it leads. error
 exists if Kafka answers with an exception, start_error if the next start fails before it has opened
 this log, unknown, a list of settings, if indexes were recovered with Kafka's default because the
 metadata log was not opened (--log-dirs). If kafkaviz refuses bytes that Kafka would

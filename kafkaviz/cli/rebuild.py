@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EPILOG = """\
 Recovers and closes each .log as a broker does. Writes its .index and .timeindex into OUT, and its
 .txnindex if there is or would be one, even if they are empty. The .log is not copied. If recovery
-would cut its tail, the tail is reported and the indexes are those of the remaining part. If
+would cut its tail, the tail is reported, and the indexes cover only the remaining part. If
 recovery ends in an exception, or OUT has a file of Kafka's with other content, nothing is written
 and the status is 2.
 

@@ -27,7 +27,7 @@ the last records of each topic.
 --json prints one object after the file is written: file; bytes; sha256, of the report; directory;
 kafka_version, {assumed, because}; counts, {error, warning, info}; restart, {clean, starts,
 partial, offline_directories}, or null if it cannot be predicted; recommendation,
-{verdict: keep|change, setting, value}, or null if there are no batches; inputs, with --sha256 a
+{verdict: keep|change, setting, value}, or null without batches; inputs, with --sha256 a
 list of {file, bytes, sha256}, else null.
 
 Several log directories: kafkaviz report /data/a /data/b /data/c -o broker.html

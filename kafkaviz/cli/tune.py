@@ -23,14 +23,14 @@ EPILOG = """\
 PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log.
 WORKLOAD is a TOML file, or the name of an included one, such as heartbeat. The entries and headers
 of today's interval come from the indexes on disk; other intervals are replayed from the batches.
-Both are exact. Microseconds are modelled, as ranges, from presets or from the measurements of
-kafkaviz calibrate on this machine.
+These numbers are exact. Microseconds are modelled, as ranges, from presets or from the measurements
+of kafkaviz calibrate on this machine.
 
 --budget sets a limit: p99=50us (the default), the time that one in a hundred lookups exceeds if the
 page cache holds all data; cold-p99=5ms, the same if it holds nothing of the .log; cores=0.5,
 processor cores, needs --fetches; index=1%, the index size as a share of the log. p99=none sets no
-limit. A budget is met if the high end of a range meets it. Of the intervals that meet all budgets
-the largest is considered; if only the index size is limited, the smallest. The answer says which
+limit. A budget is met if the high end of a range meets it. The largest interval that meets all
+budgets is considered; if only the index size is limited, the smallest. The answer says which
 budgets no interval meets. A change is proposed if the low end of its gain is above 10 % and worth
 it: 50 µs at p99, or the budget if that is smaller; 1 % of the log; or 0.05 cores. Otherwise the
 answer is keep.
