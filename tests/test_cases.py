@@ -22,7 +22,6 @@ def test_every_case_is_run_and_the_error_tells_which_failed():
 
 @all_cases("number", [1, 2])
 def test_fixtures_are_passed_on(number, tmp_path):
-    """The folder is that of the test, the same for every case."""
     (tmp_path / str(number)).mkdir()
     assert len(list(tmp_path.iterdir())) == number
 

@@ -82,7 +82,6 @@ def test_help_tells_of_json(command, capsys):
 
 
 def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
-    """Keys at any depth stand in the help; names of files are no keys."""
     partition = tmp_path / "nulls-0"
     shutil.copytree(data / "kafka-4.3.1" / "nulls-0", partition)
     log = partition / "00000000000000000000.log"
@@ -245,7 +244,6 @@ def test_a_root_with_a_colon_in_its_name_is_one_directory(server, tmp_path, monk
 
 
 def test_the_names_of_the_server_reach_it(server, capsys):
-    """As a Host header has them; what is none is refused in one line."""
     main(["app", "--allow-host", "kafkaviz.example.com", "--allow-host", "viz"])
     assert server[0][2]["KAFKAVIZ_ALLOW_HOST"] == "kafkaviz.example.com,viz"
     for wrong in ("http://viz", "viz:8501", "a,b", ""):
@@ -285,7 +283,6 @@ def test_a_size_of_uploads_is_a_number(server, monkeypatch, capsys):
 
 
 def test_an_address_to_listen_on_is_one_of_this_machine(server, capsys):
-    """What is none, and what is another machine's, is refused in one line."""
     for wrong in ("example.com", "1.2.3", "http://127.0.0.1", ""):
         with pytest.raises(SystemExit) as stop:
             main(["app", "--host", wrong])
@@ -353,7 +350,6 @@ def test_app_without_its_packages_says_what_installs_them(server, capsys, monkey
 
 
 def test_a_package_that_a_command_misses_is_named(raising, capsys):
-    """Whatever imports it; one that no extra has stays the fault that it is."""
     raising(ModuleNotFoundError(name="duckdb.typing"))
     assert main(["app"]) == 2
     assert capsys.readouterr().err.endswith("run: pip install 'kafkaviz-core[app]'\n")

@@ -11,7 +11,6 @@ class Node:
 
 
 def test_no_garbage_is_searched_for_at_the_end():
-    """What pytest collects then is nothing, however much there is."""
     node = Node()
     node.itself = node
     reference = weakref.ref(node)

@@ -39,7 +39,6 @@ def test_what_is_copied_is_there_and_sent():
 
 
 def test_all_that_a_wheel_is_made_of_is_copied():
-    """The build's own files, and what it puts beside the package."""
     tree = ast.parse((ROOT / "hatch_build.py").read_text(encoding="utf-8"))
     [beside] = [
         ast.literal_eval(node.value)

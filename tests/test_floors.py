@@ -339,5 +339,4 @@ def test_a_line_that_climbs_is_reported(module, source, line):
     ],
 )
 def test_a_line_that_goes_down_is_not(module, source):
-    """What the house allows is no fault."""
     assert faults(source, module) == []

@@ -55,7 +55,6 @@ def fail(error: Exception) -> Callable:
 
 
 def test_a_job_runs_and_is_done(gate):
-    """What it reports is seen from outside; its clock stops with it."""
     job = gate.job()
     assert (job.state, job.is_over, job.result) == ("running", False, None)
     assert job.progress() == ReadProgress(1, 4, "a.log") and job.progress().share == 0.25
@@ -71,7 +70,6 @@ def test_nothing_to_read_is_no_share():
 
 
 def test_who_waits_may_give_up(gate):
-    """After the time that was said; the job goes on."""
     job = gate.job()
     assert job.wait(0.01) is None and not job.wait_until_over(0.01) and job.state == "running"
     gate.opened.set()
@@ -190,7 +188,6 @@ def test_what_else_works_for_a_job_is_reported_once(monkeypatch):
 
 
 def test_a_state_that_is_protected_is_not_cancelled():
-    """The work goes on to its end, which has a name of its own here."""
     writing, opened = threading.Event(), threading.Event()
 
     def work(job: StagedJob) -> str:
@@ -280,7 +277,6 @@ def test_the_longest_unused_is_forgotten(gate):
 
 
 def test_jobs_that_run_are_forgotten_where_too_many_would(gate):
-    """They are cancelled: nobody can ask for them any more."""
     registry, running = JobRegistry(2, forgets_running=True), gate.job()
     registry.get_or_start("running", lambda: running)
     for key in ("a", "b"):

@@ -166,7 +166,6 @@ def test_a_message_is_a_text(trees):
 
 
 def test_modules_are_nouns_of_what_they_hold():
-    """No participle stands alone as the name of a file or folder."""
     assert [
         str(path.relative_to(ROOT))
         for path in FILES

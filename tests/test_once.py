@@ -55,7 +55,6 @@ def cli_trees(trees) -> dict[Path, ast.Module]:
 
 
 def test_the_commands_are_looked_at(cli_trees):
-    """Those that the rules below are about: empty lists would break none of them."""
     assert len([path for path in cli_trees if len(path.parts) == 2]) >= 10
 
 
@@ -146,7 +145,6 @@ def test_batches_are_observed_by_a_method_of_one_name(trees):
 
 
 def test_what_an_option_takes_is_a_function_of_no_command(cli_trees):
-    """Commands do not know each other: what several need lies in a folder beside them."""
     commands = {
         f"kafkaviz.cli.{path.stem}"
         for path in cli_trees

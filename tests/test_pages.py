@@ -412,7 +412,6 @@ def test_a_filter_that_fits_nothing(small):
 
 
 def test_a_long_table_says_that_it_goes_on(small):
-    """How many rows lie below the ones that are seen; a short one says nothing."""
     assert "23 more; scroll" in page_html(
         page(access.samples()[0])
     ) and "more; scroll" not in page_html(page(small))
@@ -429,7 +428,6 @@ def test_a_wrong_path_is_an_error():
 
 
 def test_the_keys_are_listed_until_dismissed(small):
-    """Those of pages that exist; a rerun alone does not close the list."""
     at = page(small)
     assert "kv-kb" not in page_html(at)
     button(at, "`?` Keys").click().run()

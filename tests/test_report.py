@@ -220,7 +220,6 @@ def test_a_screen_reader_gets_a_text(damaged_page):
 
 
 def test_nothing_that_was_read_becomes_markup(trapped):
-    """Names, ids and records with HTML in them are shown as they are."""
     page = report.report(open_broker(trapped), MADE_MS, include_payload=True, include_sha256=True)
     read = Read(page)
     assert not read.elements("img") and not any(
@@ -336,7 +335,6 @@ def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
 
 
 def test_a_partition_by_itself(clean):
-    """It is told apart from its broker, and tuned as the topic it is of."""
     words = Read(
         report.report(
             open_broker(clean / "payments-0"), MADE_MS, setting_overrides={"log.retention.ms": "-1"}
@@ -355,9 +353,6 @@ def test_a_partition_by_itself(clean):
 
 
 def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
-    """Batches, records, entries, codecs, newest records; and what stands behind the last
-    batches.
-    """
     known, tails = subject._count_segments(open_broker(clean), lambda what: None)
     assert (
         known.total.batches,

@@ -129,7 +129,6 @@ def test_both_lists_of_dependencies_say_the_same():
 
 
 def test_what_an_extra_needs_is_known_where_it_is_missed():
-    """The extras of the wheel, and what is said of those that are not installed."""
     core = project()
     packages = {
         extra: tuple(re.split("[<>=!]", line)[0] for line in lines)

@@ -114,7 +114,6 @@ def compared(source: str, name: str) -> list[str]:
 
 
 def test_no_file_knows_the_release_of_a_change_by_itself():
-    """What differs by release is a Way of the table, or a setting of config_def."""
     comparisons = {
         name: compared((ROOT / name).read_text(encoding="utf-8"), name) for name in SOURCES
     }

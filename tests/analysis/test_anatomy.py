@@ -61,7 +61,6 @@ def test_bytes_that_are_no_batch(tmp_path):
 
 
 def test_a_log_that_grows_while_it_is_read(tmp_path, monkeypatch):
-    """The sizes before and after; what was read is what was there before."""
     opened = segment(tmp_path, b"\0" * 30)
     real = file.info
     pending = [b"\0" * 5]  # written once, by whoever asks first

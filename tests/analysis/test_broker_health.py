@@ -377,7 +377,6 @@ def test_one_partition_of_a_broker(damaged):
 
 
 def test_a_partition_without_its_broker(clean, tmp_path):
-    """Copied alone, it is neither clean nor unclean: its bytes are taken as they are."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     for path in lab.path.iterdir():
         if path.is_file():
@@ -480,7 +479,6 @@ def test_a_directory_that_may_not_be_read_is_a_finding(clean):
 
 
 def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):
-    """What lies behind the last batch that was there at the listing is being written."""
     lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
     last = lab.files("clicks-none-0", ".log")[-1]
     data = last.read_bytes()

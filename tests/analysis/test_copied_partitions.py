@@ -16,7 +16,6 @@ PARTITIONS = ("clicks-none-0", "payments-0")
 def test_partitions_in_an_archive_are_a_copy_unless_a_file_of_a_broker_is_there(
     beside, is_copy, clean, tmp_path
 ):
-    """No start is said to fail at a meta.properties that nobody copied."""
     path = tmp_path / "copied.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for name in (*PARTITIONS, *beside):

@@ -65,7 +65,6 @@ SIZES = st.lists(st.integers(61, 3000), min_size=1, max_size=80)
 
 @given(SIZES, st.integers(0, 5000))
 def test_the_interval_lies_within_its_bounds(sizes, interval_bytes):
-    """Whatever the batches, the interval that was used fits; without an entry nothing is said."""
     batches, entries = written(sizes, interval_bytes)
     bounds = interval_bounds(batches, entries)
     if len(entries):
@@ -261,7 +260,6 @@ def or_later(release: str) -> Message:
     ],
 )
 def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
-    """What the broker left beside its logs, and one topic that was never written to."""
     looks = infer_release(open_broker(data / f"{name}-excerpt.tar.gz"))
     assert looks.text == text and trace in looks.traces
 
@@ -302,9 +300,6 @@ def upgraded(clean, tmp_path):
 
 
 def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
-    """bootstrap.checkpoint is never written again, the features of a snapshot are those of
-    today.
-    """
     assumed = assume_release(open_broker(upgraded))
     snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
     assert (assumed.version, assumed.traces) == (

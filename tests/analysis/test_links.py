@@ -114,7 +114,6 @@ def test_an_offset_inside_the_batch_is_as_good():
 
 
 def test_a_time_that_its_batch_does_not_hold():
-    """It keeps its place beside the offset entry, and is named wrong."""
     links = links_of([(54, 100)], [(99, 54)])
     assert links.entry_time.tolist() == [0] and links.wrong_times.tolist() == [0]
     assert links_of([], [(99, 1000)]).wrong_times.tolist() == [0]
@@ -152,7 +151,6 @@ def test_nothing_at_all():
 
 
 def test_positions_between_batches():
-    """A byte belongs to the batch it lies in; starts are starts."""
     positions = np.array([-1, 0, 99, 100, 899, 900])
     containing = map(table_of_rows(BATCHES).row_containing_byte, positions)
     assert list(containing) == [NONE, 0, 0, 1, 4, NONE]
@@ -168,7 +166,6 @@ LOGS = st.lists(
     LOGS, st.lists(st.tuples(st.integers(95, 140), st.integers(-3, 2500)), max_size=8), st.data()
 )
 def test_any_links_are_as_looked_up(log, pairs, data):
-    """Whatever the bytes of the indexes say: sound, damaged, or of another segment."""
     table = arrays.batches(
         [size for size, _, _ in log],
         [count for _, count, _ in log],

@@ -238,7 +238,6 @@ def test_a_metadata_log_that_may_be_elsewhere(folder, old, new):
 
 
 def test_a_registered_directory_that_was_not_opened(disks):
-    """Both others, with how many partitions the metadata log assigns to them."""
     health = check(disks / "disk-a")
     assert found(health) == [("log-directory-missing", None, None)] * 2
     counts = {f.message["id"]: f.message["n"] for f in health.findings if f.code in CODES}

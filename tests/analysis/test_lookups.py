@@ -252,7 +252,6 @@ def test_a_request_that_is_none_is_refused(clean, request_values, words):
 
 
 def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
-    """Unwritten slots are gone; as it is, they are read."""
     partition = next(
         partition
         for partition in open_broker(killed).partitions

@@ -47,7 +47,6 @@ def test_a_directory_that_is_missing_is_an_error(disk):
 
 
 def test_an_empty_partition_that_is_missing_loses_nothing(disk):
-    """The start makes it as it was."""
     shutil.rmtree(disk / "unused-0")
     assert losses(disk) == {}
 
@@ -84,7 +83,6 @@ def test_without_the_metadata_log_a_clean_stop_tells_what_was_there(disk):
 
 
 def test_a_copy_of_some_directories_is_one_warning(disk):
-    """No metadata log, and most of what the checkpoints name is not there."""
     for directory in disk.iterdir():
         if directory.is_dir() and directory.name != "orders-0":
             shutil.rmtree(directory)

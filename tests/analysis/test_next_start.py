@@ -144,7 +144,6 @@ def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, kille
 
 
 def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_archive):
-    """The three indexes of every recovered segment are those that the real start left."""
     after = parse_listing(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
     compared = 0
     for (directory, base), recovered_segment in killed_archive.recovered_segments.items():
@@ -794,7 +793,6 @@ def test_a_snapshot_without_its_header_ends_the_start(copied, clean, size_bytes)
     ],
 )
 def test_a_name_that_ends_as_a_snapshots_does_is_read_as_one(copied, clean, name, error):
-    """Snapshots.parse takes the numbers out of it, whatever stands there."""
     shutil.copytree(clean / METADATA, copied / METADATA)
     (copied / METADATA / name).touch()
     (failure,) = predict_restart(open_broker(copied)).failures

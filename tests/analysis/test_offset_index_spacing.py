@@ -102,7 +102,6 @@ def test_entries_lost_from_both_indexes_are_reported(lab):
 
 
 def test_entries_lost_from_one_index_are_reported(lab):
-    """Their time entries are still there, which is no chance; of one it may be."""
     entries, times = written(rows_of(lab), {0: 4096})
     (finding,) = findings_with(lab, np.delete(entries, [12, 13, 14]), times)
     assert finding.message.key == "finding.entries_missing"
@@ -112,7 +111,6 @@ def test_entries_lost_from_one_index_are_reported(lab):
 
 
 def test_a_new_leader_epoch_decides_nothing(lab):
-    """A follower that was truncated begins to count anew, and writes no time entry."""
     rows = rows_of(lab)
     entries, times = written(rows, {0: 4096})
     lost = entries[12]
@@ -130,7 +128,6 @@ def test_a_new_leader_epoch_decides_nothing(lab):
 
 
 def test_an_emptied_time_index_tells_nothing_of_before(lab):
-    """A start makes an empty one where it was missing; entries come behind it alone."""
     rows = rows_of(lab)
     entries, times = written(rows, {0: 4096, 150: 4096})
     assert (

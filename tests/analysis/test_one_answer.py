@@ -96,7 +96,6 @@ def hold_to_each_other(seed: int) -> None:
 @given(SEEDS)
 @settings(max_examples=8, deadline=None)
 def test_a_few_damaged_logs(seed):
-    """What one command says of a record, the others say too."""
     hold_to_each_other(seed)
 
 

@@ -48,7 +48,6 @@ def test_the_worst_stands_first(clean):
 
 
 def test_what_the_next_start_does_is_no_badge(killed):
-    """After a kill that is true of every topic-partition; what is torn is."""
     health = check(killed)
     badges = partition_badges.badges_from_findings(health.findings, health.broker)
     assert {
@@ -93,7 +92,6 @@ def test_a_hundred_thousand_findings_take_a_moment(clean):
 
 
 def test_a_partition_in_two_directories_has_its_own_badges(disks, tmp_path):
-    """What is damaged in one is whole in the other."""
     for name in ("disk-a", "disk-b"):
         (tmp_path / name).mkdir()
         for path in (disks / name).iterdir():

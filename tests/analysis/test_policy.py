@@ -391,7 +391,6 @@ def test_another_unit_is_remarked(clean):
 
 
 def test_a_broker_that_was_killed_counts_its_active_segment_by_its_records(killed):
-    """A start reads it anew: the last time entry is older than the newest record."""
     for log in broker_health.check(killed).retention:
         assert all(segment.age.counted_by in ("record", "mtime") for segment in log.segments), (
             log.partition
@@ -432,7 +431,6 @@ def test_what_the_high_watermark_holds():
 
 
 def test_the_worst_comes_first_and_is_counted():
-    """What goes, then what waits long, then the rest."""
     day = DAY_MS
     log = log_retention(
         "a-0",

@@ -79,7 +79,6 @@ def test_what_a_cold_search_touches():
 
 
 def test_an_empty_index_is_not_read():
-    """There is no slot."""
     search = probes(0, 8)
     assert (len(search.probes), search.tail_probes, search.tail_pages) == (0, 0, 0)
 

@@ -35,7 +35,6 @@ def test_a_remote_lookup_is_priced_by_its_requests(recorded, capsys):
 
 
 def test_a_local_lookup_costs_no_request(recorded, capsys):
-    """Of a segment in both places the local files are read."""
     remote = remote_of(capsys, *recorded, 360)
     assert remote["reads"] == [] and remote["modelled_ms"] == 0
 
@@ -152,7 +151,6 @@ def test_a_large_file_is_modelled_by_the_places_that_are_read(stored, capsys, mo
 
 
 def test_a_broker_is_priced_with_the_latency_of_its_store(recorded, object_store, capsys):
-    """The mean of what was measured; a latency that is stated goes before it."""
     logs, store = recorded
     object_store.put_directory(store, "priced-store")
     url = "s3://kafka/priced-store"

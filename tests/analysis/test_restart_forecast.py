@@ -159,7 +159,6 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
 
 @pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
 def test_the_page_and_the_command_say_the_same(sample, request):
-    """Of one start, in the same words; as a JSON has thousands grouped or not."""
     health = check(request.getfixturevalue(sample))
     lines = list(render(health))
     title = checkup.health_view(health).verdict.title

@@ -235,7 +235,6 @@ def test_limits_that_rolls_bound():
 
 
 def test_limits_that_contradict_each_other_are_none():
-    """A segment larger than what rolled another: the setting was changed in between."""
     changed = [facts(1000, 10), facts(5000, 10, base=10), facts(10, 10, base=20)]
     assert inferred_limits(changed, ["size", "size", None]) == {}
 

@@ -101,7 +101,6 @@ def test_the_clock():
 
 
 def test_no_tail_waits_with_the_warm_section_first():
-    """Whatever the size: of both indexes, at and beside each page's end."""
     for entries in range(1, 9000, 37):
         assert tail_race(entries).warm.cold_pages == ()
 

@@ -11,7 +11,6 @@ from kafkaviz.log.broker import open_broker
 
 @pytest.mark.parametrize("sample", ["clean", "killed"])
 def test_every_segment_is_kept_as_long_as_the_check_says(sample, request):
-    """Until when, by which rule and for whom; and how much must be written."""
     directory = request.getfixturevalue(sample)
     checked = {log.partition: log for log in broker_health.check(directory).retention}
     planned, segment_count = plan_check(open_broker(directory)), 0

@@ -96,7 +96,6 @@ def test_the_first_window_has_room_for_five_entries():
     ("position", "row"), [(0, 0), (99, 0), (100, 1), (899, 8), (900, 8), (10**12, 8), (-5, 0)]
 )
 def test_the_row_at_a_byte(position, row):
-    """What lies outside belongs to the nearest end."""
     assert selection.row_at_byte(even(9), position) == row
 
 

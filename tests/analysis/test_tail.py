@@ -59,7 +59,6 @@ def test_a_batch_from_before_does_not_belong(tmp_path, log):
 
 
 def test_a_long_tail_is_read_in_part(tmp_path, monkeypatch, log):
-    """Its length is told, and nothing that would take reading all of it."""
     data, position, last_offset = log
     path = tmp_path / "long.log"
     path.write_bytes(data[:position] + bytes(4096))

@@ -40,7 +40,6 @@ def plainly(segments: tuple[Segment, ...]) -> Iterator[tuple[int, int, int, int 
 
 @pytest.mark.parametrize("partition", ["payments-0", "refunds-0", "refunds-1"])
 def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
-    """Interleaved ones, over three segments: what is kept is less, and tells the same."""
     segments = open_broker(clean).partition(partition).live
     summaries = [
         check(segment, PartitionFacts(partition=partition)).summary for segment in segments
@@ -88,7 +87,6 @@ def test_markers_that_cannot_be_read_are_passed_over(clean, tmp_path):
 
 
 def test_a_transaction_whose_first_batches_retention_deleted(clean, tmp_path):
-    """The .txnindex has its first offset, which is below what is left of the log."""
     lab = Lab(clean, tmp_path / "kafka", ["refunds-1"])
     oldest = lab.files("refunds-1", ".log")[0]
     for path in oldest.parent.glob(f"{oldest.stem}.*"):

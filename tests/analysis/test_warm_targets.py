@@ -65,7 +65,6 @@ def test_of_few_entries_all_are_warm():
 @pytest.mark.parametrize("entries", [0, 1, 4, 5, 6, 20, 60])
 @pytest.mark.parametrize("warm_entries", [2, 4, 1024])
 def test_inside_the_range_a_search_ends_in_the_warm_section(entries, warm_entries):
-    """And beside it none does: every target is searched."""
     keys, warm_bytes = np.arange(entries) * 3 + 2, warm_entries * ENTRY_BYTES
     last = entries * 3 + 4
     ending = [

@@ -144,7 +144,6 @@ def test_what_is_not_read_is_not_counted(clean):
 
 
 def test_times_that_do_not_follow_offsets():
-    """Batches behind the answer that are all older are counted."""
     practice_log = practice.five()
     late = practice_log.batches.copy()
     late["max_timestamp_ms"][-1] = practice.START_MS

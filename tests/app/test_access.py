@@ -24,7 +24,6 @@ def test_everything_may_be_opened_by_default(monkeypatch, tmp_path):
 
 
 def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
-    """Below it yes; beside it, above it, by dots or by a link no."""
     root, other = tmp_path / "root", tmp_path / "rootless"
     root.mkdir()
     other.mkdir()

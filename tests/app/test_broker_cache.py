@@ -83,7 +83,6 @@ def test_an_error_is_not_cached(tmp_path, starts):
 
 
 def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
-    """Of the same name, even."""
     make_segment(tmp_path / "other" / "kafka" / "orders-0", 0, 10, [])
     (tmp_path / "other" / "kafka" / "meta.properties").write_text("version=1\n")
     paths = {
@@ -155,7 +154,6 @@ DAMAGE = [
 
 @pytest.mark.parametrize(("name", "harm"), DAMAGE)
 def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, name, harm):
-    """Until then the page shows what it has without one; no traceback."""
     snapshot = broker_cache.open_snapshot(directory)
     assert broker_cache.is_fresh(snapshot) and broker_cache.overview(snapshot).total.batches == 0
     harm(next(read_once.glob(name)))

@@ -127,7 +127,6 @@ def test_an_index_entry_pins_its_batch(view):
 
 
 def test_a_compressed_batch_has_a_second_pane(view):
-    """Enter on the compressed bytes leads there; keys and words are those of its records."""
     view.open("clicks-gzip-0", 0, pin=8)
     view.page.locator(".inner", has_text=f"9 records, decompressed: 1{THIN}063 B").wait_for()
     view.press("End", "Enter")
@@ -214,7 +213,6 @@ def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
 
 @pytest.mark.nightly
 def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
-    """What was chosen far above stays chosen, and the rows stay where they were scrolled."""
     view.open("dense-index-0", 0, pin=9, file=".index")
     view.press("Home", "ArrowDown", "ArrowDown", "ArrowDown")
     view.wait_for_words("bytes 48–")

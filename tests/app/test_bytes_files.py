@@ -107,7 +107,6 @@ def test_a_byte_of_the_log_pins_its_batch(clean):
     ["../../etc/passwd", "/etc/passwd", "..", "payments-0", "00000000000000000000.log", "\0"],
 )
 def test_a_name_that_is_no_file_here(clean, name):
-    """Only what was listed is opened."""
     assert bytes_sent(page(clean, "payments-0", 7975, tab="Bytes", file=name))["file"] == ".log"
 
 
@@ -186,7 +185,6 @@ def test_indexes_without_a_log_have_their_bytes(copied):
 
 
 def test_a_directory_without_a_segment(copied):
-    """What else lies there is shown."""
     for path in (copied / "payments-0").iterdir():
         if path.name != "partition.metadata":
             path.unlink()
@@ -197,7 +195,6 @@ def test_a_directory_without_a_segment(copied):
 
 
 def test_few_of_many_snapshots_are_offered(copied):
-    """Those next to the segment; any other opens by its name."""
     for base_offset in range(0, 20000, 100):
         (copied / "payments-0" / f"{base_offset:020}.snapshot").write_bytes(b"x")
     at = page(copied, "payments-0", 7975, tab="Bytes", file="00000000000000019900.snapshot")

@@ -80,7 +80,6 @@ def page_text(at: AppTest) -> str:
 
 
 def test_the_first_goes_without_saying():
-    """Also where the address says what is no choice."""
     assert (
         page_text(page()) == page_text(page(tab="Third")) == "First One"
         and page_text(page(lang="zh")) == "First 一"
@@ -105,14 +104,12 @@ def test_what_was_clicked_stays_in_another_language():
 
 
 def test_a_new_address_counts():
-    """Whoever follows a link means what it says."""
     at = page(tab="Second")
     at.query_params["tab"] = "First"
     assert page_text(at.run()) == "First One"
 
 
 def test_the_default_is_not_in_the_address():
-    """And another choice is written as it is."""
     at = page(asks)
     assert page_text(at) == "size" and query_value(at, "order") is None
     at.button_group[0].set_value("name").run()
@@ -129,7 +126,6 @@ def test_an_address_means_the_same_in_every_language():
 
 
 def test_where_nobody_chose_another_default_counts():
-    """As a link of this address would bring it; what was chosen stays."""
     at = page(asks)
     at.query_params["usual"] = "name"
     assert page_text(at.run()) == "name" and query_value(at, "order") is None
@@ -180,7 +176,6 @@ def test_back_leads_after_moves():
 
 @pytest.mark.parametrize("said_so", ["1000", "1 000", "1\u202f000"])
 def test_an_address_may_group_its_digits(said_so):
-    """As links of before did; what is written has plain ones."""
     assert (
         choice._parse_word(said_so, {"none": "none", "1000": "1\u202f000"}, lambda word: None)
         == "1000"

@@ -56,7 +56,6 @@ def test_without_a_second_directory_it_asks_for_one():
 
 
 def test_a_second_directory_that_is_not_there():
-    """The first one stays open; the page says what is wrong with the other."""
     html = page_html(page(**{"with": "/nowhere"}))
     assert "The second directory cannot be opened" in html and "/nowhere" in html
 
@@ -90,7 +89,6 @@ def test_a_parted_partition_and_who_leads():
 
 
 def test_both_ends_of_a_log_are_included(comparison):
-    """In the table and in the sentence, as in the ranges beside them."""
     html = page_html(page(tp="bids-0"))
     assert "Offsets of a: 0–249, of b: 0–219." in html and "0–250" not in html
 
@@ -121,7 +119,6 @@ def test_a_changed_value_to_the_byte():
 
 
 def test_the_later_moment_given_first_is_told(tmp_path):
-    """Above all else; what a start did is not told of it."""
     for name in ("older", "newer"):
         with tarfile.open(A) as archive:
             archive.extractall(tmp_path / name, filter="data")
@@ -142,7 +139,6 @@ def test_another_offset_is_looked_at():
 
 @pytest.mark.parametrize("name", ["crew-one-0", "crew-two-0", "unused-0", "__cluster_metadata-0"])
 def test_every_kind_of_partition_has_a_page(name):
-    """Of one side alone, empty, the metadata log."""
     assert f'<h2 class="kv-h2">{name}' in page_html(page(tp=name))
 
 
@@ -156,7 +152,6 @@ def _unpack_two() -> None:
 
 
 def test_both_archives_may_be_unpacked_in_one_run():
-    """Each shows how far it is, beside the other."""
     at = assert_no_exception(AppTest.from_function(_unpack_two).run())
     assert page_html(at).count("kv-state") == 2
 
@@ -170,7 +165,6 @@ def test_nothing_is_compared_twice():
 
 
 def test_the_csv_has_what_the_story_tells(comparison):
-    """A row a partition, by the names of the columns."""
     rows = {row["partition"]: row for row in csv.DictReader(io.StringIO(csv_of(comparison)))}
     assert len(rows) == len(comparison.partitions)
     bids = rows["bids-0"]

@@ -20,6 +20,5 @@ def test_no_list_is_searched_for_a_dataframe(monkeypatch):
 
 
 def test_a_component_without_fields_is_sent_as_it_is():
-    """As one that has nothing to be told."""
     assert frontend._without_lists({"data": None}) == {"data": None}
     assert frontend._without_lists({"key": "k"}) == {"key": "k"}

@@ -22,7 +22,6 @@ def test_middle_keeps_both_ends(text, length, short):
 
 
 def test_plain_text_is_no_markdown():
-    """A name full of Markdown reads as it is in a label."""
     assert elements.escape_markdown("__consumer_offsets-0") == r"\_\_consumer\_offsets\-0"
     assert elements.escape_markdown(":red[x] $y$") == r"\:red\[x\] \$y\$"
     assert elements.escape_markdown("orders 0") == "orders 0"
@@ -69,5 +68,4 @@ def test_a_severity_says_its_name(kind):
     ],
 )
 def test_a_number_keeps_its_unit(text, kept):
-    """No line ends between them; a word behind a number is no unit."""
     assert elements.keep_units(text) == kept.replace("~", "\u00a0")

@@ -75,7 +75,6 @@ def fallen(at: AppTest, most: int) -> list[str]:
 )
 @pytest.mark.parametrize("address", ADDRESSES, ids=lambda address: " ".join(address.values()))
 def test_every_stop_of_every_slider(address, most):
-    """Of each page, as it opens and where it has others."""
     at = open_page(
         address["page"], **{name: value for name, value in address.items() if name != "page"}
     )

@@ -103,7 +103,6 @@ def test_the_rows_are_taken_along(explore):
 
 
 def test_a_mistake_is_shown_where_it_is_and_mended(explore):
-    """Underlined in the field and marked in the message; what is typed meanwhile stays."""
     write(explore, "SELECT topic, nope\nFROM segments")
     explore.get_by_role("button", name="Run").click()
     explore.get_by_text("Unknown column nope").wait_for(timeout=SPARK_PATIENCE_MS)
@@ -168,7 +167,6 @@ def test_a_query_that_would_not_end_is_cancelled(explore):
 
 @pytest.mark.nightly
 def test_a_closed_tab_ends_its_query(explore, server, browser):
-    """Some seconds later; a tab that is open goes on."""
     worker = busy(explore)
     with watched(browser) as other:
         other.goto(explore.url)
@@ -193,7 +191,6 @@ def test_a_process_that_is_killed_is_reported_and_started_again(explore):
 
 
 def test_a_column_that_is_a_word_of_sql_is_taken_in_quotes(explore):
-    """So that the query can be run as it stands."""
     write(explore, "SELECT  FROM offset_entries LIMIT 1")
     explore.locator(".kv-tables summary", has_text="offset_entries").first.click()
     explore.get_by_role("textbox", name="SQL").evaluate("e => e.setSelectionRange(7, 7)")

@@ -123,7 +123,6 @@ def press(at: AppTest, label: str) -> AppTest:
 
 
 def test_the_first_question_runs_by_itself(ingested_broker, fake):
-    """Its query stands in the field, its answer below, in numbers, figure and table."""
     at = page(ingested_broker, ask="codecs")
     assert field(at)["text"] == QUESTION_BY_NAME["codecs"].sql and fake.queries == [
         QUESTION_BY_NAME["codecs"].sql
@@ -149,7 +148,6 @@ def test_a_question_is_chosen(ingested_broker, fake):
 
 
 def test_a_link_brings_a_query_back(ingested_broker, fake):
-    """Whatever was typed; it is asked once for all who come."""
     for _ in range(2):
         assert field(page(ingested_broker, sql=SELECT))["text"] == SELECT
     assert fake.queries == [SELECT]
@@ -193,7 +191,6 @@ def test_the_tables_are_listed_with_their_rows_and_columns(ingested_broker, fake
 
 
 def test_a_column_is_taken_as_a_query_has_it(ingested_broker):
-    """Each that is no word of SQL by its name, those that are in quotes."""
     written = {
         name: sql.quote_name(name) if name in catalog.QUOTED_COLUMNS else name
         for schema in TABLES.values()
@@ -278,7 +275,6 @@ def test_any_other_failure_is_one_line(ingested_broker, fake):
 
 
 def test_while_it_runs_the_page_shows_how_far(ingested_broker, fake, monkeypatch):
-    """That others come first, or for how long it runs; and a way to stop."""
     fake.now = "waiting"
     assert "The query waits for others to end" in page_html(page(ingested_broker, sql=SELECT))
     fake.now, fake.seconds = "running", 1.2
@@ -305,7 +301,6 @@ def test_a_query_that_is_left_is_ended(ingested_broker, fake):
 
 
 def test_a_query_that_somebody_cancelled_is_run_anew_by_another(ingested_broker, fake, monkeypatch):
-    """Whoever ended it is told so."""
     snapshot, known, tab = broker_cache.open_snapshot(ingested_broker), queries.Queries(), ["a"]
     monkeypatch.setattr(queries, "_tab", lambda: tab[0])
     fake.now = "running"

@@ -36,7 +36,6 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_long_search_shortens_the_next_ones(monkeypatch):
-    """All that was alive is out of the way, and what was garbage is gone."""
     circle = Thing()
     circle.itself, reference = circle, weakref.ref(circle)
     del circle
@@ -108,7 +107,6 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[None]:
 
 
 def test_a_server_searches_now_and_then_until_it_ends(searches, monkeypatch):
-    """Whatever ran meanwhile."""
     monkeypatch.setattr(gc, "get_count", lambda: (12, 1, 0))
     count, later_count = searches_of_a_server(searches)
     assert count > 1
@@ -116,7 +114,6 @@ def test_a_server_searches_now_and_then_until_it_ends(searches, monkeypatch):
 
 
 def test_a_server_that_does_nothing_searches_nothing(searches, monkeypatch):
-    """A few objects more are no reason."""
     monkeypatch.setattr(gc, "get_count", lambda: (600, 0, 0))
     assert searches_of_a_server(searches) == (0, 0)
 

@@ -157,7 +157,6 @@ def test_the_best_fit_has_its_other_pages(place):
 
 
 def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
-    """Who types tuning in the Chinese app finds it."""
     monkeypatch.setattr(catalogues, "_language_sources", [lambda: "zh"])
     assert (
         [entry.words for entry in go_to.find_entries(place, "tuning", ALL)]
@@ -177,7 +176,6 @@ def workshop_entries(place: Location, text: str) -> list[go_to.GoToEntry]:
 
 
 def test_a_lesson_is_found_by_its_title(place):
-    """And its steps, each with its lesson beside it."""
     entries = workshop_entries(place, "warm section")
     assert [(entry.words, entry.aside) for entry in entries if entry.heading == "Lessons"] == [
         ("The warm section", ""),
@@ -197,7 +195,6 @@ def test_a_lesson_is_found_in_the_other_language_too(place):
 
 
 def test_a_word_of_the_glossary_is_found(place):
-    """Those that begin with it first; in both languages."""
     entries = [entry for entry in workshop_entries(place, "page") if entry.heading == "Words"]
     assert [entry.words for entry in entries] == [
         "page",

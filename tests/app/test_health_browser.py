@@ -176,7 +176,6 @@ def test_the_tables_show_more_at_a_click(findings):
 
 
 def test_a_partition_without_findings_says_so(page, server, clean):
-    """No empty list; what keeps its segments is told all the same."""
     page.goto(f"{server}/health?dir={clean}/orders-0")
     page.locator(".flt", has_text="nothing was found").wait_for(timeout=SPARK_PATIENCE_MS)
     assert (

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.usefixtures("starts")
 
 
 def test_a_killed_broker(killed):
-    """What the start cuts and reads, and the tails with their bytes."""
     message = sent(page(killed))
     assert (
         message["verdict"]["kind"] == "warning"
@@ -137,7 +136,6 @@ def test_what_was_mended_in_place_is_no_longer_reported(damaged, tmp_path):
 
 
 def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
-    """Whatever a catalog tells, and though neither a size nor a time has changed."""
     copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
     health = broker_health.check(copy)
     monkeypatch.setattr("kafkaviz.app.cache.broker_cache.catalog_health", lambda snapshot: health)
@@ -157,7 +155,6 @@ def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
 
 
 def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
-    """What an ingest found is shown at once; nothing is read a second time."""
     from kafkaviz.analysis.health import broker_health as doctor
     from kafkaviz.app.cache import broker_cache
 
@@ -237,7 +234,6 @@ def test_the_catalogs_findings_of_a_large_directory_show_whatever_was_chosen(dam
 
 
 def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
-    """Names, sizes, times and bytes are as they were."""
     copy = shutil.copytree(damaged, tmp_path / "copy")
     before = fingerprint(copy)
     page(copy)

@@ -7,7 +7,6 @@ from kafkaviz.pipeline.ingest.job import Progress
 
 
 def test_one_ingest_a_directory(directory, starts):
-    """However many tabs ask; it reads what was given, into a catalog of its own."""
     snapshot = broker_cache.open_snapshot(directory)
     first = ingests.get_or_start(snapshot)
     assert (
@@ -28,7 +27,6 @@ def test_the_master_comes_from_the_environment(directory, starts, monkeypatch):
 
 
 def test_a_cancelled_ingest_waits_for_its_button(directory, starts):
-    """It is not started again by a rerun, only by somebody who asks."""
     snapshot = broker_cache.open_snapshot(directory)
     ingests.get_or_start(snapshot)
     ingests.get_or_start(snapshot).cancel()

@@ -97,7 +97,6 @@ def test_a_crumb_speaks_chinese(server, page):
 
 
 def test_a_reload_and_a_copied_link_speak_chinese(server, page, browser):
-    """The link in a session of its own, which was never told a language."""
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612&lang=zh")
     at_rest(page)
     page.reload()

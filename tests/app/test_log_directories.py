@@ -100,7 +100,6 @@ def test_a_partition_in_two_directories_is_told_apart(disks, tmp_path):
 
 
 def test_an_address_names_each_directory():
-    """Of one it is the text that it always was; commas in a path stay."""
     several = page_state.join_directories(["/data/a,b", "/data/c"])
     address = page_state.address(several, "orders-0", 5)
     assert address == {"dir": ["/data/a,b", "/data/c"], "tp": "orders-0", "segment": "5"}

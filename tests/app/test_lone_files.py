@@ -57,7 +57,6 @@ def test_every_page_opens_a_lone_file(lone, page, name):
     ],
 )
 def test_the_broker_page_says_what_is_missing(lone, name, words):
-    """Of a segment by itself."""
     assert words in page_html(open_page(dir=lone(name)))
 
 
@@ -69,7 +68,6 @@ def test_the_segment_page_shows_the_bytes_of_a_lone_snapshot(lone):
 
 
 def test_a_confined_server_opens_it_below_its_root_alone(lone, clean, tmp_path, monkeypatch):
-    """And nothing that a link beside it leads to."""
     path = lone(NAMES["log"])
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path))
     assert "without its .index and .timeindex" in page_html(open_page(dir=path))

@@ -85,7 +85,6 @@ def test_the_stylesheet_keeps_to_what_streamlit_promises():
 
 
 def test_no_traceback_reaches_the_reader():
-    """An error that nobody foresaw is told in the server's log alone."""
     assert (
         tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["client"][
             "showErrorDetails"

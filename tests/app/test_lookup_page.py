@@ -80,7 +80,6 @@ def test_another_segment_than_the_open_one_is_searched(damaged):
 
 
 def test_by_time(clean):
-    """Both indexes, and why it is this offset."""
     at = page(clean, tp="dense-index-0", by="timestamp", target="1790000445001")
     assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
     assert (
@@ -321,7 +320,6 @@ def test_beyond_the_end(clean):
 
 
 def test_an_offset_outside_leads_to_the_nearest(clean):
-    """What the consumer does then, and both ends of the log, the nearer first."""
     at = page(clean, tp="dense-index-0", target="9999")
     assert "past the end: the last one is 5\u202f999" in page_html(
         at
@@ -346,7 +344,6 @@ def test_before_the_start(clean):
 
 
 def test_at_random_and_by_the_slider(clean):
-    """Both write the field."""
     at = page(clean, tp="dense-index-0", target="2247")
     at.slider(key="kv_slider").set_value(10).run()
     assert next(
@@ -377,7 +374,6 @@ def test_what_is_counted(clean):
 
 @pytest.mark.nightly
 def test_every_partition_and_every_segment(clean):
-    """Whatever is in a directory: one offset and one time of each segment, no traceback."""
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(clean).partitions:
@@ -432,7 +428,6 @@ def test_a_damaged_read_has_its_steps_and_the_error_of_the_command(
 
 
 def test_no_directory_shows_practice(monkeypatch, tmp_path):
-    """Nothing is open, and there is no sample: there is still something to learn on."""
     monkeypatch.setattr("kafkaviz.app.access.SAMPLES", tmp_path)
     assert "Five entries" in page_html(page(None))
 
@@ -467,7 +462,6 @@ def test_what_is_no_key():
 
 
 def test_an_unclean_directory_is_read_as_a_recovery_leaves_it(killed):
-    """Of every topic-partition a page each; the sentence says so."""
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(killed).partitions:
@@ -574,7 +568,6 @@ def test_a_download_beside_each_table(clean):
 
 
 def test_the_address_holds_plain_digits():
-    """What the field of the target writes there; grouped ones are read all the same."""
     assert controls.format_target(1234567, "offset") == "1234567"
     assert {
         controls.parse_target(typed, "offset")

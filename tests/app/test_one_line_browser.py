@@ -29,7 +29,6 @@ expect = sync_api.expect
     ],
 )
 def test_tools_stand_on_one_line(browser, server, address, tools):
-    """None of them alone on the next."""
     with watched(browser) as page:
         page.set_viewport_size({"width": 1024, "height": 768})
         page.goto(f"{server}/{address}")

@@ -13,7 +13,6 @@ SIZES = [{"width": 1280, "height": 720}, {"width": 1024, "height": 768}]
 
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.nightly), "zh"])
 def test_the_answer_is_on_the_first_screen(server, page, language):
-    """Title, slider, both searches and what is modelled, at either size."""
     page.goto(f"{server}/page_cache?lang={language}")
     page.locator(".lane svg").nth(1).wait_for()
     for size in SIZES:

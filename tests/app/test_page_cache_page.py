@@ -174,7 +174,6 @@ def test_the_answer_stays_open_beside_settings_of_another_part():
     ],
 )
 def test_an_address_may_say_anything(query):
-    """What is no choice is passed over; nothing becomes markup."""
     text = page_html(page(**query))
     assert "56 faults while the index grows to 40 pages" in text
     assert "<script>" not in text
@@ -188,12 +187,10 @@ def test_an_address_may_say_anything(query):
     ],
 )
 def test_a_choice_that_there_is_not_is_passed_over(query, words):
-    """The part is open as it is without one."""
     assert words in page_html(page(**query))
 
 
 def test_a_tab_that_there_is_not_is_the_first():
-    """So is one of another page."""
     assert answer(page(tab="Bytes"))["first"] == 14
 
 
@@ -209,7 +206,6 @@ def test_laggards_meet_cold_pages():
 
 
 def test_larger_pages_and_another_section():
-    """The pages of the image are those of memory; the section is named."""
     text = page_html(page(page="16 KiB", section="64 KiB"))
     assert "while the index grows to 10 pages" in text and "A warm section of 64 KiB first" in text
 
@@ -225,7 +221,6 @@ def test_a_real_index():
 
 
 def test_layouts_of_a_real_index():
-    """The one that is chosen beside the practice logs."""
     at = page(index="dense-index-0", pattern="Open index")
     assert (
         "The index that is open. Mean of 4\u202f000 targets over all 1\u202f126 entries"
@@ -235,7 +230,6 @@ def test_layouts_of_a_real_index():
 
 
 def test_an_index_that_cannot_be_read(monkeypatch):
-    """It is said, and a practice log stands in."""
     from kafkaviz.errors import CannotOpen
 
     def refusing(segment):

@@ -95,7 +95,6 @@ def test_the_type_of_a_place_says_how_far_it_goes(broker, address, query, depth,
 
 
 def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
-    """Its address is that of the page's own link."""
     make_segment(
         Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, []
     )
@@ -105,7 +104,6 @@ def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address,
 
 
 def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp_path):
-    """So a copied link shows the same to somebody whose server opens another directory."""
     address()
     assert page_location.parse_address(3, unpack_progress.unpack).address == {
         "dir": str(tmp_path),
@@ -174,7 +172,6 @@ def test_what_others_opened_is_not_listed(monkeypatch, tmp_path):
 
 
 def test_a_rerun_does_not_reorder_what_another_tab_opened(monkeypatch, tmp_path):
-    """Each session says once what it opened."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
     first, two = {}, {}
     for session, directory in [(first, "/a"), (two, "/b"), (first, "/a")]:

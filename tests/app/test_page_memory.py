@@ -27,6 +27,5 @@ def test_a_page_holds_windows_and_not_the_table(directories, name):
 
 @pytest.mark.nightly
 def test_the_table_alone_is_more(directories):
-    """What is measured is what a table of all batches would take."""
     taken = bench_page_memory.measure(bench_page_memory.TABLE, {}, *directories)
     assert taken["peak_bytes"] > MAX_BYTES

@@ -209,7 +209,6 @@ def test_a_folder_without_lessons_says_so(monkeypatch):
 
 
 def test_a_lesson_and_a_track_are_picked(monkeypatch, choose):
-    """What was answered stays; the address says where one is."""
     monkeypatch.delenv(lessons.LESSONS, raising=False)
     choose("kv_pick_track", lesson_state.SHORT)
     at = open_page("workshop", lesson="last-offset", at="1")
@@ -219,7 +218,6 @@ def test_a_lesson_and_a_track_are_picked(monkeypatch, choose):
 
 
 def test_the_last_query_is_that_of_this_run(monkeypatch):
-    """What the field sent; in a run without it there is none."""
     monkeypatch.setattr(st, "session_state", {"kv_sql": {"asked": "SELECT 1"}})
     assert last_query() == "SELECT 1"
     monkeypatch.setattr(st, "session_state", {})

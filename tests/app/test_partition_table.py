@@ -48,7 +48,6 @@ def cell_texts(rows) -> list[list[str]]:
 
 
 def test_values_read_as_everywhere(rows):
-    """Binary sizes, thin spaces, per cent; a dash for what is not there."""
     assert cell_texts(rows) == [
         [
             "orders-0",
@@ -127,7 +126,6 @@ def test_names_are_bold(rows):
 
 
 def test_a_hundred_thousand_rows_are_not_all_listed(tmp_path, monkeypatch):
-    """The largest are, how many are not is told, and the CSV has all."""
     monkeypatch.setattr(partition_table, "LISTED_ROWS", 20)
     (tmp_path / "meta.properties").write_text("version=1\n")
     for number in range(50):

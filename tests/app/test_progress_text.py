@@ -98,7 +98,6 @@ WITHOUT = "batches, records and torn ends are not known without it"
     ],
 )
 def test_every_state_has_its_words(progress, text, aside):
-    """What it does, and how long still."""
     assert (ingest_status.text(progress), ingest_status.aside(progress)) == (text, aside)
 
 
@@ -118,5 +117,4 @@ def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
 
 
 def test_an_error_becomes_no_markup():
-    """What failed may name a file."""
     assert "<b>" not in ingest_status.html(Progress(state="failed", error=verbatim("<b>x</b>")))

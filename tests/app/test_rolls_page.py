@@ -88,7 +88,6 @@ def test_a_download_beside_each_figure():
 
 @pytest.mark.slow
 def test_a_slider_changes_the_run_and_is_compared():
-    """The run before stands beside the new one; one that is kept stays there."""
     at = move_slider(page(), "segment.ms", "30 s")
     text = page_html(at)
     assert (
@@ -124,7 +123,6 @@ def test_the_address_brings_a_run_back():
 
 
 def test_an_odd_address_is_passed_over():
-    """What is no choice is none."""
     at = page(
         workload="<b>",
         size="3 apples",
@@ -180,7 +178,6 @@ def test_every_workload_runs():
 
 
 def test_a_workload_of_ones_own():
-    """Written as TOML; what is wrong with it is said with its key."""
     at = page(workload=workloads.OWN_TITLE)
     at.text_area[0].set_value(SMALL).run()
     assert "2 rolls: 2 by size" in page_html(assert_no_exception(at))
@@ -258,7 +255,6 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
     "name", ["Sensors without batching", "A published example", "Two years copied in two minutes"]
 )
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
-    """The causes told from an archive alone beside those that the writer gave."""
     workload = workloads.by_title()[name]
     config = config_of(workload, {})
     (tmp_path / "made.tar.gz").write_bytes(simulation_cache.archive(workload, config))

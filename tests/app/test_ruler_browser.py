@@ -214,7 +214,6 @@ def test_a_large_segment_comes_in_slices(ruler):
 
 @pytest.mark.nightly
 def test_another_segment_starts_anew(ruler):
-    """] opens the one behind; what was pinned stays with the one before."""
     ruler.open("payments-0", 7975, pin="11612")
     ruler.page.evaluate("document.activeElement.blur()")
     ruler.page.keyboard.press("]")
@@ -321,7 +320,6 @@ def test_offsets_beyond_what_a_double_holds(ruler, tmp_path):
 
 
 def test_topic_names_become_no_markup(ruler, clean, tmp_path):
-    """Whatever the directory is called."""
     name = "<img src=x onerror=alert(1)>-0"
     (tmp_path / name).mkdir()
     for kind in ("log", "index", "timeindex"):

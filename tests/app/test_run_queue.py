@@ -40,7 +40,6 @@ def test_runs_begin_in_the_order_in_which_they_came():
 
 
 def test_a_long_run_delays_the_next_one_by_a_turn_only():
-    """Then it shares the interpreter with it, and the next one with who comes after."""
     queue, begun = RunQueue(0.05), [threading.Event(), threading.Event()]
     ends = threading.Event()
 
@@ -57,7 +56,6 @@ def test_a_long_run_delays_the_next_one_by_a_turn_only():
 
 
 def test_the_end_of_a_run_that_has_had_its_turn_lets_nobody_past_the_latest():
-    """Who waits then waits for the run that began last."""
     queue = RunQueue(0.05)
     begun, ends = [threading.Event(), threading.Event()], threading.Event()
 

@@ -40,7 +40,6 @@ def test_the_bundles_are_of_these_sources():
 
 @NEEDS_NODE
 def test_the_scripts_own_tests_pass():
-    """Those of node's test runner."""
     files = sorted(str(path) for path in (ROOT / "tests/app/frontend").glob("*.test.js"))
     assert len(files) >= 4
     assert "# fail 0" in run_node("--test", "--test-reporter=tap", *files)

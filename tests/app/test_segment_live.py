@@ -48,7 +48,6 @@ def end_of(log: Path, share: int = 2) -> int:
 
 
 def test_a_log_that_grew(folder, log):
-    """What a broker appended is there in the next run, with what was pinned."""
     data, cut = log.read_bytes(), end_of(log)
     log.write_bytes(data[:cut])
     at = page(folder, "refunds-0", 1, pin="3")
@@ -77,7 +76,6 @@ def test_a_log_that_shrank(folder, log):
 
 
 def test_a_log_that_was_emptied(folder, log):
-    """There is no batch to pin any more, and its indexes have bytes."""
     at = page(folder, "refunds-0", 1, pin="3", tab="Bytes")
     os.truncate(log, 0)
     assert "Nothing was written here yet" in spaced_html(again(at)) and sent(at) == ({}, {})
@@ -122,7 +120,6 @@ def test_the_only_log_that_vanished(folder, log):
 
 
 def test_a_log_renamed_to_be_deleted(folder, log):
-    """Retention: the page goes on with the renamed files."""
     at = page(folder, "refunds-0", 1, pin="3")
     for path in log.parent.glob(f"{STEM}.*"):
         path.rename(f"{path}.deleted")
@@ -153,8 +150,6 @@ def test_what_is_lost_after_it_was_read(folder, log, monkeypatch, change):
 
 
 def test_bytes_that_cannot_be_read_any_more(folder, log, monkeypatch):
-    """The tab says so; the ruler is drawn of what was read."""
-
     def refuse(*_, **__):
         raise CannotOpen(log, message("errors.not_there"), kind="missing")
 

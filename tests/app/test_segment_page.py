@@ -110,7 +110,6 @@ def test_a_killed_segment(killed):
     ],
 )
 def test_damaged_segments(damaged, partition, segment, title, words):
-    """Each says what is wrong, in the title, among the facts and in the tables."""
     at = page(damaged, partition, segment)
     assert sent(at)[0]["title"].replace("\u202f", " ").startswith(title)
     for word in words:
@@ -143,7 +142,6 @@ def test_nothing_to_draw(source, partition, segment, finding, request):
 
 
 def test_an_archive_is_named_as_it_was_given():
-    """No folder of the cache: nobody knows it."""
     text = spaced_html(page(SAMPLES / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
     assert (
         "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text
@@ -169,7 +167,6 @@ def test_a_missing_segment_names_those_there_are(damaged):
     ],
 )
 def test_a_pin_that_is_not_there(clean, pin, why):
-    """The ruler says so; the tables show what is shown first."""
     at = page(clean, "payments-0", 7975, pin=pin)
     assert sent(at)[0]["asked"]["row"] is None and sent(at)[0]["asked"]["why"].startswith(why)
     assert len(chosen_rows(at)) == 3
@@ -235,7 +232,6 @@ def test_a_log_that_vanished(clean, nothing_cached, monkeypatch):
 
 
 def test_a_log_that_grows_meanwhile(clean, tmp_path, monkeypatch):
-    """What was read is shown, and that there is more; Read again reads it."""
     folder = copy_of(clean, tmp_path, "refunds-0")
     log, real = folder / "refunds-0" / f"{1:020d}.log", segment_cache.anatomy.file.read
     monkeypatch.setattr(segment_cache.anatomy, "_tail", lambda *_: os.utime(log, ns=(1, 1)))

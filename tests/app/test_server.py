@@ -212,7 +212,6 @@ def test_the_real_server_goes_by_host(server):
 
 @pytest.mark.browser
 def test_another_site_holds_no_page_in_a_frame(server, browser, tmp_path):
-    """What the frame shows instead is the browser's own error."""
     (tmp_path / "evil.html").write_text(f'<iframe src="{server}/"></iframe>')
     with browser.new_context() as context:
         page = context.new_page()
@@ -225,7 +224,6 @@ def test_another_site_holds_no_page_in_a_frame(server, browser, tmp_path):
 
 
 def test_streamlit_s_own_command_goes_by_host_too():
-    """streamlit run app.py knows no middleware: the settings beside it name the hosts."""
     code = (
         "from streamlit import config; config.get_option('server.port'); "
         "print(config.get_option('server.allowedHosts'))"

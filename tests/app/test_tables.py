@@ -86,7 +86,6 @@ def test_a_file_has_the_same_heads_in_every_language():
 
 
 def test_digits_of_a_file_stand_together():
-    """What groups them on the screen is left out."""
     assert to_csv(("what", "bytes"), [("a, b", "1\u202f500")]) == 'what,bytes\r\n"a, b",1500\r\n'
 
 

@@ -162,7 +162,6 @@ def test_a_confined_server_opens_what_it_was_started_with(recorded, monkeypatch,
 
 
 def test_a_confined_server_follows_no_link_of_another_view(recorded, monkeypatch, tmp_path):
-    """What was put together before, by whomever, is none of its directories."""
     view = join_tiered(*recorded)
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path))
     text = page_html(open_page(dir=view))

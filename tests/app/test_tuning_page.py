@@ -161,7 +161,6 @@ def test_tiny_batches_are_advised_to_batch():
 
 
 def test_the_slider_considers_another_interval():
-    """Titles and table follow; there is no command, since the verdict keeps what is set."""
     at = page(tp="payments-0", tab="Comparison", consider="65536")
     assert "4 KiB against 64 KiB" in page_html(at)
     assert at.code[0].value == "nothing to run: the verdict does not propose 65536"
@@ -197,7 +196,6 @@ def test_budgets_change_the_answer():
 
 
 def test_an_odd_address_is_passed_over():
-    """What is no choice is none."""
     text = page_html(
         page(
             tp="payments-0",
@@ -283,7 +281,6 @@ def test_sizes_that_cannot_be_written_say_so(monkeypatch):
 
 
 def test_a_topic_of_several_partitions():
-    """All of them together, beside each alone."""
     at = page(tp="orders-0", tune="all of orders")
     assert "cost on all of orders: 599 batches" in page_html(at) and "Keep" in page_html(at)
     # a hyphen is kept from becoming a list
@@ -332,7 +329,6 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
 
 
 def test_a_topic_with_remote_storage():
-    """What a remote read carries is its own, no longer an if."""
     text = page_html(page(tp="payments-0", tab="Writers", tiered="tiered"))
     assert "Bytes a remote read skips, mean" in text
     assert "if the topic had it" not in text
@@ -340,7 +336,6 @@ def test_a_topic_with_remote_storage():
 
 @pytest.mark.slow
 def test_a_workload_that_comes_along_and_ones_own():
-    """Measured like any log; what somebody wrote is checked first."""
     at = page(tune="Workload")
     text = page_html(at)
     assert "on the workload “Heartbeats”: 86" in text and "Batch first" in text
@@ -369,8 +364,6 @@ def test_a_directory_that_is_not_there_still_has_workloads():
 
 
 def test_a_log_that_cannot_be_read_is_named(monkeypatch):
-    """What, and where to look."""
-
     def fails(*_, **__):
         raise CorruptFile("orders-0/00000000000000000000.log", 4, verbatim("batch length is -1"))
 

@@ -18,7 +18,6 @@ LABELS = {
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_the_label_says_what_is_chosen(kind, monkeypatch):
-    """Of several topic-partitions one is no topic."""
     htmls = []
     monkeypatch.setattr(st, "html", lambda html, **look: htmls.append(html))
     monkeypatch.setattr(st, "segmented_control", lambda label, options, **look: options[0])

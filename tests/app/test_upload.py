@@ -77,7 +77,6 @@ def test_files_of_segments_are_kept_as_a_partition():
 
 
 def test_uploads_lie_in_the_cache(cache: Path):
-    """Never beside the app or in an inspected directory."""
     assert upload_expiry.folder().is_relative_to(cache)
 
 

@@ -52,7 +52,6 @@ def test_the_traces_that_say_so(monkeypatch, clean):
 
 
 def test_a_page_says_nothing_where_nothing_tells(directory, starts):
-    """The quiet sentence behind the chips is empty."""
     (directory / "meta.properties").unlink()
     text = page_html(open_page(dir=directory))
     assert (

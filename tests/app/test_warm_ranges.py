@@ -36,7 +36,6 @@ def assert_edges(source: LookupSource, kind: str, warm_entries: int, targets: ra
 @pytest.mark.parametrize("warm_entries", [2, 4, 1024])
 @pytest.mark.parametrize("name", ["five", "twenty"])
 def test_of_every_target(name, warm_entries, kind):
-    """Of few entries all are warm, from the first key on."""
     source = lookup_source.practice_source(name)
     low, high = source.span(kind) or (0, 0)
     assert len(source.warm_ranges(kind, warm_entries)) == 1

@@ -16,7 +16,6 @@ print((LATE | {"plotly.graph_objs._heatmap"}) - set(sys.modules))
 
 
 def test_libraries_of_the_first_page_are_imported():
-    """In a process of its own, where nobody has imported them."""
     printed = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=False
     )

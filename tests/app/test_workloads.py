@@ -39,7 +39,6 @@ def test_a_title_leads_to_its_name():
 
 
 def test_ones_own_begins_with_one_that_works():
-    """And says what is wrong with what became of it."""
     assert workloads.parse_own(workloads.own_text()) == workloads.start_workload() == preset("day")
     with pytest.raises(KafkavizError, match="your workload: "):
         workloads.parse_own("topic = 3")

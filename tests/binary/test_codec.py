@@ -156,7 +156,6 @@ def test_damage_is_refused_where_arrow_refuses_it(name, size, place, bits, cut):
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_a_zstd_frame_that_says_it_is_empty_is_read_to_its_end(cut):
-    """As one that says otherwise; whole, it is no bytes."""
     frame = codec.compress("zstd", b"")
     assert codec.decompress("zstd", frame) == b""
     assert arrow_decompress("zstd", frame[:-cut]) is None

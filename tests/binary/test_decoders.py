@@ -79,7 +79,6 @@ def test_any_bytes_agree(name, tail, kept):
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_room_that_does_not_do_is_full(name):
-    """One byte less than the data takes; what was written before stays as it is."""
     data = TEXT[:9000]
     small = codec.compress(name, data)
     assert read_compiled(name, small, room=len(data), before=b"before") == data

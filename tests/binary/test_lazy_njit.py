@@ -82,7 +82,6 @@ def unannotated(source: str) -> list[str]:
     ["@njit\ndef f(a: int): ...", "@njit(cache=True)\ndef f(a: int, b) -> int: ..."],
 )
 def test_a_function_that_does_not_say_what_it_takes_is_named(source):
-    """Or what it gives."""
     assert unannotated(source) == ["f"]
 
 

@@ -110,7 +110,6 @@ def test_the_json_is_as_documented(damaged, capsys):
 
 
 def test_the_words_name_file_bytes_evidence_and_what_to_do(damaged, capsys):
-    """What an operator needs stands together."""
     assert main(["check", str(damaged / "bookings-0")]) == 1
     out = capsys.readouterr()
     assert "ERROR    index-offset-mismatch  00000000000000000858.index, bytes 24 to 31" in out.out
@@ -173,7 +172,6 @@ def test_the_evidence_for_a_start_is_reported(name, settings, is_said, request, 
 
 
 def test_what_is_read_again_reads_as_on_the_page(clean, capsys, tmp_path):
-    """A copied partition beside a meta.properties alone: every byte comes out as it was."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
     shutil.copy2(clean / "meta.properties", tmp_path)
     assert main(["check", str(tmp_path)]) == 0
@@ -209,7 +207,6 @@ def test_what_cannot_be_checked_is_one_line(clean, capsys, arguments, words):
 
 
 def test_a_refusing_start_says_why(clean, tmp_path, capsys):
-    """A directory that is no partition's ends every start."""
     lone = tmp_path / "kafka"
     lone.mkdir()
     for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
@@ -310,7 +307,6 @@ def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
 
 
 def test_the_words_say_what_keeps_the_segments(damaged, capsys):
-    """By which settings, and which go first."""
     main(["check", str(damaged)])
     out = " ".join(capsys.readouterr().out.split())
     # which cp -r does not keep
@@ -330,8 +326,6 @@ def test_the_words_say_what_keeps_the_segments(damaged, capsys):
 
 
 def test_nothing_is_changed(damaged):
-    """Names, sizes and times are what they were."""
-
     def state():
         return sorted(
             (path, path.stat().st_size, path.stat().st_mtime_ns) for path in damaged.rglob("*")
@@ -477,7 +471,6 @@ def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
 
 
 def test_digits_can_be_pasted(damaged, capsys):
-    """Neither in the words nor in the JSON do thin spaces stand in numbers."""
     for options in ([], ["--json"]):
         main(["check", str(damaged), *options])
         out = capsys.readouterr().out

@@ -60,7 +60,6 @@ def test_a_partition_on_one_side_has_the_same_fields(report):
 
 
 def test_the_worst_comes_first(capsys):
-    """Damage, then what parted; what one side has alone lies behind both."""
     assert main(["compare", *REPLICAS]) == 1
     text = capsys.readouterr().out
     names = ["manifests-0 ", "bids-0 ", "deposits-0 ", "crew-two-0 ", "loadings-0 ", "unused-0 "]
@@ -83,13 +82,11 @@ def test_the_words(capsys):
     ("name", "status"), [("auctions-0", 0), ("watches-0", 0), ("loadings-0", 0), ("cargo-0", 1)]
 )
 def test_the_status_says_whether_the_records_are_the_same(name, status, capsys):
-    """Other index files and other segment bounds are no other records."""
     assert main(["compare", *(f"{path}/{name}" for path in REPLICAS), "--json"]) == status
     assert len(json.loads(capsys.readouterr().out)["partitions"]) == 1
 
 
 def test_one_moment_twice_is_told(capsys):
-    """The same directory: nothing has changed, and nothing is foretold."""
     assert main(["compare", REPLICAS[0], REPLICAS[0]]) == 0
     assert "no file of a partition has changed" in capsys.readouterr().out
 

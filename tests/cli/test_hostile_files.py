@@ -64,7 +64,6 @@ def test_a_wrapper_of_millions_of_old_messages(tmp_path):
     ],
 )
 def test_a_dump_prints_the_records_of_a_batch_while_it_reads_them(tmp_path, arguments):
-    """Some lines at a time; what comes out is counted, not held."""
     count = 3_000_000 if arguments == ("--print-data-log",) else 300_000
     (tmp_path / f"{NAME}.log").write_bytes(tiny_batch(count))
     with (tmp_path / "out").open("wb") as out:

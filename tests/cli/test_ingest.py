@@ -170,7 +170,6 @@ def test_what_could_not_be_read_is_reported(broker, out, in_process, capsys, mon
     ],
 )
 def test_what_cannot_be_is_2_and_one_line(broker, tmp_path, capsys, monkeypatch, arguments, fault):
-    """What, which file, what to do."""
     monkeypatch.chdir(tmp_path)
     assert main(["ingest", *arguments]) == 2
     printed = capsys.readouterr()

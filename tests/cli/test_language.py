@@ -39,7 +39,6 @@ def run_in_shell(*arguments: str, **environment: str) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize("place", ["before", "behind", "assigned"])
 def test_the_option_stands_before_the_command_or_behind_it(place, clean, capsys):
-    """Whatever else is given."""
     rest = ["lookup", str(clean / "refunds-0"), "--offset", "99999999"]
     arguments = {
         "before": ["--language", "zh", *rest],
@@ -53,7 +52,6 @@ def test_the_option_stands_before_the_command_or_behind_it(place, clean, capsys)
 
 
 def test_an_error_is_in_the_language(tmp_path, capsys):
-    """That of a command, of an option and of a command that is none."""
     assert main(["--language", "zh", "check", str(tmp_path / "gone")]) == 2
     assert capsys.readouterr().err == (
         f"kafkaviz: {tmp_path / 'gone'}：不存在；请检查路径；它可能被移走或删除了\n"
@@ -96,7 +94,6 @@ def test_the_language_is_that_of_the_shell(name):
 
 
 def test_an_option_counts_more_than_the_shell():
-    """And LC_ALL more than LANG; a language that nobody translated is English."""
     english = "kafkaviz: unknown command nope; "
     for arguments, environment in (
         (["--language", "en", "nope"], {"LANG": "zh_CN.UTF-8"}),
@@ -109,7 +106,6 @@ def test_an_option_counts_more_than_the_shell():
 
 
 def test_an_output_that_has_no_chinese_letters_gets_english():
-    """Of the shell's language; who asks for 中文 gets it, written out."""
     ascii_shell = {"LANG": "zh_CN.UTF-8", "PYTHONIOENCODING": "ascii"}
     assert run_in_shell("nope", **ascii_shell).stderr.startswith(b"kafkaviz: there is no command")
     result = run_in_shell("--language", "zh", "nope", **ascii_shell)
@@ -147,7 +143,6 @@ def test_chinese_lines_end_where_they_may(shift):
 
 
 def test_what_is_short_is_one_line():
-    """A word that is longer than a line stands on one of its own."""
     assert list(output.wrap("短", "a ")) == ["a 短"] and list(output.wrap("")) == []
     assert list(output.wrap("甲 " + "x" * 130 + " 乙")) == ["甲", "x" * 130, "乙"]
 
@@ -163,7 +158,6 @@ def test_lines_are_as_wide_as_the_terminal(columns, width, monkeypatch):
 
 
 def test_a_line_that_is_too_long_for_a_terminal_is_folded(monkeypatch, capsys):
-    """What reads a pipe gets one line."""
     monkeypatch.setenv("COLUMNS", "80")
     text = "  " + "word " * 30
     output.say([text])
@@ -223,7 +217,6 @@ def test_lookup_speaks_chinese(partition, options, clean, capsys):
 
 
 def test_rebuild_and_simulate_speak_chinese(killed, clean, tmp_path, capsys):
-    """What is written, what recovery cuts, and what came out the same."""
     text = spoken(capsys, "rebuild", str(killed / "clicks-zstd-0"), "--out", str(tmp_path / "a"))
     assert left_english(text) == [] and "恢复会截掉从字节 263795 起的 464 字节" in text
     text = spoken(
@@ -233,7 +226,6 @@ def test_rebuild_and_simulate_speak_chinese(killed, clean, tmp_path, capsys):
 
 
 def test_tune_speaks_chinese_in_columns(damaged, capsys):
-    """Reasons, the table and what was measured; a column is as wide as its head."""
     text = spoken(capsys, "tune", str(damaged / "bookings-0"), "--set", "segment.bytes=1048576")
     assert left_english(text) == []
     lines = text.splitlines()

@@ -67,7 +67,6 @@ def test_a_catalog_has_it_as_its_directory(lone, tmp_path, in_process, capsys):
 
 
 def test_an_archive_with_a_file_of_a_broker_is_a_broker(lone, clean):
-    """It is no partition alone, though it holds one."""
     with tarfile.open(lone / "broker.tar", "w") as archive:
         archive.add(lone / PARTITION, PARTITION)
         archive.add(clean / "meta.properties", "meta.properties")

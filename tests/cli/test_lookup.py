@@ -179,7 +179,6 @@ def test_a_timestamp_and_its_names(clean, capsys):
 
 
 def test_what_has_no_answer_is_null(clean, capsys):
-    """At the log's end nothing, behind it an exception, in JSON and in words."""
     answer = lookup_json(capsys, clean / "orders-0", "--offset", 38736)
     assert answer["answer"] is None and answer["record"] is None and "error" not in answer
     answer = lookup_json(capsys, clean / "orders-0", "--offset", 38737)
@@ -241,7 +240,6 @@ def test_a_wrong_unit_is_reported(clean, capsys):
     ],
 )
 def test_wrong_input_is_one_line(clean, capsys, path, arguments, words):
-    """What, where, what to do."""
     assert main(["lookup", str(clean / path), *arguments]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
@@ -316,7 +314,6 @@ def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
-    """Of old messages the one that is given is checked, no other."""
     messages = [
         bytearray(legacy_messages.build(magic, offset, b"k", b"value")) for offset in range(3)
     ]

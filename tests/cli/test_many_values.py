@@ -112,7 +112,6 @@ def test_a_count_that_the_bytes_do_not_hold_is_kafkas_fault():
 
 
 def test_tagged_fields_before_the_replicas_are_bounded():
-    """Of a record that changes a partition only its replicas are read."""
     key = struct.pack(">i16s", 3, bytes(16))
     good = frame(PARTITION_CHANGE, key + b"\x02\0\1\xff\2\6\2\0\0\0\7")
     assert metadata.assignment(good).replicas == (7,)

@@ -86,7 +86,6 @@ def test_json_says_it_where_the_release_stands(command, newer, tmp_path, capsys)
 
 
 def test_the_report_says_it(newer, tmp_path):
-    """In the file, beside the release that it reads as."""
     run("report", newer[99], tmp_path / "out")
     assert "that is newer than Kafka 4.4.0" in (tmp_path / "out.html").read_text()
 

@@ -18,7 +18,6 @@ def partition(data) -> Path:
 
 
 def test_a_line_now_and_then(capsys):
-    """None of what is quick; later ones count what was read before."""
     clock = [0.0]
     reading = ByteProgress(lambda: clock[0])
     reading.expect({"a": 1024, "b": 3072})
@@ -34,7 +33,6 @@ def test_a_line_now_and_then(capsys):
 
 @pytest.mark.parametrize("line", ["check {0}", "tune {0}", "rebuild {0} --out {1}"])
 def test_long_commands_tell_their_bytes(line, partition, tmp_path, monkeypatch, capsys):
-    """Of all logs together, which is their size on disk; quick ones tell nothing."""
     total = units.format_bytes(sum(path.stat().st_size for path in partition.glob("*.log")))
     assert main([*line.format(partition, tmp_path / "quick").split(), "--json"]) in (0, 1)
     assert "reading" not in capsys.readouterr().err

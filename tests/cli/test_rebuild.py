@@ -208,7 +208,6 @@ def test_what_the_loader_does_next_is_reported(segment, tmp_path, capsys, positi
 
 
 def test_a_torn_tail_is_named_and_cut_in_the_result(segment, tmp_path, capsys):
-    """log_bytes is what is left; the input stays as it is."""
     log = segment / f"{BASE}.log"
     log.write_bytes(log.read_bytes()[:-10])
     before = log.stat().st_size

@@ -32,7 +32,6 @@ def test_the_file_and_the_words(damaged, tmp_path, capsys):
 
 
 def test_the_json_is_as_documented(damaged, tmp_path, capsys):
-    """Every key; the checksums are those of the files."""
     out = tmp_path / "r.html"
     assert main(["report", str(damaged / "bookings-0"), "-o", str(out), "--json", "--sha256"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -199,7 +199,6 @@ def test_partitions_of_the_clean_directory_are_replayed_to_the_byte(clean, tmp_p
 
 
 def test_a_log_that_the_cleaner_rewrote_is_reported(clean, tmp_path, capsys):
-    """Its entries are none of an append's; what was inferred is called so."""
     assert (
         main(["simulate", "--replay", str(clean / "accounts-0"), "--out", str(tmp_path / "a")]) == 0
     )
@@ -572,7 +571,6 @@ def test_the_workloads_that_come_along_are_listed(capsys):
 
 
 def test_a_name_that_is_no_workload_lists_those_that_are(tmp_path, capsys, monkeypatch):
-    """A path is one that is not there."""
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", "ordres", "--out", "out"]) == 2
     text = (

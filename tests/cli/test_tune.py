@@ -244,7 +244,6 @@ def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, caps
 
 
 def test_a_broker_tells_each_topic(clean_answer):
-    """The default stays, topics that differ are named, and KRaft's log is no topic."""
     answer = clean_answer
     assert (answer["recommendation"]["verdict"], answer["recommendation"]["setting"]) == (
         "keep",
@@ -281,7 +280,6 @@ def test_a_partition_in_an_archive(capsys):
 
 
 def test_what_if(capsys):
-    """The workload once more with small segments: rolls by cause, and maps."""
     what_if = tuned(capsys, "heartbeat", "--what-if", "segment.bytes=1048576")["what_if"]
     assert what_if["today"]["rolls"] == {"time": 4} and what_if["changed"]["rolls"]["size"] == 8
     assert what_if["changed"]["segments"] == 9 and what_if["changed"]["maps"] == 18
@@ -406,7 +404,6 @@ def _keys(value) -> Iterator[str]:
 
 
 def test_nothing_is_written(clean, capsys):
-    """Files and times of the directory are as they were."""
     before = {path: path.stat().st_mtime_ns for path in clean.rglob("*")}
     main(["tune", str(clean / "weblogs-0"), "--what-if", "segment.bytes=1048576"])
     assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before

@@ -35,5 +35,4 @@ def test_a_claim_stands_where_the_table_says(row):
 
 
 def test_there_are_claims():
-    """Of every lesson."""
     assert {row[2].partition(".")[0] for row in ROWS} == set("12345678")

@@ -161,7 +161,6 @@ def test_each_fault_is_found(paths):
 
 
 def test_the_readme_names_every_command():
-    """One that it leaves out is one that nobody looks for."""
     text = (ROOT / "README.md").read_text()
     assert [
         name for name in PUBLIC_COMMANDS if not re.search(rf"`(?:kafkaviz )?{name}\b", text)

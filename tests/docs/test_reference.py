@@ -67,7 +67,6 @@ def test_types_are_those_that_spark_names():
 
 
 def test_no_meaning_is_left_over():
-    """Each is that of a column that there is."""
     fields = {
         (name, field)
         for name in FORMATS
@@ -81,7 +80,6 @@ def test_no_meaning_is_left_over():
 
 
 def test_a_page_without_a_mark_is_noticed():
-    """A table that has nowhere to go is no silence."""
     with pytest.raises(ValueError, match="kafka_batches"):
         reference.filled("no mark", {"kafka_batches": "x"})
 

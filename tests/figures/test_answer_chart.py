@@ -94,7 +94,6 @@ def test_a_number_reads_in_the_unit_of_its_column(column, value, words):
 
 
 def test_rows_are_distinguished():
-    """By topic-partition, then by what differs; columns that only name are not drawn."""
     rows = pa.table(
         {
             "broker": ["b", "b"],
@@ -216,7 +215,6 @@ def test_markup_in_a_name_is_text():
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_bars_are_the_view(mode):
-    """Length for length, its words behind each."""
     view = chart.view(CODECS, QUESTION_BY_NAME["codecs"])
     drawn = chart.figure(view, mode)
     assert list(drawn.data[0].x) == [31.5, 100.0] and [

@@ -95,7 +95,6 @@ def test_bars_follow_one_another_to_scale(known):
 
 
 def test_hover_gives_the_exact_row(known):
-    """Name, state, bytes and counts; what is not read yet is a dash."""
     assert broker_map.view(known).bars[0].hover == (
         "<b>orders-0</b> 00000000000000000000, closed<br>1\u202f600 B in – batches, – records"
         "<br>3 offset, 1 time entries"
@@ -172,7 +171,6 @@ def test_what_is_not_read_any_more_is_not_torn(known, kind):
 
 
 def test_a_torn_end_is_drawn_where_its_segment_ends(known):
-    """Inside the row too, where a segment behind it is whole."""
     cut = torn(known, "orders-0", 0)
     cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
     view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that are not a batch"})
@@ -274,7 +272,6 @@ def test_the_figure_draws_the_view(known, mode):
 
 
 def test_ticks_are_powers_of_two():
-    """At most six besides zero, whatever the length."""
     assert broker_map._ticks(3_900_000) == [0, 1 << 20, 2 << 20, 3 << 20]
     assert broker_map._ticks(0) == [0]
     for longest in (1, 7, 1000, 1 << 40):
@@ -282,7 +279,6 @@ def test_ticks_are_powers_of_two():
 
 
 def test_words_behind_a_torn_end_have_room(known):
-    """They end before the numbers at the right, also behind the longest row."""
     words = "512 zero bytes at the end"
     view = broker_map.view(torn(known, "orders-0", 512), tails={("orders-0", 30): words})
     assert (
@@ -321,7 +317,6 @@ def test_an_empty_topic_partition_says_so(tmp_path):
 
 
 def test_long_names_keep_their_end(tmp_path):
-    """The partition's number stands at the end; the whole name is in the hover."""
     name = "a-topic-with-a-very-long-name-indeed-17"
     make_segment(tmp_path / name, 0, 10, [])
     figure = broker_map.figure(
@@ -372,7 +367,6 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
 
 
 def test_a_torn_end_is_worse_than_all(known):
-    """Its words stand behind the row, whatever else was found."""
     tails = {("orders-0", 30): "45 bytes that are not a batch"}
     row = broker_map.view(
         torn(known, "orders-0", 45), tails=tails, badges={"orders-0": (FUTURE,)}

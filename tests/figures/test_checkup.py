@@ -164,7 +164,6 @@ def nothing(file: str, position: int, length: int) -> bytes:
     ],
 )
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
-    """Starts or not, what it cuts, deletes, rebuilds, and what it leaves."""
     assert checkup.start_verdict(findings, restart, 2) == (kind, title, text)
 
 
@@ -243,7 +242,6 @@ def test_logs_that_are_only_read_are_called_unchanged():
 
 
 def test_what_is_read_again_and_comes_out_the_same_is_reported():
-    """Headline, sentence and strip, as the steps: no index is another one behind it."""
     same = Restart(
         False,
         True,
@@ -285,7 +283,6 @@ def test_a_renamed_directory_is_named_shortly():
 
 
 def test_a_clean_start_reads_nothing():
-    """Then there is no strip."""
     assert checkup.recovery_strip(Restart(True, True, ()), LOGS) is None
 
 
@@ -314,7 +311,6 @@ def test_many_of_one_code_are_one_line():
 
 
 def test_errors_come_first_and_words_are_sentences():
-    """Whatever the order of the findings."""
     items = checkup.finding_items(
         [
             finding_of("timeindex-empty"),
@@ -362,7 +358,6 @@ def test_only_so_many_members_are_sent():
 
 
 def test_the_message_is_plain_values():
-    """What a browser can be sent: dictionaries, lists, text and numbers."""
     import json
 
     torn = finding_of("log-torn-tail", position=1, length=5)

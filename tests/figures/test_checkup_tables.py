@@ -30,7 +30,6 @@ def started(*steps: StartupStep, starts: bool = True) -> Restart:
 
 
 def test_what_changes_most_comes_first():
-    """What fails, what is cut, deleted, rebuilt; then what every start may do."""
     table = tables.steps_table(
         started(
             step("a-0", cause="producer-state"),
@@ -90,7 +89,6 @@ def test_many_alike_are_one_row():
 
 
 def test_a_start_without_steps_has_no_table():
-    """Nor one that cannot be told."""
     assert (
         tables.steps_table(None) is None
         and tables.steps_table(started()) is None
@@ -109,7 +107,6 @@ def test_names_stay_short():
 
 
 def test_what_keeps_each_segment():
-    """What goes, what waits for an older one, and by which settings."""
     limits = RetentionLimits(
         deletes=True,
         policy_source=SO,

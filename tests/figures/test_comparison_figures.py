@@ -68,7 +68,6 @@ def test_rows_are_paged(comparison, monkeypatch):
 
 
 def test_many_ranges_become_cells():
-    """Every offset stays within a drawn range; few are drawn as they are."""
     ranges = [(offset, offset) for offset in range(0, 10_000, 3)]
     merged = partition_map.merge_ranges(ranges, 10_000)
     assert len(merged) <= partition_map.MAX_RANGES + 1
@@ -102,7 +101,6 @@ def test_what_a_follower_has_dropped_behind_a_step(partitions, leader, steps, dr
 
 
 def test_the_window_around_the_parting(partitions):
-    """Both ends of what differs are in it; of what is equal there is none."""
     view = replica_axis.view(partitions["bids-0"], is_around=True)
     assert view.range == (145, 250) and replica_axis.can_zoom(partitions["bids-0"])
     assert not replica_axis.can_zoom(partitions["auctions-0"])
@@ -121,7 +119,6 @@ def test_every_partition_is_drawn(comparison, mode):
 
 
 def test_a_difference_names_the_place_of_each_side(partitions):
-    """Of a batch that lies in another segment there."""
     text = render(describe_difference(partitions["bids-0"].differences[0]))
     assert "a 00000000000000000120.log, byte 3391" in text
     assert "b 00000000000000000180.log, byte 11" in text

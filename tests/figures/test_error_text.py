@@ -85,7 +85,6 @@ SYSTEM = (
 
 @pytest.mark.parametrize("number", SYSTEM, ids=os.strerror)
 def test_an_error_of_the_system_is_reported(number, chinese, tmp_path):
-    """What it says of a file, however that is wrapped."""
     with pytest.raises(CannotOpen) as caught, translate_os_errors(tmp_path):
         raise OSError(number, os.strerror(number))
     assert not ENGLISH.search(
@@ -122,7 +121,6 @@ def test_a_broken_toml_is_reported(text, chinese):
 
 
 def test_a_workload_names_its_place(chinese):
-    """The file, the phase and the key, then what is wrong there."""
     with pytest.raises(KafkavizError) as caught:
         workload.load(
             (

@@ -40,7 +40,6 @@ def test_what_is_left_out_is_reported(segments, metadata, says):
 
 
 def test_what_is_counted_and_what_has_no_rows():
-    """On the Broker page, and beside the tables of a catalog."""
     assert included_text(()) == "" == no_rows_text(())
     assert (
         included_text(INACTIVE)
@@ -54,7 +53,6 @@ def test_what_is_counted_and_what_has_no_rows():
 
 
 def test_the_reason_is_in_the_readers_language(monkeypatch):
-    """A suffix stays as it is."""
     monkeypatch.setattr(messages, "language", lambda: "zh")
     assert (
         left_out_text((InactiveSegment("a-0/5.index", NO_LOG),))

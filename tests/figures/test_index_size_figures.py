@@ -75,7 +75,6 @@ def test_the_curve_says_what_the_default_would_do(outcomes):
 
 
 def test_a_smaller_size_rolls_sooner(outcomes):
-    """What is considered counts, before what nobody chose."""
     assert curve(outcomes, DEFAULT, 65_536).title == (
         "segment.index.bytes = 64 KiB instead of 10 MiB: segments roll 55 times as often, and a "
         "search takes 13.6 probes, not 20.2"
@@ -255,7 +254,6 @@ def test_names_of_close_marks_stand_apart(outcomes, considered, anchors):
 
 
 def test_before_the_answer_the_map_is_empty(outcomes):
-    """Both axes and today; no cost and no border."""
     asked = index_size_map.before_sweep(size_map(outcomes, (2048, DEFAULT)))
     figure = index_size_map.figure(asked, "light")
     assert [each.name for each in figure.data] == ["unknown", "today"]

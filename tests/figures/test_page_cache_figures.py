@@ -85,7 +85,6 @@ def test_the_image_with_a_warm_section():
 
 
 def test_many_faults_are_an_image_too():
-    """Beyond some hundred dots nobody tells them apart."""
     view = page_faults.view(
         replay_of(None, IndexGrowth(262_144), Readers(laggard_share=0.05), 1_000_000), PLAIN
     )
@@ -115,7 +114,6 @@ def test_the_image_of_a_small_index(entries):
 
 
 def test_the_image_as_a_table():
-    """A row a page: lookups and faults, plain and warm."""
     plain, warm = replay_of(None), replay_of(8192)
     rows = page_faults.rows(plain, warm)
     assert (
@@ -222,7 +220,6 @@ def test_layouts_as_bars():
 
 
 def test_no_layout_is_drawn_too():
-    """Of an index without an entry."""
     view = layout_bars.view((), 0, 0, "None")
     assert (
         view.title == "An index without an entry has nothing to search"

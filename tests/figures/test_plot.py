@@ -74,7 +74,6 @@ def test_a_timestamp_has_a_panel_for_each_index(broker):
 
 
 def test_rolls_and_tuning_have_the_title_of_their_pages(broker):
-    """Of the same partition."""
     orders = broker.partition("orders-0")
     assert kv.plot.rolls(orders).layout.title.text == "2 rolls: 2 by size"
     assert "reads 4.1 times as many headers" in kv.plot.tuning(orders).layout.title.text
@@ -88,7 +87,6 @@ def test_an_empty_lookup_is_no_fault(broker):
 
 
 def test_values_show_themselves_as_tables(broker, partition):
-    """A row a partition, a segment, a file, a search; in the reader's language."""
     segment = partition.segments[0]
     assert broker._repr_html_().count("<tr>") == 1 + len(broker.partitions)
     assert partition._repr_html_().count("<tr>") == 1 + len(partition.segments)

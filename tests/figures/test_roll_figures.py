@@ -101,7 +101,6 @@ def test_rows_run_to_the_limit_that_trips(mode):
 
 
 def test_how_a_segment_filled_is_worked_out_of_those_that_are_drawn():
-    """Of forty the fourteen of the page."""
     history, appended = written(LogConfig(segment_bytes=10_000), stream(400))
     roll_timeline.view(history, 14, appended)
     filled = [row for row, segment in enumerate(history.segments) if "fills" in vars(segment)]

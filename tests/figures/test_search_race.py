@@ -44,7 +44,6 @@ TAIL = view(7168, 7168)
     ],
 )
 def test_the_title_is_the_result(disk, title):
-    """On the disk that the cold pages lie on."""
     assert TAIL.storages[disk].title == title
 
 
@@ -124,7 +123,6 @@ def test_each_lane_says_why_its_first_probe():
 
 
 def test_what_a_search_came_to():
-    """Also for who does not see it."""
     plain, warm = TAIL.lanes
     assert plain.end == "14 probes on 5 pages; waited for page 7"
     assert warm.end == "12 probes on 3 pages"
@@ -141,7 +139,6 @@ def test_of_many_pages_those_are_drawn_that_matter():
 
 
 def test_who_is_far_behind_is_slower():
-    """Said in words, beside what it waits for."""
     assert "A consumer far behind is slower for it" in view(7168, 100).caption
 
 

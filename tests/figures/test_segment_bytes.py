@@ -74,7 +74,6 @@ def test_the_pinned_batch(payments):
 
 
 def test_the_ends_have_one_neighbour(payments):
-    """The first batch has none before it, the last none behind it."""
     assert (
         view(payments, ".log", 0, -1, -1).previous_offset is None
         and view(payments, ".log", 905, 208, 205).next_offset is None
@@ -111,7 +110,6 @@ def test_what_a_compressed_batch_holds(clean):
 
 
 def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
-    """Its bytes stay, and why there is no second pane is said."""
     folder = tmp_path / "clicks-gzip-0"
     folder.mkdir()
     log = bytearray((clean / "clicks-gzip-0" / "00000000000000000000.log").read_bytes())
@@ -125,7 +123,6 @@ def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
 
 
 def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
-    """What is torn behind it is part of what is shown, and of the legend."""
     torn = [
         (partition.directory, segment.base_offset)
         for partition in open_broker(killed).partitions
@@ -156,7 +153,6 @@ def test_a_place_far_on_is_sent_on_request(payments):
 
 
 def test_the_legend_has_what_is_met(payments):
-    """Of a log the six kinds that batches have, of an index its own two."""
     assert [kind for kind, _ in legend(view(payments, ".log", 413, 95, 95))] == [
         "offset",
         "size",
@@ -217,7 +213,6 @@ def test_a_file_of_its_own(payments):
 
 
 def test_more_bytes_than_can_be_scrolled_through(tmp_path):
-    """Those around the byte that is wanted are the ones to scroll through."""
     path = tmp_path / "00000000000000000000.log.deleted"
     with open(path, "wb") as file:
         file.truncate(64 << 20)

@@ -86,7 +86,6 @@ def test_a_killed_segment(killed):
     ],
 )
 def test_damage_is_reported_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
-    """One row each, in the colour of what is torn."""
     fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][
         label
     ]
@@ -136,7 +135,6 @@ def test_a_segment_of_a_deleted_topic_is_deleted(clean):
 
 
 def test_time_entries_without_an_index():
-    """When they were written cannot be told."""
     table = arrays.batches([100] * 9)
     entries, times = arrays.indexed(table, 400)
     assert fact_texts(rows(arrays.anatomy(table, None, times))[".timeindex"]) == {

@@ -108,7 +108,6 @@ def test_what_goes_with_a_row():
 
 
 def test_tables_of_an_entry_that_leads_astray(damaged):
-    """The row that was chosen by its slot, and what is wrong with it."""
     segment_anatomy = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
     pin = tables.find_pinned_row(segment_anatomy, int(segment_anatomy.links.entry_batch[3]), slot=3)
     row = next(row for row in tables.index_rows(segment_anatomy, pin) if row.is_pinned)
@@ -162,7 +161,6 @@ def test_cells_that_have_no_value():
 
 
 def test_a_time_entry_alone():
-    """It says when it was written, if that can be told."""
     table = arrays.batches([100] * 9)
     segment_anatomy = arrays.anatomy(table, *arrays.indexed(table, 400))
     rows = tables.time_rows(segment_anatomy, PinnedRow(8, 0, 1), "roll")

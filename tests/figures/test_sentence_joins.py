@@ -62,7 +62,6 @@ def test_sentences_are_joined_by_join_text_alone():
     [("en", "/数据/kafka: is not there."), ("zh", "/数据/kafka: is not there。")],
 )
 def test_a_full_stop_is_the_readers(spoken, text, monkeypatch):
-    """Whatever letters a path has."""
     monkeypatch.setattr(messages, "_language_sources", [lambda: spoken])
     assert end_sentence("/数据/kafka: is not there") == text
 

@@ -157,7 +157,6 @@ def test_the_outlook_in_chinese(chinese):
 
 
 def test_no_full_stop_behind_another():
-    """Nor behind nothing."""
     assert [end_sentence(text) for text in ("", "so", "so?", "如此。")] == [
         "",
         "so.",

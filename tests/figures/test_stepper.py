@@ -170,7 +170,6 @@ def test_what_each_step_shows():
 
 
 def test_what_is_drawn_of_a_search():
-    """Before and behind each probe; pages of four slots."""
     search = stepper.view(looked_up(practice.twenty(), 66, warm=32)).searches[0]
     assert [(row.slot, row.before, row.after) for row in search.rows] == [
         (15, (0, 19), (0, 19)), (0, (0, 19), (0, 15)), (8, (0, 15), (8, 15)),
@@ -308,8 +307,6 @@ def test_a_long_scan_is_shortened():
 
 
 def test_records_that_cannot_be_read():
-    """The steps are there; in place of the records is what is wrong with them."""
-
     def records(base_offset: int, position: int) -> list[LookupRecord]:
         raise CorruptFile("0.log", position, "no record")
 
@@ -411,7 +408,6 @@ def test_every_sentence_in_chinese(make_log, version, monkeypatch):
     ],
 )
 def test_pseudocode_has_the_same_lines_in_every_language(name):
-    """A step stands at one of them by its number."""
     assert (
         len({messages.text_in(language, name).count("\n") for language in messages.LANGUAGES}) == 1
     )

@@ -29,7 +29,6 @@ VIEW = tail_growth.view(STEPS, growth.MEMORY)
     ],
 )
 def test_the_title_is_the_finding(pages, title):
-    """Of each size, what the step to it waits for."""
     assert VIEW.sizes[pages - 1].title == title
 
 
@@ -51,7 +50,6 @@ def test_a_wait_says_how_long_its_page_lay_idle():
 
 
 def test_the_model_is_called_one():
-    """Its two numbers are those that the waits were found by."""
     assert "Waits are modelled" in VIEW.note
     assert "once 1 MB of this log" in VIEW.note and "every 4\u202f608 B" in VIEW.note
 
@@ -65,7 +63,6 @@ def test_the_picture_in_words():
 
 
 def test_the_sizes_as_a_table():
-    """A row a size."""
     rows = tail_growth.rows(STEPS)
     assert len(rows) == 16
     assert rows[13] == ("14", "7168", "0, 7, 10, 12, 13", "7, 10", "11, 12, 13", "")

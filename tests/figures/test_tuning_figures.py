@@ -286,7 +286,6 @@ def test_the_p99_is_marked_as_the_mean_is():
 
 
 def test_without_a_budget_no_line():
-    """And one that lies above all that is drawn is not drawn either."""
     for budgets in (Budgets(p99_us=None), Budgets(p99_us=1e6)):
         figure = tuning_curve.headers_figure(curve(measured(1000), budgets=budgets), "light")
         assert not any("budget" in note for note in notes(figure))
@@ -294,7 +293,6 @@ def test_without_a_budget_no_line():
 
 
 def test_every_interval_as_a_row():
-    """Numbers as they are, in the columns' order."""
     profile = measured(1000)
     rows = tuning_curve.rows(tuning.compute_costs(profile, OLD))
     assert len(rows) == len(profile.parts.intervals) and all(
@@ -792,7 +790,6 @@ def test_the_cost_curve_runs_from_the_smallest_index_to_the_largest():
 
 
 def test_the_cost_curve_names_round_intervals_that_have_room():
-    """None beside a mark, none on another."""
     view = cost_curve.view(curve(measured(1000)))
     names = dict(view.names)
     assert "64 KiB" in names.values()
@@ -841,7 +838,6 @@ def test_a_budget_out_of_reach_is_not_drawn():
 
 
 def test_a_log_of_one_batch_is_one_place():
-    """Whatever the interval, the index is its last time entry; no name stands on another."""
     view = cost_curve.view(curve(measured(1000, 1)))
     assert set(view.index_bytes.tolist()) == {12}
     assert view.names == ()

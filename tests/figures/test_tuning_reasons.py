@@ -112,7 +112,6 @@ EVERY = [
     ("code", "values"), EVERY, ids=[f"{place}-{code}" for place, (code, _) in enumerate(EVERY)]
 )
 def test_english_is_that_of_the_command_line(code, values, monkeypatch):
-    """To the letter; in 中文 the same numbers stand in a sentence of its own."""
     reason = Reason(code, values)
     text = str(tuning_text.describe_reason(reason))
     assert describe(reason) == text and reason_sentence(reason) == f"{text[0].upper()}{text[1:]}."
@@ -127,7 +126,6 @@ def test_every_code_has_its_sentence():
 
 
 def test_an_answer_tells_all_its_reasons():
-    """Those for it, then what no interval changes."""
     recommendation = tuning.recommend(
         measured(1000),
         tuning.CurrentConfig(interval_bytes=4096, interval_source="", topic="orders"),

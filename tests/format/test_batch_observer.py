@@ -39,7 +39,6 @@ def test_each_array_goes_to_all_before_the_next_is_read():
 
 
 def test_what_a_scan_raises_leaves_what_was_observed():
-    """A file that breaks off tells what it held up to there."""
     observer = Calls("only", [])
 
     def scan() -> Iterator[np.ndarray]:

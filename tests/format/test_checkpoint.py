@@ -345,7 +345,6 @@ def test_pairs_of_backslashes_across_lines():
     [checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_partition_metadata],
 )
 def test_a_message_quotes_the_beginning_of_a_line(parse):
-    """Of ten million characters some hundred."""
     start = (
         b"version: 0\ntopic_id: " if parse is checkpoint.parse_partition_metadata else b"0\n1\nt 0 "
     )

@@ -62,7 +62,6 @@ def test_a_control_record(key, value, text):
     ],
 )
 def test_a_complete_record(body, text):
-    """The bytes of records as they lie in a batch."""
     (control_record,) = record.parse(from_hex(body), 1)
     assert control.dump_text(control_record.key, control_record.value).startswith(text)
 

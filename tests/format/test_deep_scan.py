@@ -280,7 +280,6 @@ def test_chunks_of_any_size_give_the_same(chunk_bytes):
 
 @all_cases("cut", range(0, len(ALL_KINDS), 7))
 def test_a_cut_log_keeps_its_whole_batches(cut):
-    """A log cut anywhere gives what lies in front of the cut."""
     assert same(ALL_KINDS[:cut], chunk_bytes=128)[3].position <= cut
 
 
@@ -329,7 +328,6 @@ def test_any_bytes_as_records(batches):
     ],
 )
 def test_faults_have_their_code(change, code):
-    """A fault behind a right checksum is told, and the batches around it are read."""
     data = batch_bytes(0, FEW) + batch_bytes(3, FEW, **change) + batch_bytes(6, FEW)
     batches, records, faults, _ = same(data)
     assert batches["crc_valid"].all() and [fault.code for fault in faults] == [code]
@@ -391,7 +389,6 @@ def test_a_batch_above_the_limit_is_summed_and_passed_by(name):
 
 
 def test_a_bomb_is_a_fault():
-    """Zeros compress well; the limit holds for what they become."""
     bomb = batch_bytes(
         0, [Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=bytes(50_000))], "zstd"
     )

@@ -23,7 +23,6 @@ def test_plain_and_flexible_forms_hold_the_same():
 
 
 def test_fields_come_and_go_with_the_version():
-    """What a version does not have is neither read nor printed."""
     schema = notation.schema(LINE)
     values, _ = message.read(schema, bytes.fromhex("01 05 00 00"), 0)
     assert values == {"name": "", "old": 5, "tags": None, "epochs": []}
@@ -89,5 +88,4 @@ def test_broken_bytes_raise_kafkas_words(line, data, words):
     ],
 )
 def test_strings_are_escaped_as_jackson_does(text, quoted):
-    """Only quote, backslash and what is below a space."""
     assert message.json_string(text) == quoted

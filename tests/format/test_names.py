@@ -83,7 +83,6 @@ def test_the_largest_offset_has_a_name():
 
 @given(st.integers(0, 2**63 - 1))
 def test_a_name_comes_back_as_its_base_offset(base_offset):
-    """What units writes, names reads."""
     assert parse_file(f"{file_stem(base_offset)}.timeindex").base_offset == base_offset
 
 

@@ -94,5 +94,4 @@ def test_sequences_go_on_from_zero(last, delta, first):
 
 @given(arrays.arrays(PRODUCER, 3))
 def test_producers_come_back(producers):
-    """Whatever the fields hold."""
     assert parse(build(producers)).producers.tobytes() == producers.tobytes()

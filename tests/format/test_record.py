@@ -387,7 +387,6 @@ def test_a_header_key_is_decoded_as_java_decodes_it(hexed, text):
 
 
 def test_rows_are_one_array_and_point_into_the_bytes():
-    """Sizes and positions, from any buffer; the array of the caller stays as it is."""
     data = record.build(
         [
             Record(offset_delta=0, timestamp_delta_ms=0, key=b"k1", value=b"v1"),

@@ -37,7 +37,6 @@ BODY = record.build(
 
 @pytest.mark.parametrize("codec_name", ["none", "gzip", "zstd"])
 def test_heads_and_values_are_those_of_the_records(codec_name):
-    """Of a batch that is in order."""
     data = batch_of(BODY, 2, codec_name)
     assert list(batch_records.heads(data)) == [(40, 1000), (41, 1300)]
     if codec_name == "none":
@@ -46,7 +45,6 @@ def test_heads_and_values_are_those_of_the_records(codec_name):
 
 @given(st.integers(0, len(BODY) - 1), st.integers(1, 255), st.sampled_from(["none", "gzip"]))
 def test_what_cannot_be_read_is_told_in_kafkas_words(place, flip, codec_name):
-    """Whatever byte is damaged: these words, or records as far as the two deltas tell."""
     body = bytearray(BODY)
     body[place] ^= flip
     data = batch_of(bytes(body), 2, codec_name)
@@ -109,7 +107,6 @@ def test_a_value_that_is_longer_than_its_record_is_refused():
 
 
 def test_messages_before_the_fault_have_offsets_and_times():
-    """Of a wrapper that is damaged as of one that is whole."""
     wrapper = legacy_messages.build(1, 9, None, b"no messages", timestamp_ms=5, attributes=1)
     with pytest.raises(CorruptBytes):
         list(batch_records.offsets_and_times(wrapper))

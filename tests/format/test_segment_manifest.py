@@ -40,7 +40,6 @@ def test_sizes_in_binary_are_as_documented():
 
 @given(st.lists(st.integers(0, 2**31 - 1), max_size=40))
 def test_sizes_come_back(sizes):
-    """Of any number and any width."""
     data = segment_manifest.encode_sizes(np.array(sizes, np.int64))
     assert segment_manifest.decode_sizes(data).tolist() == sizes
 
@@ -125,7 +124,6 @@ def test_other_names_are_none_of_them(name):
     ],
 )
 def test_chunk_sizes_that_java_would_wrap_are_refused(sizes):
-    """To zero or below, as an int has it; and what is no int."""
     manifest = FIXED | {"chunkIndex": FIXED["chunkIndex"] | sizes}
     with pytest.raises(CorruptBytes):
         segment_manifest.parse(json.dumps(manifest).encode())

@@ -74,7 +74,6 @@ def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
 
 @all_cases("recorded", BATCHES, ids=lambda recorded: recorded["name"])
 def test_every_byte_has_a_span(recorded):
-    """Also in damaged ones; a stretch has those of the whole that lie in it."""
     data = bytes.fromhex(recorded["hex"])
     all_spans = batch(data, 1000)
     check(all_spans, 1000, 1000 + len(data))

@@ -92,7 +92,6 @@ def test_snapshots_are_tiled_and_checked(recorded):
 
 @given(st.binary(max_size=200))
 def test_any_bytes_called_snapshot_are_tiled(data):
-    """Whatever count they claim."""
     check(snapshot(data), 0, len(data))
 
 

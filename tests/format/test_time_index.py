@@ -50,7 +50,6 @@ def test_real_indexes(data, path, slots, entries):
 
 @given(ENTRIES, st.binary(max_size=11))
 def test_entries_come_back_and_a_torn_slot_is_left_out(entries, torn):
-    """Whatever the fields hold."""
     built = build(np.array(entries, ENTRY))
     assert parse(memoryview(built + torn)).tolist() == entries
     assert len(built) == 12 * len(entries)

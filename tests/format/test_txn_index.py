@@ -116,5 +116,4 @@ def test_an_entry_reads_as_kafka_prints_it():
 
 @given(arrays.arrays(ENTRY, 4))
 def test_entries_come_back_and_a_torn_one_is_left_out(entries):
-    """Whatever the fields hold."""
     assert parse(build(entries) + bytes(33)).tobytes() == entries.tobytes()

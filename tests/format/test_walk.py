@@ -69,7 +69,6 @@ def test_a_cut_log_keeps_its_whole_batches(cut):
 
 @all_cases("at", range(2 * 119))
 def test_a_flipped_byte_never_loops_and_reads_the_same_both_ways(at):
-    """Whatever byte is damaged, and however, the walk goes forward and agrees with its twin."""
     for mask in (0x01, 0x80, 0xFF):
         damaged = bytearray(SMALL)
         damaged[at] ^= mask

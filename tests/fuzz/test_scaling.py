@@ -267,7 +267,6 @@ def test_quadratic_work_is_noticed():
 
 
 def test_a_window_of_a_small_file_is_all_that_is_described():
-    """Of a million lines, producers or headers only those that are shown become objects."""
     text = b"\r" * 1_000_000
     shown = spans_table.lines(text, "x-checkpoint", 500_000, 500_003)
     assert [(span.start, span.end) for span in shown] == [

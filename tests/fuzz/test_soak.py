@@ -81,7 +81,6 @@ def test_a_fault_is_noticed(readers, kind, words, monkeypatch):
     ],
 )
 def test_a_fault_that_takes_a_process_is_noticed(name, kind, words, stuck_s):
-    """Room, endless loops and crashes; the soak goes on behind them."""
     run = soak.soak(
         SEED, 2, workers=1, targets=f"tests.fuzz.faulty_targets:{name}", stuck_s=stuck_s
     )
@@ -90,7 +89,6 @@ def test_a_fault_that_takes_a_process_is_noticed(name, kind, words, stuck_s):
 
 
 def test_mended_batches_have_the_right_checksum():
-    """Of all magics; damage behind the header then gets past it."""
     draw = Random(SEED)
     mended = [mutators.mended(mutators.mutated(batch, draw)) for batch in seeds.batches()[:300]]
     complete = [

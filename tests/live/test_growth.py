@@ -114,7 +114,6 @@ def test_what_was_appended_after_the_listing_is_no_error(broker):
 
 
 def test_the_entries_of_a_listed_log_are_those_of_its_batches(broker):
-    """Of both indexes, to the last batch that was complete."""
     listed = open_broker(broker.partition.parent).partitions[0].active
     while broker.count < len(broker.batches):
         broker.append()

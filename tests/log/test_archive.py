@@ -134,7 +134,6 @@ def test_a_zip_keeps_its_times(tmp_path):
 
 @pytest.mark.parametrize("cut", [0, 1, 100, 5000, 300_000])
 def test_a_cut_archive_is_one_clear_line(tmp_path, cut):
-    """A broken download is refused, and leaves nothing behind that looks whole."""
     path = tmp_path / "cut.tar.gz"
     path.write_bytes(SAMPLE.read_bytes()[:cut])
     with pytest.raises(CannotOpen) as raised:
@@ -144,7 +143,6 @@ def test_a_cut_archive_is_one_clear_line(tmp_path, cut):
 
 
 def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
-    """What an archive may unpack to has a limit."""
     monkeypatch.setattr(unpack_budget, "LIMIT_BYTES", 1000)
     with pytest.raises(CannotOpen, match="more than"):
         archive.unpack_if_archive(
@@ -255,7 +253,6 @@ def test_of_a_file_packed_twice_the_later_one_counts(tmp_path):
 
 
 def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
-    """What the standard library raises on them is no traceback here."""
     path = tmp_path / "b.zip"
     with zipfile.ZipFile(path, "w") as out:
         out.writestr("meta.properties", b"node.id=1")
@@ -339,7 +336,6 @@ def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, err
 
 
 def test_what_lies_in_an_archive_is_named_by_it(tmp_path):
-    """As it was given, with the path in it; no folder of the cache."""
     path = tmp_path / "kafka.zip"
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("kafka/orders-0/00000000000000000000.log", b"")

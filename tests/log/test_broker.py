@@ -153,7 +153,6 @@ def test_torn_tails_of_a_killed_broker(killed):
 
 
 def test_missing_and_orphan_files(damaged):
-    """A segment is shown with whatever files it has; the orphan index has no log."""
     rides = open_broker(damaged).partition("rides-0")
     assert rides.segment(607).timeindex is None and rides.segment(1811).index is None
     orphan = rides.segment(999_999)

@@ -49,7 +49,6 @@ def test_a_file_within_is_read(root):
     [file.read, file.read_text, file.read_data, lambda path: file.reader(path).__enter__()],
 )
 def test_a_file_outside_is_refused_by_every_reader(root, read):
-    """The directory beside whose name begins alike, and a link that leads there."""
     (root / "link").symlink_to(root.parent / "rootless" / "secret")
     for path in (root / "link", root.parent / "rootless" / "secret"):
         with pytest.raises(
@@ -60,7 +59,6 @@ def test_a_file_outside_is_refused_by_every_reader(root, read):
 
 
 def test_no_descriptor_stays_open(root):
-    """A refusal closes what it had to open."""
     before = len(os.listdir("/dev/fd"))
     for _ in range(8):
         with pytest.raises(CannotOpen):
@@ -69,7 +67,6 @@ def test_no_descriptor_stays_open(root):
 
 
 def test_a_directory_outside_is_not_listed(root):
-    """Not even the names in it are told."""
     (root / "orders-0").symlink_to(root.parent / "rootless")
     with pytest.raises(CannotOpen):
         file.list_files(root / "orders-0")
@@ -91,7 +88,6 @@ def test_without_confinement_everything_is_read(root):
 
 
 def test_the_parent_of_a_lone_partition_is_checked_too(root):
-    """Its checkpoints are links that lead outside: what is in them is told to nobody."""
     (root / "orders-0").mkdir()
     (root / "orders-0" / "00000000000000000000.log").touch()
     for name in ("recovery-point-offset-checkpoint", "meta.properties"):

@@ -74,7 +74,6 @@ def test_places_are_those_that_the_index_knows(stem):
 
 
 def test_a_search_reads_few_slots(stem, monkeypatch):
-    """About as many as a binary search takes, of an index of whatever length."""
     read = []
     getitem = IndexSlots.__getitem__
     monkeypatch.setattr(

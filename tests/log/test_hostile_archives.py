@@ -435,7 +435,6 @@ def test_a_long_extra_field_is_walked_once(tmp_path):
 
 
 def test_who_waits_can_end_it(tmp_path, cache):
-    """What the watch raises ends the unpacking, and nothing is left of it."""
     path = tmp_path / "b.tar.gz"
     hostile.write_zeros(path, 1 << 30)
     chunks = []
@@ -510,7 +509,6 @@ def test_a_pipe_is_no_archive(tmp_path):
 
 @pytest.mark.parametrize("place", ["name", "comment", "padding"])
 def test_what_gzip_reads_byte_by_byte_is_bounded(tmp_path, monkeypatch, place):
-    """Names and comments before the data, and zeros behind it."""
     monkeypatch.setattr(archive, "GZIP_NAME_BYTES", 1000)
     packed = gzip.compress(BROKER + END, 1)
     flags = {"name": b"\x08", "comment": b"\x10", "padding": b"\0"}[place]

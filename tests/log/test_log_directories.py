@@ -74,7 +74,6 @@ def test_directories_and_sizes_are_those_that_kafka_says(disks):
 
 
 def test_settings_are_those_that_kafka_says(disks):
-    """Whatever the order of the directories: each setting of each topic."""
     reference = kv.open_broker(*(disks / name for name in ("disk-b", "disk-c", "disk-a")))
     settings = open_settings(reference, assume_release(reference).release)
     assert assume_release(reference).release == (4, 4, 0)

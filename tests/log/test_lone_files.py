@@ -46,7 +46,6 @@ def test_a_file_is_its_segment_with_what_lies_beside_it(clean):
 
 @pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
 def test_a_file_alone_is_a_segment_without_the_others(clean, tmp_path, kind):
-    """Of a topic-partition that nothing names."""
     name = f"00000000000000000000.{kind}"
     shutil.copy2(clean / "orders-0" / name, tmp_path / f"copy of {name}")
     broker = open_broker(tmp_path / f"copy of {name}")
@@ -55,7 +54,6 @@ def test_a_file_alone_is_a_segment_without_the_others(clean, tmp_path, kind):
 
 
 def test_a_snapshot_alone_is_a_partition_without_a_segment(clean, tmp_path):
-    """Its producers are those that it has in its directory."""
     shutil.copy2(clean / "orders-0" / SNAPSHOT, tmp_path)
     [partition] = open_broker(tmp_path / SNAPSHOT).partitions
     whole = open_broker(clean / "orders-0").partition("orders-0")

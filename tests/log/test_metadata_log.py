@@ -129,7 +129,6 @@ def test_a_transaction_counts_once_it_ends(tmp_path, end, expected):
 
 
 def test_the_log_is_replayed_from_the_end_of_the_newest_snapshot(tmp_path):
-    """What lies below is in the snapshot, or was taken away."""
     log = batch(0, [topic("orders"), config("old", "1")]) + batch(2, [config("new", "1")])
     state = replay_image(
         tmp_path,
@@ -144,7 +143,6 @@ def test_the_log_is_replayed_from_the_end_of_the_newest_snapshot(tmp_path):
 
 
 def test_a_snapshot_that_cannot_be_read_gives_way_to_the_one_before(tmp_path):
-    """And is told as a problem."""
     good, bad = (
         batch(0, [topic("orders"), config("a", "1")]),
         batch(0, [topic("orders"), config("a", "2")]),
@@ -184,7 +182,6 @@ def test_a_record_that_cannot_be_read_is_reported_and_passed_over(tmp_path):
 
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_flipped_log_is_no_more_than_a_problem(tmp_path, clean, step):
-    """Whatever byte it is."""
     source = clean / metadata_log.DIRECTORY
     data = (source / FIRST).read_bytes()
     for at in range(step, len(data), len(data) // 40):
@@ -259,7 +256,6 @@ def test_a_feature_at_level_0_is_none(tmp_path):
     ],
 )
 def test_what_no_broker_writes_there_ends_the_log(tmp_path, damage, key):
-    """A message of an old magic, or records that are none behind a right checksum."""
     first = batch(0, [topic("orders"), config("a", "1")])
     state = replay_image(tmp_path, first + damage(batch(2, [config("a", "2")])))
     assert configs(state) == {"a": "1"}

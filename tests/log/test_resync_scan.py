@@ -56,7 +56,6 @@ def with_length(stem: Path, number: int, length: int) -> None:
 
 @pytest.mark.parametrize("chunk_bytes", [61, 5000, CHUNK_BYTES])
 def test_without_damage_it_is_the_plain_scan(stem, clean, chunk_bytes):
-    """Of a made log and of a real broker's."""
     assert passed(segment(stem), chunk_bytes) == (STARTS[:-1], [])
     for partition in open_broker(clean).partitions[:12]:
         for live_segment in partition.live:
@@ -97,7 +96,6 @@ def test_an_entry_into_a_whole_batch_is_not_believed(stem):
 
 
 def test_a_torn_tail_is_a_hole(stem):
-    """As a killed broker leaves it, behind the last entry."""
     log = stem.with_suffix(".log")
     log.write_bytes(log.read_bytes()[:-10])
     assert passed(segment(stem)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])

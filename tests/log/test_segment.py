@@ -60,7 +60,6 @@ def test_a_segment_without_a_log_is_none_of_a_log(tmp_path):
 
 
 def test_a_segment_with_a_log_is_one_of_a_log():
-    """With or without indexes, and what it is asked for is itself."""
     segment = segment_at(TINY)
     assert isinstance(segment, LogSegment) and segment.with_log() is segment
     with pytest.raises(TypeError):
@@ -105,7 +104,6 @@ def test_a_vanished_log_is_one_clear_line(tmp_path):
 
 
 def test_a_stretch_of_a_file_stops_at_its_end():
-    """Asked for more than there is, a file gives what there is."""
     log = TINY.with_name(TINY.name + ".log")
     assert file.read(log, 5800, 1000) == log.read_bytes()[5800:] and file.read(log, 9999) == b""
 

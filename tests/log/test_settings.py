@@ -177,7 +177,6 @@ def test_the_strongest_origin_counts(origins, expected):
 
 
 def test_what_a_person_types_is_checked_against_the_limits(clean):
-    """What a directory says is not: its broker ran with it."""
     broker = open_broker(clean)
     with pytest.raises(RefusedSetting, match="Value must be at least 4"):
         settings.open_settings(broker, overrides={"segment.index.bytes": "3"}).topic_settings(

@@ -365,7 +365,6 @@ def test_a_missing_segment_is_a_gap(broken, has_metadata):
 
 
 def test_a_view_is_brought_up_to_date(broken):
-    """What is deleted in either place is gone from it, what is new is there."""
     logs, store = broken
     view = join_tiered(logs, store)
     first = open_broker(view).partition("orders-0")
@@ -535,7 +534,6 @@ def test_histories_are_served_as_kafka_serves_them():
 
 
 def test_a_copy_that_was_not_finished_serves_nothing():
-    """It is told as unfinished."""
     cache = RemoteLogMetadataCache()
     cache.add(segment_of("begun", 0, 9, {0: 0}))
     cache.update("unknown", COPY_FINISHED)
@@ -579,7 +577,6 @@ def test_a_segment_whose_manifest_is_none_says_nothing_of_itself(bucket):
 
 
 def test_a_store_alone_must_tell_the_offsets_of_its_segments(bucket):
-    """Aiven's are in the manifest; without them a segment is no copy."""
     path = change_manifest(bucket, lambda fields: fields.pop("remoteLogSegmentMetadata"))
     partition = partition_of(read_tiered_state(bucket), "orders-0")
     (problem,) = partition.problems
@@ -595,7 +592,6 @@ def test_a_segment_without_leader_epochs_has_none(bucket):
 
 
 def test_leader_epochs_that_cannot_be_read_are_a_problem(broken):
-    """Of a segment alone in a store, with its file; it is not served."""
     _, store = broken
     (path,) = files_of(store, "orders", 41, LEADER_EPOCHS)
     path.write_text("junk")
@@ -606,7 +602,6 @@ def test_leader_epochs_that_cannot_be_read_are_a_problem(broken):
 
 
 def test_log_starts_that_cannot_be_read_are_a_problem(broken):
-    """What they say decides which segments are served."""
     logs, store = broken
     path = logs / "log-start-offset-checkpoint"
     path.write_text("0\n9\nrubbish\n")
@@ -693,7 +688,6 @@ def test_a_view_that_was_changed_is_put_right(broken):
 
 @pytest.mark.parametrize(("prefix", "is_found"), [("abcdefg", True), ("abcdefgh", False)])
 def test_a_store_lies_at_most_so_deep(tmp_path, prefix, is_found):
-    """Behind a prefix of folders, each alone; further in nobody looks."""
     root = tmp_path.joinpath(*prefix)
     partition = root / f"orders-0-{'A' * 22}"
     partition.mkdir(parents=True)

@@ -120,7 +120,6 @@ def plural(key: str) -> str:
 
 
 def test_every_key_that_is_used_is_there():
-    """A key that is put together at run time is one of several."""
     assert [
         (place, key) for place, _, _, node in calls() for key in texts(node) if key not in ENGLISH
     ] == []

@@ -21,13 +21,11 @@ BANNED = sorted({word for row in ROWS[1:] for word in re.split("[，, ]+", row[2
 
 
 def test_the_glossary_bans_something():
-    """The table is read as it is meant."""
     assert {"位移", "更新", "下取", "上取"} <= set(BANNED) and len(TEXTS) > 50
 
 
 @pytest.mark.parametrize("word", BANNED)
 def test_no_text_has_a_rendering_that_misleads(word):
-    """更新 is "to update", 位移 is what a physicist measures; 向下取整 is no 下取."""
     lines = (
         (file.name, number, line)
         for file in TEXTS

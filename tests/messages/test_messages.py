@@ -21,7 +21,6 @@ class Colour(StrEnum):
 
 
 def test_the_english_text():
-    """What str() gives, and an f-string."""
     assert str(CUT) == f"{CUT}" == "a.log, byte 4: cut"
 
 
@@ -119,7 +118,6 @@ def test_a_deep_nest_is_refused():
 
 
 def test_rendering_never_raises():
-    """It words errors too: what has no text is its key and values."""
     assert (
         str(message("errors.of_another_release", path="a")) == "errors.of_another_release(path=a)"
     )

@@ -62,7 +62,6 @@ def test_a_value_of_another_type_is_refused(kind, value, error):
 
 
 def test_a_number_that_does_not_fit_is_refused():
-    """Of an array too, and a fraction is no whole number."""
     with pytest.raises(OverflowError):
         numpy_column(np.array([2**31]), INT)
     with pytest.raises(TypeError):
@@ -82,7 +81,6 @@ def test_a_table_has_null_where_a_row_says_nothing():
 
 
 def test_a_column_needs_no_pandas():
-    """What this module is for."""
     code = (
         "import sys, numpy as np\n"
         "from kafkaviz.pipeline.catalog import arrow_columns\n"

@@ -142,7 +142,6 @@ def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(61, 2000), min_size=1, max_size=60), st.data(), CUTS)
 def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
-    """Whatever is indexed, and wherever the chunks end."""
     batches = batches_of(sizes)
     rows = sorted(data.draw(st.sets(st.integers(0, len(sizes) - 1))))
     entries = entries_of(batches, rows)

@@ -103,7 +103,6 @@ def test_rows_are_counted_by_table():
 
 
 def test_a_table_has_its_declared_columns(out):
-    """Whatever files it was put together from."""
     read = catalog.read(out)
     assert {name: read.table(name).schema for name in TABLES} == dict(TABLES)
 
@@ -140,7 +139,6 @@ def test_a_catalog_replaced_meanwhile_is_read_anew(out, in_process, tmp_path):
 
 
 def test_a_file_that_is_missing_is_reported(out):
-    """Somebody has deleted it; reading anew does not bring it back."""
     next((out / "batches").iterdir()).unlink()
     with pytest.raises(CannotOpen, match="lacks files that it names; run kafkaviz ingest --full"):
         catalog.read(out).table("batches")
@@ -167,7 +165,6 @@ NONE = (
 
 @pytest.mark.parametrize("text", [*NONE, f'{{"format": {catalog_info.FORMAT}, "sources": 3}}'])
 def test_a_broken_description_is_one_line(tmp_path, text):
-    """Not a traceback out of somebody's JSON."""
     (tmp_path / "_catalog.json").write_text(text, "latin-1")
     with pytest.raises(CannotOpen, match="is not a catalog's description"):
         catalog.read(tmp_path)
@@ -292,7 +289,6 @@ def test_a_cut_file_is_reported(out, table, left):
 
 
 def test_rows_of_other_segments_are_reported(out):
-    """As many as the description counts, and yet not one for each of its segments."""
     (path,) = (out / "stamps").iterdir()
     rows = pq.read_table(path).to_pylist()
     rows[-1]["base_offset"] = None
@@ -304,7 +300,6 @@ def test_rows_of_other_segments_are_reported(out):
 
 
 def test_another_format_is_reported(tmp_path):
-    """Of a later version, say."""
     (tmp_path / "_catalog.json").write_text('{"format": 99}')
     with pytest.raises(CannotOpen, match=f"of format 99, not {catalog_info.FORMAT}"):
         catalog.read(tmp_path)

@@ -178,7 +178,6 @@ def test_spark_says_what_duckdb_says(pair, spark):
 
 @pytest.mark.nightly
 def test_spark_says_what_duckdb_says_of_others(pair, made_anew, spark):
-    """The other way round, and of a topic made anew."""
     for either in (reverse(pair), made_anew):
         rows = [row.asDict() for row in compare_on_spark(spark, either).collect()]
         assert rows == compare_catalogs(either)
@@ -228,7 +227,6 @@ def test_what_is_no_catalog_is_refused(folders, tmp_path):
 
 @pytest.mark.parametrize("sides", [("catalog", "directory"), ("directory", "catalog")])
 def test_a_catalog_is_compared_with_a_catalog_only(folders, capsys, sides):
-    """Which is said, and not that there is no broker directory."""
     paths = {"catalog": str(folders[0]), "directory": str(B)}
     assert main(["compare", *(paths[side] for side in sides)]) == 2
     assert "a catalog can only be compared with a catalog" in capsys.readouterr().err
@@ -238,7 +236,6 @@ def test_a_catalog_is_compared_with_a_catalog_only(folders, capsys, sides):
     "seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(15, 60))]
 )
 def test_made_up_batches_relate_as_a_plain_loop_says(tmp_path, seed):
-    """Cleaned, rewritten, cut, deleted and gone on with another leader epoch, at random."""
     randomness = random.Random(seed)
     logs = list(make_logs(randomness))
     for side, (start, batches) in zip("ab", logs, strict=True):

@@ -112,13 +112,11 @@ STARTUP_STEPS = values(
 
 @given(st.lists(STARTUP_STEPS, max_size=3).map(tuple))
 def test_the_steps_of_a_start_are_kept(steps):
-    """The same of what a start does to a directory."""
     assert finding_codec.steps_from_json(finding_codec.steps_to_json(steps)) == steps
 
 
 @pytest.mark.parametrize("sample", ["killed", "damaged"])
 def test_the_steps_of_real_directories_are_kept(sample, request):
-    """Of directories with something to do."""
     steps = next_start.predict_restart(open_broker(request.getfixturevalue(sample))).steps
     assert (
         len(steps) > 3
@@ -211,7 +209,6 @@ def test_what_is_no_such_thing_is_refused(text):
     ("known", "unknown"), [("log-torn-tail", "no-such-code"), ("error", "no-such-severity")]
 )
 def test_a_finding_that_there_is_not_is_refused(known, unknown):
-    """What sorts and words findings looks them up by their code and severity."""
     text = a_text().replace(f'"{known}"', f'"{unknown}"')
     with pytest.raises(ValueError, match=rf"{unknown}.* is no finding"):
         check_cache.from_json(SEGMENT, text)
@@ -236,7 +233,6 @@ def test_steps_that_are_none_are_refused(text):
 
 
 def test_the_digest_tells_facts_apart_and_not_times():
-    """Whatever checks go by changes it, but for the time that counts as now."""
     facts = PartitionFacts(partition="a-0")
     known = check_cache.digest(SEGMENT, facts)
     assert check_cache.digest(SEGMENT, replace(facts, now_ms=5)) == known
@@ -268,7 +264,6 @@ def test_the_digest_tells_facts_apart_and_not_times():
     ],
 )
 def test_what_was_kept_holds_as_long_as_the_clock_allows(newest_ms, ahead_ms, holds):
-    """What lay ahead still does, and nothing else came to."""
     times = (
         {}
         if ahead_ms is None

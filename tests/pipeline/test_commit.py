@@ -201,7 +201,6 @@ def test_a_segment_in_several_spans_is_kept(out):
 
 
 def test_only_named_files_are_taken_in(out):
-    """What a failed attempt wrote is thrown away with the staging folder."""
     with catalog_transaction(out) as place:
         staging = place.make_staging()
         task_file(staging, "lost", [90, 91])
@@ -543,7 +542,6 @@ def test_a_file_is_no_folder_for_a_catalog(tmp_path):
 
 
 def test_a_catalog_that_cannot_be_understood_is_replaced(out):
-    """Of another format, or broken: its rows cannot be kept."""
     (out / "_catalog.json").write_text("{}")
     with catalog_transaction(out) as place:
         assert place.old is None

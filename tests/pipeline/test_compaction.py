@@ -87,7 +87,6 @@ def test_a_file_is_full_at_its_size(staging, monkeypatch):
 
 
 def test_row_groups_are_put_together(staging):
-    """Of files of many tasks there are hundreds."""
     files = [source(staging, str(number), range(10)) for number in range(30)]
     (task,) = plan_layout("time_entries", files).merges
     path = staging / "time_entries" / merge(task, staging)

@@ -102,7 +102,6 @@ def test_the_tasks_that_have_ended_are_counted_over_all_queries(tasks, small_que
 
 
 def test_a_cancelled_run_asks_no_further_query(tasks, small_queries, tmp_path):
-    """What runs is interrupted by its tag; the session serves others as before."""
     session = ConnectSession()
     runner = ConnectRunner(session, GROUP)
     session.while_running = runner.cancel
@@ -114,7 +113,6 @@ def test_a_cancelled_run_asks_no_further_query(tasks, small_queries, tmp_path):
 
 @pytest.mark.parametrize(("parallelism", "cores"), [("3", 3), (None, 8)])
 def test_how_many_tasks_run_at_a_time(parallelism, cores):
-    """What the server says; else a guess."""
     assert ConnectRunner(ConnectSession(parallelism), GROUP).cores == cores
 
 

@@ -118,7 +118,6 @@ def assert_alike(directory: Path, tmp_path: Path, request, in_process, jobs) -> 
 def test_a_catalog_is_the_same_however_its_checks_were_cut(
     sample, request, in_process, tmp_path, jobs
 ):
-    """Of real brokers, in all codecs."""
     directory = request.getfixturevalue(sample)
     decoded = assert_alike(directory, tmp_path, request, in_process, jobs)
     assert len(decoded) > 5 and all(decoded.values())
@@ -172,13 +171,11 @@ def test_a_costly_segment_is_cut_where_batches_begin(zstd):
 
 
 def test_what_is_not_compressed_is_not_cut(tmp_path, small_shares):
-    """What is known of its batches would be as many bytes as they are."""
     plain = segment_task(write_partition(tmp_path / "plain", "none", 200, 300))
     assert [type(task) for task in plan([plain], cores=1)] == [IngestTask]
 
 
 def test_a_share_of_many_is_a_task(tmp_path, monkeypatch, small_shares):
-    """Of segments that cost no more than the others' share none is cut."""
     monkeypatch.setattr(plan_module, "TASKS_A_CORE", 3)
     task = segment_task(write_partition(tmp_path / "zstd", "zstd", 50, 300))
     assert {type(task) for task in plan([task] * 20, cores=2)} == {IngestTask}
@@ -219,14 +216,12 @@ def test_a_stretch_with_a_fault_is_not_believed(zstd, staging, at):
 
 
 def test_a_wrong_cut_is_not_believed(zstd, staging):
-    """One byte beside the batch."""
     (first, second, *_) = decode_tasks_of(zstd)
     wrong = DecodeTask(0, first.log, 0, second.start + 1, 1)
     assert not is_whole([decode(wrong, staging), DecodedSplit(0, second.start + 1, second.stop)])
 
 
 def test_a_lost_log_is_no_failure(zstd, staging):
-    """Whoever reads the segment then says so."""
     (task, *_) = decode_tasks_of(zstd)
     task.log.unlink()
     assert decode(task, staging).file is None

@@ -558,7 +558,6 @@ def test_a_date_that_comes_closer_is_checked_again(copied, in_process, out):
 
 
 def test_another_recovery_point_makes_another_start(copied, in_process, out, monkeypatch):
-    """No segment is checked again for it; the start of that partition is told anew."""
     in_process(copied, catalog=out, findings=True)
     before = catalog.read(out).health("killed").restart
     partition = max(open_broker(copied).partitions, key=lambda log: len(log.live))
@@ -589,7 +588,6 @@ def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
 
 
 def test_a_segment_that_grew_is_checked_with_the_one_before_it(broker, in_process, out):
-    """What was active is closed now, which some checks go by."""
     in_process(broker, catalog=out, findings=True)
     with open(broker / "a-0" / f"{22:020d}.log", "ab") as log:
         log.write(log_bytes([140], base_offset=36))

@@ -78,7 +78,6 @@ def test_a_folder_gives_the_name(tmp_path):
     ],
 )
 def test_equal_folders_are_distinguished_by_those_above(tmp_path, paths, expected):
-    """As many of them as it takes, the same number for all."""
     paths_ = names(inventory([make_broker(tmp_path / path) for path in paths]))
     assert paths_ == (expected or [f"{tmp_path.name}/data", "deep/data"])
 

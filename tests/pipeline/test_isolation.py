@@ -68,7 +68,6 @@ def broker_directory(tmp_path):
 
 
 def test_a_consumer_sees_neither_aborted_nor_open_transactions(broker_directory):
-    """By default; markers stay as they are, below the last stable offset."""
     rows = read("kafka_records", broker_directory).to_pylist()
     assert [row["offset"] for row in rows] == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
     assert [row["offset"] for row in rows if row["is_control"]] == [

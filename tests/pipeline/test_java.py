@@ -61,7 +61,6 @@ def test_a_java_home_that_is_too_old_is_passed_over(tmp_path, alone):
 
 
 def test_no_java_is_one_kind_line(tmp_path, alone):
-    """It says what was found and what to do."""
     old = fake(tmp_path / "old", "11.0.2")
     with pytest.raises(java.NoJava) as raised:
         java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(old), "PATH": ""})
@@ -88,7 +87,6 @@ def test_a_package_that_is_missing_is_not_opened(tmp_path, alone, version, dropp
 
 
 def test_the_launcher_keeps_all_else(tmp_path, alone):
-    """Arguments with spaces, quotes and dollars arrive as they were, in order."""
     home = fake(tmp_path / "home", "17.0.1")
     program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(home)})
     arguments = ["-cp", "a b:c", FLAG, "-Dx=$HOME'\"", "", "Main", FLAG]

@@ -362,7 +362,6 @@ def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table)
 def test_of_several_files_the_lost_ones_segments_are_read_again(
     broker, in_process, out, monkeypatch
 ):
-    """Those of which all files are there are kept."""
     monkeypatch.setattr(compaction, "LARGE_BYTES", 0)
     in_process(broker, catalog=out)
     before = set((out / "batches").iterdir())
@@ -483,7 +482,6 @@ def test_a_directory_that_is_none_is_one_line(tmp_path, in_process, out):
 
 
 def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, fingerprint):
-    """Whatever fails: the error is one line, and the old catalog is as it was."""
     in_process(broker, catalog=out)
     before = fingerprint(out)
     touch(broker / "a-0" / f"{0:020d}.log")

@@ -95,7 +95,6 @@ def test_the_schema_is_that_of_sparks_own_source():
 
 
 def test_rows_are_those_of_kafka_records(clean):
-    """Keys, values, times and headers, null where there is no header."""
     topics = "clicks-mixed,nulls,append-time"
     rows = read("kafka_files", clean, subscribe=topics, includeHeaders="true").to_pylist()
     expected = read("kafka_records", clean, topics=topics, payload="true").to_pylist()
@@ -319,7 +318,6 @@ def test_what_is_lost_ends_the_query(broker_directory, caplog, options, words, r
 
 
 def test_an_end_at_the_end_of_the_log_loses_nothing(broker_directory):
-    """The offset behind the last record, as endingOffsets gives it."""
     options = {"assign": '{"t":[0]}', "startingOffsets": '{"t":{"0":110}}'}
     assert spans(broker_directory, **options, endingOffsets='{"t":{"0":200}}') == {
         "t-0": (110, 199)
@@ -327,7 +325,6 @@ def test_an_end_at_the_end_of_the_log_loses_nothing(broker_directory):
 
 
 def test_what_names_a_cluster_has_no_effect(broker_directory):
-    """The servers, security, groups, and what is of streams."""
     options = {
         "kafka.bootstrap.servers": "kafka:9093",
         "kafka.security.protocol": "SASL_SSL",
@@ -514,7 +511,6 @@ def test_a_pattern_stands_for_directories(tmp_path, pattern):
 
 
 def test_a_path_with_the_letters_of_a_pattern_is_itself(tmp_path):
-    """What is there as it stands is read."""
     for name in ("a[1]", "a1"):
         directory = whole_logs.broker(tmp_path / name)
         whole_logs.write(directory / "t-0", [whole_logs.batch(0, [START_MS] * len(name))])

@@ -98,7 +98,6 @@ def test_directories_without_an_id_belong_together_unless_they_share_a_partition
 
 
 def test_a_partition_in_two_directories_is_read_once(disks, tmp_path):
-    """They are no replicas of two brokers; the files are rows of both."""
     copied = Path(shutil.copytree(disks, tmp_path / "copy"))
     twice = partition_of(disks / "disk-b")
     shutil.copytree(copied / "disk-b" / twice, copied / "disk-c" / twice)

@@ -244,7 +244,6 @@ def test_a_directory_that_may_not_be_read_ends_the_query(broker_directory, monke
 
 
 def test_a_torn_tail_ends_the_query_and_zeros_do_not(broker_directory):
-    """The first half of a batch, and what log.preallocate leaves behind the last one."""
     log = broker_directory / "a-0" / f"{0:020d}.log"
     data = log.read_bytes()
     log.write_bytes(data + bytes(5000))

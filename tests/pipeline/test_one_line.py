@@ -60,6 +60,5 @@ def test_what_a_source_refuses_is_one_line(monkeypatch, options):
 
 
 def test_a_long_value_is_cut():
-    """A value of a megabyte is no part of a line."""
     error = BadOption(message("option.no_flag", option="payload", value="x" * 1_000_000))
     assert 200 < len(str(error)) < 300 and str(error).endswith("…")

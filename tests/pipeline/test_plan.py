@@ -117,7 +117,6 @@ def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
 
 
 def test_without_an_index_nothing_is_cut(tmp_path):
-    """There is no telling where a batch starts but by walking there."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     (directory / "big-0" / "00000000000000000000.index").unlink()
     (segment_task,) = segment_tasks_of(directory)
@@ -164,7 +163,6 @@ def test_an_entry_with_the_key_of_another_batch_serves(tmp_path):
 
 
 def test_a_batch_that_breaks_its_checksum_is_refuted(tmp_path):
-    """What looks like a header may be a part of a record."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
         log.seek(5090)
@@ -174,7 +172,6 @@ def test_a_batch_that_breaks_its_checksum_is_refuted(tmp_path):
 
 
 def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
-    """The planner goes on to the next entries."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     path = directory / "big-0" / "00000000000000000000.index"
     entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
@@ -186,7 +183,6 @@ def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
 
 @pytest.mark.parametrize("length", [-1, 13, 5001 - 12, 2**31 - 1])
 def test_a_length_that_cannot_be_is_refuted(tmp_path, length):
-    """Too short for a batch, or longer than what is left of the log."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
         log.seek(5008)
@@ -196,7 +192,6 @@ def test_a_length_that_cannot_be_is_refuted(tmp_path, length):
 
 
 def test_a_log_that_is_missing_is_not_cut(tmp_path):
-    """What vanishes between the listing and the plan is found out by the scan."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
     (segment_task,) = segment_tasks_of(directory)
     os.unlink(segment_task.segment.log.path)
@@ -206,7 +201,6 @@ def test_a_log_that_is_missing_is_not_cut(tmp_path):
 
 
 def test_a_task_is_small_to_send(tmp_path):
-    """Planning leaves nothing in the segments of what it has read."""
     (segment_task,) = segment_tasks_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
     fresh = len(
         pickle.dumps(

@@ -61,7 +61,6 @@ def test_limits_of_a_column(filters, least, most):
 
 
 def test_topics_of_filters_and_of_the_option():
-    """Both must allow a topic; a filter that is not understood allows all."""
     filters = add_filters(
         [In(("topic",), ("orders", "clicks", "other")), EqualTo(("topic",), "clicks")],
         PushedFilters(("cl*", "orders")),

@@ -35,7 +35,6 @@ def test_a_link_to_the_same_environment_is_followed(site_packages, tmp_path):
 
 
 def test_another_spark_keeps_its_own_pyspark(site_packages, tmp_path):
-    """That of SPARK_HOME may be of another release than the one pip has installed."""
     path = [*archives(tmp_path / "spark-4"), str(site_packages)]
     assert without_archives(path, str(tmp_path / "spark-4")) == path
 

@@ -112,7 +112,6 @@ def test_a_record_without_a_time_has_a_null(tmp_path):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_newer_columns_follow_those_that_were_there(name):
-    """Those of options included: what goes by a column's place goes on."""
     options = {"payload": "true", "isolation": "read_uncommitted", "mode": "PERMISSIVE"}
     older = [*OLDER_COLUMNS[name].names]
     older += ["key", "value", "headers", "aborted"] if name == "kafka_records" else []

@@ -93,7 +93,6 @@ def assert_as_twin(data: bytes) -> int:
 
 
 def test_batches_of_kafkas_own_classes(data):
-    """Of every magic and codec, whole and broken, one behind the other."""
     log_bytes = b"".join(
         bytes.fromhex(line["hex"])
         for line in lines(data / "batches.jsonl.gz")

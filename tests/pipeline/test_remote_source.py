@@ -59,7 +59,6 @@ def test_the_sessions_credentials_read(spark, stored, monkeypatch, clean):
 
 
 def test_credentials_of_a_session_become_variables(spark):
-    """An endpoint without a scheme is one of https, unless the session says otherwise."""
     assert session_credentials(spark) == ()
     spark.conf.set("spark.hadoop.fs.s3a.endpoint", "store:9000")
     spark.conf.set("spark.hadoop.fs.s3a.connection.ssl.enabled", "false")

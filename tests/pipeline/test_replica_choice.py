@@ -100,7 +100,6 @@ def test_the_epochs_tell_it_without_a_metadata_log(tmp_path, brokers):
 
 
 def test_the_metadata_log_tells_it_without_the_epochs(tmp_path, brokers):
-    """An election before which nothing was written since stands in no batch."""
     chosen = choices(replicas(tmp_path, names.LEADER_EPOCHS, brokers=brokers))
     assert {name: brokers[chosen[name][0]] for name in BOTH} == LEADERS
 

@@ -72,7 +72,6 @@ def read_logs(opened: list[str]) -> set[str]:
 
 
 def test_what_a_killed_run_had_read_is_not_read_again(broker, in_process, out, monkeypatch):
-    """Four of six segments; the catalog is that of a run which nothing interrupted."""
     kill_a_run(broker, out, 4)
     with opened_files(monkeypatch) as opened:
         run = in_process(broker, catalog=out)
@@ -99,7 +98,6 @@ def test_findings_are_not_found_again(broker, in_process, out, tmp_path, monkeyp
 
 
 def test_a_run_killed_twice_keeps_both_parts(broker, in_process, out, monkeypatch):
-    """What was taken over is named again before anything of the old folder goes."""
     kill_a_run(broker, out, 2)
     first = list(out.glob(f"{STAGING}*"))
     arguments = [str(broker), str(out), "2", "rows"]
@@ -131,7 +129,6 @@ def leave_a_task(broker: Path, out: Path, monkeypatch, **options: object) -> Pat
 
 @pytest.mark.parametrize("changed", [[], ["a-0/10"], ["a-0/0", "b-1/22"]])
 def test_segments_that_changed_since_are_read(broker, in_process, out, monkeypatch, changed):
-    """Of a task's rows those of the others are taken over."""
     leave_a_task(broker, out, monkeypatch)
     for name in changed:
         directory, base_offset = name.split("/")
@@ -144,7 +141,6 @@ def test_segments_that_changed_since_are_read(broker, in_process, out, monkeypat
 
 @pytest.mark.parametrize("options", [{"full": True}, {"findings": True}])
 def test_another_kind_of_run_reads_all(broker, in_process, out, monkeypatch, options):
-    """Whoever asks for everything gets it; rows alone are no findings."""
     leave_a_task(broker, out, monkeypatch)
     assert in_process(broker, catalog=out, **options).done.read_segments == 6
     assert_catalog_holds(out, broker)
@@ -185,7 +181,6 @@ def test_what_a_killed_machine_lost_is_read_again(
     ],
 )
 def test_rows_elsewhere_are_not_taken(broker, in_process, out, monkeypatch, span):
-    """Whoever wrote the file."""
     staging = leave_a_task(broker, out, monkeypatch)
     (path,) = (staging / task_results.FOLDER).iterdir()
     rows = pq.read_table(path).to_pylist()

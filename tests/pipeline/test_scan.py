@@ -133,7 +133,6 @@ def assert_checked_alike(directory: Path, staging: Path) -> None:
 
 @pytest.mark.parametrize("sample", ["damaged", "unstartable", "restarted_4_4"])
 def test_a_pass_with_checks_gives_the_same_rows(sample, request, staging):
-    """Behind damage the checks go on where a broker's reader ends or is misled."""
     assert_checked_alike(request.getfixturevalue(sample), staging)
 
 
@@ -157,7 +156,6 @@ def test_a_pass_with_checks_gives_the_same_rows_behind_a_wrong_length(
 
 @pytest.mark.slow
 def test_a_pass_with_checks_gives_the_same_rows_of_magic_0_and_1(shared, staging):
-    """What wrappers hide is looked up inside them, as without checks."""
     assert_checked_alike(unpack_if_archive(shared / "data" / "kafka-2.8.2-legacy.tar.gz"), staging)
 
 
@@ -259,7 +257,6 @@ def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
 
 
 def test_a_second_attempt_writes_files_of_its_own(clean, staging):
-    """What the first has written stays, and is not named by the second."""
     task = together(segment_tasks_of(clean)[:3])
     first, second = scan(task, staging), scan(task, staging)
     assert len(list((staging / "batches").iterdir())) == 2
@@ -269,7 +266,6 @@ def test_a_second_attempt_writes_files_of_its_own(clean, staging):
 
 
 def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
-    """They are counted, but what they hold is, or was, in another segment."""
     directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7]})
     for path in (directory / "a-0").glob("*" + "0.*"):
         if path.name.startswith("0" * 20):

@@ -284,7 +284,6 @@ def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
 
 @pytest.mark.nightly
 def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
-    """And what else it was told."""
     (tmp_path / "script.py").write_text(SUBMITTED.format(root=str(ROOT), directory=str(damaged)))
     environ = dict(os.environ) | {
         "PYSPARK_DRIVER_PYTHON": sys.executable,

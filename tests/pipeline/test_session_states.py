@@ -119,7 +119,6 @@ def test_a_server_of_spark_connect_is_asked_for_a_session(monkeypatch):
     ("settings", "master"), [({"spark.master": "yarn"}, "yarn"), ({}, "local[*]")]
 )
 def test_the_master_of_spark_submit_is_a_setting_of_its_jvm(monkeypatch, settings, master):
-    """The JVM that runs the script knows what it was started with."""
     monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda: None)
     monkeypatch.setattr(
         pyspark, "SparkConf", lambda _jvm: SimpleNamespace(getAll=lambda: list(settings.items()))

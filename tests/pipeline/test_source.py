@@ -141,7 +141,6 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_records_are_those_of_the_plain_reader(sample, request):
-    """Of any codec, with keys, values and headers."""
     directory = request.getfixturevalue(sample)
     topics = ["clicks-mixed" if sample == "clean" else "clicks-*", "append-time"]
     topics += ["__transaction_state", "refunds"]

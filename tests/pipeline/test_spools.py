@@ -29,7 +29,6 @@ def test_partitions_come_back(made):
 
 
 def test_a_listing_stays_as_it_was(made):
-    """Whatever a broker writes meanwhile."""
     spool = open_broker(made, collect=PartitionSpool).partitions
     before = list(spool)
     write_segment(made / "a-1", [100] * 5, 10)
@@ -38,7 +37,6 @@ def test_a_listing_stays_as_it_was(made):
 
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 1000])
 def test_values_come_in_order(monkeypatch, count):
-    """Of equal ones the first that was added comes first, as sorted() has it."""
     monkeypatch.setattr(spools, "RUN_VALUES", 10)
     monkeypatch.setattr(spools, "BLOCK_VALUES", 3)
     random = Random(count)

@@ -127,7 +127,6 @@ def test_another_catalog_is_opened_and_the_first_again(database, catalogs):
     ],
 )
 def test_a_wrong_query_is_told_with_its_place(reply, text, key, marked):
-    """As plain values: what is wrong, what to do, and the characters."""
     head, rows = reply(text)
     what, _, start, stop = head["wrong"]
     assert Message.from_json(what).key == key
@@ -169,7 +168,6 @@ def test_files_that_are_gone_are_said(database, catalogs, tmp_path):
 
 
 def test_a_fault_of_ours_is_told_by_its_name_alone(database, catalogs):
-    """What it says could describe the machine."""
     head, _ = database.reply(request(catalogs[0], "SELECT 1") | {"most_rows": None})
     assert head == {"failed": "TypeError"}
 
@@ -224,7 +222,6 @@ def test_requests_are_answered_one_after_the_other(catalogs, monkeypatch, capfdb
 
 
 def test_the_end_of_the_server_ends_the_process(monkeypatch):
-    """Whatever query runs meanwhile; until then each line is a request."""
     lines, statuses = [], []
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=[b"first\n", b"second\n"]))
     monkeypatch.setattr(sql_worker.os, "_exit", statuses.append)

@@ -57,7 +57,6 @@ def test_each_segment_is_swept(sample, request, in_process, tmp_path):
 def test_a_segment_read_in_stretches_is_swept_once(
     some_partitions, in_process, tmp_path, monkeypatch
 ):
-    """Its splits lie in different tasks; the sweep needs it from its start on."""
     monkeypatch.setattr(plan_module, "MAX_BYTES", 100_000)
     monkeypatch.setattr(plan_module, "MIN_BYTES", 100_000)
     in_process(some_partitions, catalog=tmp_path / "catalog", findings=True)

@@ -32,7 +32,6 @@ PROPERTIES = {
 
 
 def test_properties_of_a_table_are_no_options():
-    """The options are what is left: those of OPTIONS, and the path."""
     values = table_options.without_properties(PROPERTIES, RecordsSource.has_option)
     assert values == {"path": "file:/brokers/1", "topics": "nulls"}
     RecordsSource(PROPERTIES).schema()
@@ -47,7 +46,6 @@ def test_a_table_without_a_directory_is_refused_when_it_is_made():
 
 @pytest.mark.parametrize("name", ["topcs", "owner"])
 def test_a_mistyped_option_of_a_table_is_refused(name):
-    """One that stands in OPTIONS, whatever its name; of a load any."""
     with pytest.raises(BadOption, match=f"unknown option {name}"):
         RecordsSource({**PROPERTIES, name: "x", f"option.{name}": "x"}).schema()
     with pytest.raises(BadOption, match=f"unknown option {name}"):
@@ -81,7 +79,6 @@ def test_a_load_does_not_take_the_options_of_a_table(clean):
 
 
 def test_columns_carry_no_password():
-    """Of a consumer's settings the one that has an effect goes along."""
     values = {"subscribe": "t", "kafka.ssl.key.password": "p", "kafka.isolation.level": "x"}
     schema = FilesSource({"path": "/brokers/1", "subscribe": "t"}).schema()
     table_options.attach(schema, values)

@@ -63,7 +63,6 @@ def content_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_catalog_is_what_the_in_process_reader_says(clean, damaged, on_spark, out, fingerprint):
-    """Every table of two real brokers, row by row; the directories are as they were."""
     before = fingerprint(clean), fingerprint(damaged)
     run = on_spark(clean, damaged, catalog=out)
     assert_catalog_holds(out, clean, damaged)
@@ -270,7 +269,6 @@ def test_a_cancelled_run_leaves_the_catalog(tmp_path, on_spark, out, tiny_tasks)
 
 
 def test_cancelled_before_its_first_task(tmp_path, on_spark, out, tiny_tasks):
-    """Whatever it is doing just then, the run ends, and has no catalog."""
     broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3] * 40})
     for wait_s in (0.0, 0.01, 0.1, 0.3):
         run = job.start_ingest([broker], out, "local[2]")
@@ -377,7 +375,6 @@ def test_the_number_of_cores_changes_no_row(master, clean, on_spark, out):
 
 
 def test_small_tasks_share_a_worker(clean, spark, on_spark, out):
-    """Of a small directory the segments and the loads, which are tasks of their own."""
     run = on_spark(clean, catalog=out, findings=True)
     tracker = spark.sparkContext.statusTracker()
     jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(run.group))

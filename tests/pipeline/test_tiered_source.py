@@ -148,7 +148,6 @@ def test_a_hole_before_all_that_is_left_is_one(recorded, tmp_path):
 
 
 def test_a_transaction_that_may_end_in_a_hole_is_not_decided(recorded, tmp_path):
-    """Its records lie before the hole, the marker in it."""
     logs, store = recorded[0], tmp_path / "store"
     shutil.copytree(recorded[1], store)
     partition = open_broker(join_tiered(*recorded)).partition("payments-0")

@@ -129,7 +129,6 @@ def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, every
 
 
 def test_the_samples_numbers(clean):
-    """As docs/data-source.md has them, and the words that stand beside Tuning's."""
     source = open_source(clean)
     assert counted(
         segment for partition in open_broker(clean).partitions for segment in partition.segments

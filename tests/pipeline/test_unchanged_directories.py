@@ -107,7 +107,6 @@ def copies(monkeypatch) -> list[bool]:
 def test_copied_rows_are_those_that_would_be_made(
     sample, findings, request, in_process, tmp_path, copies
 ):
-    """Whatever changes from run to run, in one way after the other."""
     broker = tmp_path / "broker"
     shutil.copytree(request.getfixturevalue(sample), broker, symlinks=True)
     out, out_without = tmp_path / "out", tmp_path / "without"

@@ -64,7 +64,6 @@ def test_what_remains_is_what_the_next_probe_is_of(warm_bytes):
     ],
 )
 def test_each_header_has_its_outcome(version, target, headers):
-    """With what was compared, and the reads up to there."""
     scan = by_offset(practice.five().log, target, versions.search_profile(version)).scan
     assert [(header.position, header.outcome, header.value) for header in scan.headers] == headers
     assert scan.headers[-1].reads == len(scan.reads) and scan.target == target
@@ -129,7 +128,6 @@ def test_a_header_that_is_cut_off_decides_nothing(version):
     ],
 )
 def test_where_a_lookup_begins_and_what_comes_of_it(target, reason, miss, outcome):
-    """Of the one segment of the article."""
     log = practice.five().log
     by = by_offset if "offset" in target else by_timestamp
     lookup = by(log, *target.values(), versions.search_profile())

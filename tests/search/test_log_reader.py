@@ -180,7 +180,6 @@ def test_an_answer_behind_the_limit_is_hidden():
 def test_the_first_local_offset_without_a_directory_is_the_first_that_was_not_copied(
     latest_tiered, offset
 ):
-    """All that there is lies in the store; the log start where nothing was copied."""
     log = replace(practice.five().log, tiered=TieredOffsets(None, latest_tiered))
     lookup = by_timestamp(log, by_time.EARLIEST_LOCAL, PROFILE)
     assert lookup.answer.offset == offset

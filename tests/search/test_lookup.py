@@ -212,7 +212,6 @@ def test_an_entry_that_points_before_the_file(data, tmp_path, position):
 
 
 def test_a_txnindex_that_kafka_refuses_is_reported(data, tmp_path):
-    """A consumer that reads what is committed gets to it; another does not."""
     transactional = bytearray(
         (data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
     )

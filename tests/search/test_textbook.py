@@ -41,7 +41,6 @@ def test_slots_are_those_of_a_linear_scan(keys, target):
 
 @pytest.mark.parametrize("name", ["orders-0", "accounts-0", "payments-0"])
 def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
-    """Through gaps of compaction and behind the last batch."""
     for segment in open_log_view(open_broker(clean).partition(name)).segments:
         for offset in range(segment.base_offset, segment.base_offset + 3000, 97):
             batch, plain = (

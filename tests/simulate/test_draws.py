@@ -66,7 +66,6 @@ def test_numbers_have_the_mean_and_the_deviation_of_their_spread(spread, mean, d
 
 
 def test_numbers_keep_to_their_limits():
-    """What lies beyond them is put at them."""
     numbers = {
         draw_number(table(Spread(EXPONENTIAL, 100, least=50, most=300)), draw) for draw in draws()
     }
@@ -74,7 +73,6 @@ def test_numbers_keep_to_their_limits():
 
 
 def test_each_number_of_a_uniform_spread_comes_as_often():
-    """Both ends included."""
     numbers = [draw_number(table(Spread(UNIFORM, least=0, most=4)), draw) for draw in draws()]
     assert np.bincount(numbers).tolist() == pytest.approx([4000] * 5, rel=0.05)
 
@@ -93,7 +91,6 @@ def test_ranks_come_as_zipf_has_them(count, exponent):
 
 
 def test_a_table_is_made_of_whole_numbers_that_do_not_fall():
-    """The quantiles behind the two limits."""
     for spread in (
         Spread(EXPONENTIAL, 3),
         Spread(LOGNORMAL, 200, sigma=2),

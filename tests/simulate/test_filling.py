@@ -69,14 +69,12 @@ def test_a_batch_of_kafkas_classes_is_sealed_as_they_did(sealed_batch):
 
 
 def test_a_marker_is_that_of_kafkas_classes():
-    """Its record behind the gap."""
     data = np.zeros(batch_encoder.MARKER_BYTES, np.uint8)
     assert batch_encoder.put_marker(data, 0, 0, 7) == batch_encoder.MARKER_BYTES == len(ABORT)
     assert data.tobytes()[HEADER_BYTES:] == ABORT[HEADER_BYTES:]
 
 
 def test_records_as_the_format_builds_them_are_those_of_kafkas_classes():
-    """What the tests of the stream compare with."""
     assert record.build(RECORDS) == THREE_RECORDS[HEADER_BYTES:]
 
 

@@ -20,7 +20,6 @@ def test_batches_of_the_same_size(interval_bytes, rows):
 
 
 def test_batches_of_any_size_beside_a_plain_loop():
-    """The rule, written down once more without the compiler."""
     sizes = np.random.default_rng(3).integers(70, 9000, 3000)
     written, since = [], 0
     for row, size_bytes in enumerate(sizes.tolist()):

@@ -87,7 +87,6 @@ def assert_same(
 )
 @pytest.mark.parametrize("release", [(4, 3), (3, 0), (1, 1)])
 def test_it_is_the_log_of_the_writer(name, batches, magic, is_leader, release):
-    """Whatever makes it roll, for a leader and a follower, of new and old releases."""
     rows = appends(400, batches, magic=magic)
     causes = assert_same(rows, CONFIGS[name], release, is_leader=is_leader)
     if causes is None:  # the second batch of an append finds the index full, as Kafka does

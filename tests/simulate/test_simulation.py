@@ -145,7 +145,6 @@ def test_files_have_the_times_of_their_last_write(short, tmp_path):
 
 
 def test_the_archive_holds_the_same(short, tmp_path):
-    """Bytes and times, as the page hands them out; it opens as it is."""
     (tmp_path / "simulated.tar.gz").write_bytes(short.archive())
     unpacked = archive.unpack_if_archive(tmp_path / "simulated.tar.gz")
     written = short.write(tmp_path / "kafka")
@@ -248,7 +247,6 @@ def test_a_preallocated_log_is_as_long_as_it_may_grow_until_it_is_closed(tmp_pat
     ],
 )
 def test_a_release_leaves_its_own_traces(version, files, tmp_path):
-    """What it does not have yet is not there; what there is looks like it."""
     broker = kv.open_broker(kv.simulate(load(SHORT), version=version).write(tmp_path / "kafka"))
     names = {path.name for path in broker.path.rglob("*")}
     assert names & {"bootstrap.checkpoint", ".lock", "partition.metadata"} == files - {
@@ -331,7 +329,6 @@ def test_the_library_has_it_by_the_name_of_its_package():
 
 
 def test_what_was_written_is_replayed_to_the_byte(short):
-    """A log's own batches, appended once more."""
     logs = MemoryLogs()
     plan = plan_workload(load(SHORT), {}, None, None)
     run = Run(plan, logs)

@@ -305,7 +305,6 @@ def test_a_phase_ends_at_the_first_of_its_ends(phase, batches):
 
 
 def test_a_stream_ends_after_a_hundred_years():
-    """A phase that would go on for ever."""
     rows, _ = generate(Phase(batches=1 << 40, rate=1e-6), payload=False)
     assert len(rows) == pytest.approx(100 * 365 * 86_400 / 1e6, abs=1)
 
@@ -380,8 +379,6 @@ def test_log_append_time_is_the_brokers_clock():
 
 
 def test_keys_come_in_turn_or_by_rank():
-    """As many digits as the last one has."""
-
     def keys(these: RecordKeys) -> list[bytes]:
         rows, data = generate(Phase(batches=600, keys=these))
         return [record.key for read_records in records(rows, data) for record in read_records]
@@ -439,7 +436,6 @@ def test_a_batch_is_filled_to_its_limit():
 
 
 def test_an_idempotent_producer_numbers_its_records():
-    """Each its own; without idempotence there is no producer."""
     rows, _ = generate(Phase(batches=30, producers=3, records_per_batch=Spread(mean=4)))
     for producer in (1000, 1001, 1002):
         own = rows[rows["producer_id"] == producer]
@@ -638,6 +634,5 @@ def test_strimzis_example_comes_out():
     ],
 )
 def test_no_phase_behind_a_hundred_years_is_lost(phases, where):
-    """Nor does the clock begin anew where its nanoseconds have no room."""
     with pytest.raises(KafkavizError, match=f"^{where}a workload lasts 36500d at most"):
         generate(Workload(phases=phases))

@@ -35,7 +35,6 @@ def test_a_workload_reads_back_from_its_own_text(workload):
 
 
 def test_the_example_at_the_top_of_the_module_is_read():
-    """As it stands there."""
     text = re.search(
         r"\n\n((?:    .*\n|\n)+)",
         __import__("kafkaviz.simulate.producers.workload", fromlist=["x"]).__doc__,
@@ -192,7 +191,6 @@ def test_the_example_at_the_top_of_the_module_is_read():
     ],
 )
 def test_a_wrong_text_is_reported_in_one_line_with_its_key(text, line):
-    """The file, the phase, the key, what is there and what may be."""
     with pytest.raises(KafkavizError) as raised:
         load(text, "w.toml")
     assert str(raised.value) == line
@@ -278,7 +276,6 @@ def test_a_follower_is_no_leader():
     ],
 )
 def test_more_than_a_hundred_years_is_refused_with_its_key(phases, line):
-    """Their nanoseconds would not fit, and what comes behind would be lost."""
     with pytest.raises(KafkavizError, match=f"^{re.escape(line)}"):
         load(HEAD + phases, "w.toml")
     assert len(load(HEAD + '[[phase]]\nsilence = "36500d"\n').phases) == 1

@@ -63,7 +63,6 @@ def test_every_history_of_4_4(shared):
 
 
 def test_a_changed_byte_of_a_recording_is_noticed(data):
-    """The comparison itself: one entry more in what was recorded."""
     history = next(line for line in histories(data / "replays.jsonl.gz") if "final_closed" in line)
     history["final_closed"]["segments"][-1]["timeindex"]["file_len"] += 12
     assert len(differences([history])) == 1
@@ -267,7 +266,6 @@ def test_the_compiled_loop_is_the_rules(sizes_drawn, interval, per_append):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_how_appends_are_handed_over_changes_nothing(data):
-    """One call, or a call an append: the same files, the same rolls."""
     sizes = data.draw(st.lists(st.integers(61, 900), min_size=1, max_size=60))
     segment_bytes, room = data.draw(st.integers(900, 5000)), data.draw(st.integers(24, 90))
     config = LogConfig(

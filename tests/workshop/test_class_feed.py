@@ -78,7 +78,6 @@ def test_a_step_of_another_thread_is_heard_of_at_once(rooms, monkeypatch):
 
 
 def test_what_a_browser_has_missed_it_hears_at_once(rooms, monkeypatch):
-    """The class went on between two of its requests."""
     monkeypatch.setattr(class_feed, "WAIT_S", 60)
     room = rooms.open()
     room.show(("time", 1))

@@ -88,7 +88,6 @@ def test_learners_go_where_the_teacher_goes():
     ],
 )
 def test_learners_are_not_offered_to_teach(monkeypatch, address, url, may_teach):
-    """Of a server that was started for a class; of another one everybody is."""
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda _context: address))
     monkeypatch.setattr(type(st.context), "url", property(lambda _context: url))
     assert {"kv_class_join", "kv_class_teach"} <= keys(open_page("workshop"))
@@ -137,7 +136,6 @@ def test_a_learner_may_look_elsewhere_and_come_back():
 
 
 def test_who_reads_the_glossary_is_left_to_it():
-    """Whatever the class does meanwhile; behind it is the step of the class."""
     teacher = taught(lesson="last-offset", at="1")
     learner = joined(teacher)
     press_button(learner, "kv_glossary_open")
@@ -181,7 +179,6 @@ def test_a_reveal_shows_all_what_is_right():
 
 @pytest.mark.nightly
 def test_bars_can_wait_for_the_reveal():
-    """A projector tells nobody how to vote."""
     teacher = taught(lesson="last-offset", at="1")
     press_button(joined(teacher), "kv_choice_0")
     assert_no_exception(teacher.toggle(key="kv_class_bars").set_value(False).run())
@@ -255,7 +252,6 @@ def test_a_code_that_was_typed_wrong_is_one_line():
 
 
 def test_a_class_or_a_server_that_is_full_says_so(rooms):
-    """With the number of what it has."""
     teacher = taught(lesson="last-offset", at="1")
     room = rooms.find(query_value(teacher, "class"))
     for _ in range(MAX_SEATS):
@@ -268,7 +264,6 @@ def test_a_class_or_a_server_that_is_full_says_so(rooms):
 
 @pytest.mark.nightly
 def test_streamlits_own_command_opens_no_class(monkeypatch):
-    """It has no feed: learners would not hear that the class goes on."""
     monkeypatch.setattr(ClassFeed, "is_served", False)
     at = open_page("workshop")
     assert "kv_class_teach" not in keys(at)
@@ -293,7 +288,6 @@ def code_dialog(at: AppTest) -> tuple[list[str], list[str]]:
 
 
 def test_the_code_is_shown_with_the_address_that_learners_open(monkeypatch):
-    """That of the teacher's own browser, where others reach it; with its picture."""
     url = "https://class.example.com/workshop?lesson=time"
     monkeypatch.setattr(type(st.context), "url", property(lambda _context: url))
     teacher = taught(lesson="last-offset", at="1")

@@ -63,14 +63,12 @@ def test_a_code_is_short_and_reads_as_it_is(rooms):
 
 
 def test_a_code_is_found_as_people_type_it(rooms):
-    """In small letters, with what they put between them."""
     room = rooms.open()
     assert rooms.find(f" {room.code[:2].lower()}-{room.code[2:].lower()} ") is room
     assert rooms.find("none") is None
 
 
 def test_who_watches_a_room_is_told_of_each_revision(room):
-    """A step, what is revealed, the end: nothing else, and nothing once they look away."""
     revisions = []
     with room.watched(lambda: revisions.append(room.position.revision)):
         for show in (room.show, room.reveal, room.show, room.reveal):
@@ -83,7 +81,6 @@ def test_who_watches_a_room_is_told_of_each_revision(room):
 
 
 def test_who_watches_a_room_knows_its_end(rooms, room):
-    """It is closed when they are told."""
     is_closed = []
     with room.watched(lambda: is_closed.append(room.is_closed)):
         rooms.close(room)
@@ -100,7 +97,6 @@ def test_two_teachers_have_two_rooms(rooms):
 
 
 def test_seats_are_numbered_and_kept(room):
-    """A token is at its seat for as long as it is not given back."""
     first, second = room.take_seat(), room.take_seat()
     assert (first.number, second.number) == (1, 2)
     assert room.seat(second.token) is second
@@ -111,7 +107,6 @@ def test_seats_are_numbered_and_kept(room):
 
 
 def test_a_room_has_so_many_seats(room, clock):
-    """One that was silent for long goes to who comes next."""
     seats = [room.take_seat() for _ in range(MAX_SEATS)]
     with pytest.raises(ClassFull, match="60 seats"):
         room.take_seat()
@@ -123,7 +118,6 @@ def test_a_room_has_so_many_seats(room, clock):
 
 
 def test_a_server_has_so_many_rooms(rooms):
-    """What a stranger opens beyond is refused."""
     for _ in range(MAX_ROOMS):
         rooms.open()
     with pytest.raises(ClassFull, match="24 classes"):
@@ -131,7 +125,6 @@ def test_a_server_has_so_many_rooms(rooms):
 
 
 def test_a_room_is_forgotten_after_silence(rooms, clock):
-    """Soon where nobody joined, after hours else; one that is heard of stays."""
     empty, taught = rooms.open(), rooms.open()
     token = taught.take_seat().token
     clock.now_s += EMPTY_SILENCE_S
@@ -157,7 +150,6 @@ def test_the_room_of_the_server_is_emptied_and_stays(rooms, clock):
 
 
 def test_a_class_that_ends_is_gone(rooms, room):
-    """Who still has its page sees that."""
     revision = room.position.revision
     rooms.close(room)
     assert rooms.find(room.code) is None
@@ -166,7 +158,6 @@ def test_a_class_that_ends_is_gone(rooms, room):
 
 
 def test_a_revision_counts_what_everybody_sees(room):
-    """The step and what is revealed; an answer is nobody else's business."""
     token, revision = room.take_seat().token, room.position.revision
     room.answer(token, STEP, "a")
     room.show(STEP)
@@ -207,7 +198,6 @@ def test_a_task_is_solved_or_tried(room):
 
 
 def test_who_went_away_counts_only_with_an_answer(room, clock):
-    """Of those who are not here and said nothing nobody waits."""
     room.answer(room.take_seat().token, STEP, "a")
     room.take_seat()
     clock.now_s += PRESENT_S
@@ -260,7 +250,6 @@ def test_who_is_late_is_seen_when_half_have_answered(room, clock):
 
 
 def test_a_step_that_asks_nothing_leaves_nobody_late(room, clock):
-    """Of a step without question and task everybody is done."""
     room.take_seat()
     clock.now_s += STUCK_S
     room.heartbeat()

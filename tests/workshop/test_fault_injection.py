@@ -202,7 +202,6 @@ def test_a_fault_changes_nothing_on_disk(clean, copies):
 
 
 def test_the_start_is_that_of_the_other_pages(clean, copies):
-    """A copy that nobody broke starts as the Health page says of the directory."""
     broker = open_broker(clean)
     restart, _ = start(copies["batches"])
     assert restart == predict_partition_restart(broker, broker.partition("rolls-by-time-0"))

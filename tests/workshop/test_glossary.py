@@ -20,14 +20,12 @@ def quiet(starts, monkeypatch) -> None:
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
 def test_a_word_is_shown_on_a_page_and_taught_in_a_lesson(term: GlossaryTerm):
-    """Both exist."""
     assert term.page in PAGES
     assert term.lesson in {lesson.name for lesson in lessons.lessons("en")[0]}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_word_is_explained_in_at_most_three_sentences(language):
-    """Short enough to be read beside a figure."""
     ends = ". " if language == "en" else "。"
     meanings = [text_in(language, f"glossary.{term.key}_is") for term in TERMS]
     assert [text for text in meanings if text.count(ends) > 3 or len(text) > 170] == []
@@ -60,7 +58,6 @@ def test_a_chinese_text_explains_them_too():
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.key)
 def test_a_step_of_its_lesson_explains_each_word(term: GlossaryTerm, language):
-    """The sign behind a text reaches every word of the glossary."""
     with speaking(language):
         lesson = next(each for each in lessons.lessons(language)[0] if each.name == term.lesson)
         texts = [part for step in lesson.steps for part in step.parts if isinstance(part, str)]
@@ -77,7 +74,6 @@ def helps(lesson: str, at: str) -> list[str]:
 
 
 def test_a_step_explains_its_words():
-    """Behind its text, for who points at the sign: those of lessons to come, too."""
     (words,) = helps("warm-section", "3")
     said = [
         f"**{name}:** {text_in('en', f'glossary.{key}_is')}"

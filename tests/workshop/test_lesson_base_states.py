@@ -67,7 +67,6 @@ def test_an_entry_is_there_to_be_decoded():
 
 
 def test_a_header_keeps_its_names_before_a_record_that_is_asked_about():
-    """Sixty-one bytes are named, those behind them are not."""
     block = block_of("batches", 3, "bytes")
     view, _ = LIVE["bytes"].make(block).view(block, "key")
     spans = segment_bytes.unnamed_view(view, block["byte"]).outer.spans

@@ -291,7 +291,6 @@ def recorded_exceptions() -> str:
     "words", ["Attempt to append to a full index (size = 8).", "to a full time index"]
 )
 def test_the_words_of_a_full_index_are_kafkas(spoken, words, recorded_exceptions):
-    """The lesson quotes what was recorded."""
     assert words in recorded_exceptions
     said = step("rolls", 4, spoken).blocks("misleads")[0]["so"]
     assert words in said
@@ -372,7 +371,6 @@ def test_a_segment_without_a_time_entry_counts_by_its_file(damaged):
 
 
 def test_largest_timestamps_need_not_rise(damaged):
-    """That segment is then newer than the next one: no order to search by."""
     views = view_partition(open_broker(damaged).partition("rides-0")).segments
     times = {view.base_offset: view.largest_timestamp_ms for view in views}
     assert times[607] > times[1211]
@@ -406,7 +404,6 @@ def test_what_the_default_size_does_is_as_the_step_says(spoken):
 @pytest.mark.parametrize("spoken", LANGUAGES)
 @pytest.mark.parametrize("answers", ["", "after-a-crash.6b"])
 def test_the_step_of_the_index_size_is_drawn(spoken, answers, request):
-    """Its base state, and what is so behind the answer: two figures each."""
     if spoken == "zh":
         request.getfixturevalue("chinese")
     query = {"lesson": "after-a-crash", "at": "6"} | ({"answers": answers} if answers else {})

@@ -37,7 +37,6 @@ def page(**query: str) -> AppTest:
     ],
 )
 def test_a_figure_asks_before_it_answers(lesson, at, answer, asked, is_so):
-    """The title before the answer, and the one behind it; never an empty box."""
     before = page_html(page(lesson=lesson, at=at))
     behind = page_html(page(lesson=lesson, at=at, answers=f"{lesson}.{at}{answer}"))
     assert asked in before

@@ -95,7 +95,6 @@ def test_the_race_of_the_lesson():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_race_is_drawn_to_the_roll_and_beyond(mode):
-    """The winner's line ends at the limit, another goes on dotted."""
     view = LIVE["limit-race"].make(lesson_block("rolls", 1, "limit-race"))
     drawn = limit_race.figure(view, mode)
     ends = {
@@ -136,7 +135,6 @@ def test_what_cannot_be_drawn_says_why(text, fault):
 
 
 def test_the_roll_by_time_is_that_of_the_bytes():
-    """Both timestamps as the headers of both batches have them."""
     first, second = (
         list(batch_headers(sample_bytes(f"rolls-by-time-0/{base:020}.log"))) for base in (0, 399)
     )
@@ -223,7 +221,6 @@ def test_what_is_before_the_picture_counts():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_question_marks_no_record(mode):
-    """Answer, closest record and what is read are there only afterwards."""
     view = LIVE["zigzag"].make(lesson_block("time", 4, "zigzag"))
     asked = [trace.name for trace in timestamp_zigzag.question_figure(view, mode).data]
     drawn = [trace.name for trace in timestamp_zigzag.figure(view, mode).data]
@@ -314,7 +311,6 @@ def test_the_files_have_areas_of_their_bytes():
 
 
 def test_the_question_shows_every_candidate_to_scale():
-    """None of them is marked."""
     view = LIVE["file-areas"].make(lesson_block("three-files", 2, "file-areas"))
     log, *candidates = file_areas.question_figure(view, "light").layout.shapes
     bytes_drawn = [round(1_048_527 * area(shape) / area(log)) for shape in candidates]
@@ -499,7 +495,6 @@ def test_a_figure_asks_before_it_answers(kind, first_blocks):
 
 @pytest.mark.parametrize("of", ["batches", "index", "time-index"])
 def test_a_table_of_a_segment_has_the_rows_around_an_offset(of):
-    """Those of another offset are others."""
     texts = []
     for offset in (300, 900):
         own_block = block(f"table\n{SEGMENT}\nof: {of}\noffset: {offset}")

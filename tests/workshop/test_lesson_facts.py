@@ -160,7 +160,6 @@ def test_learners_read_that_a_record_a_year_ahead_is_refused(clean, spoken):
 
 
 def test_facts_are_found():
-    """Of both kinds of number, and with the signs of either language around them."""
     assert facts("`a.b` 是 1 048 527 字节（KAFKA-806，4.0.1）。") == {
         "a.b",
         "1048527",

@@ -61,7 +61,6 @@ def test_a_leader_looks_into_records(release, codec, wrong):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_leader_looks_at_offsets_of_a_compressed_batch_alone(release):
-    """Without a codec two that are swapped are stored as they were sent."""
     assert APPENDS[release, "leader", "offsets", "none"]["is_stored_as_sent"]
     assert APPENDS[release, "leader", "offsets", "lz4"]["error"] is not None
 

@@ -161,7 +161,6 @@ def test_the_leader_answers_as_4_4_0_logged_it(spoken):
 
 
 def test_the_tail_stays_if_its_owner_leads():
-    """What the notes tell the teacher."""
     assert walk(3, "a").drop_count == 0
     assert walk(3, "b").drop_count == 45
 

@@ -47,7 +47,6 @@ def faults(text: str, file: str = "tenth.en.md") -> list[str]:
 
 
 def test_a_lesson_is_steps_of_text_and_blocks():
-    """Title, order, values as they are meant, lines that go on, lists."""
     lesson, wrong = parse(GOOD, "tenth.en.md", KINDS)
     assert wrong == [] and (lesson.name, lesson.language, lesson.short, lesson.order) == (
         "tenth",
@@ -107,7 +106,6 @@ def test_a_lesson_is_steps_of_text_and_blocks():
     ],
 )
 def test_a_broken_lesson_is_refused_with_its_line(before, after, fault):
-    """Whatever is wrong, there is no lesson, and the first fault names the line."""
     assert before in GOOD
     text = GOOD.replace(before, after, 1)
     assert parse(text, "tenth.en.md", KINDS)[0] is None
@@ -133,7 +131,6 @@ README = (lessons.LESSONS_FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_example_of_the_readme_is_a_lesson(tmp_path):
-    """As it stands there."""
     (tmp_path / "restart.en.md").write_text(
         re.search(r"````markdown\n(.*?)````", README, re.DOTALL)[1], encoding="utf-8"
     )
@@ -141,7 +138,6 @@ def test_the_example_of_the_readme_is_a_lesson(tmp_path):
 
 
 def test_the_readme_tells_of_every_block_and_key():
-    """Of the tables in code."""
     markers = set(re.findall(r"`([A-Za-z0-9-]+)(?:: [^`]*)?`", README))
     keys = {key for kind in KINDS.values() for key in kind.keys} | set(HEAD)
     assert (set(KINDS) | set(tasks.TASKS) | keys) - markers == set()
@@ -228,7 +224,6 @@ def test_what_a_block_asks_for_must_be_there(tmp_path, block, fault):
 
 
 def test_two_languages_of_a_lesson_have_the_same_blocks(tmp_path):
-    """A number that was changed in one of them is told."""
     (tmp_path / "tenth.en.md").write_text(GOOD, encoding="utf-8")
     (tmp_path / "tenth.zh.md").write_text(
         GOOD.replace("this", "这个").replace("target: 21", "target: 22"), encoding="utf-8"
@@ -296,7 +291,6 @@ ANSWERS = {  # as a person works them out
 
 
 def test_the_answers_that_are_worked_out_are_those_of_the_solutions():
-    """And each stands in the solution that the lesson tells, in both languages."""
     for language in ("en", "zh"):
         exercises = {}
         for lesson in lessons.lessons(language)[0]:
@@ -391,7 +385,6 @@ def test_an_exercise_without_an_answer_says_why(kind, keys, key):
     ],
 )
 def test_a_value_that_is_none_is_refused(parse_value, text, key):
-    """With what it should be."""
     with pytest.raises(NoValue) as refusal:
         parse_value(text)
     assert refusal.value.message.key == key
@@ -438,7 +431,6 @@ def test_two_languages_of_a_lesson_have_the_same_shape(tmp_path, before, after, 
 
 
 def test_an_exercise_on_a_rule_has_one(tmp_path):
-    """Else nobody could see that the answer which is shown is right."""
     block = "```kafkaviz exercise\nof: ceiling\nkeys: 6 14\nask: a\nsolution: b\n```"
     (tmp_path / "tenth.en.md").write_text(
         GOOD.replace("## Third\n", f"## Third\n\n{block}\n"), encoding="utf-8"
@@ -492,7 +484,6 @@ def test_the_command_that_checks_lessons_says_each_fault(tmp_path, monkeypatch, 
     ],
 )
 def test_a_figure_says_what_it_lacks(block, key):
-    """To who wrote the lesson: a figure is made of what is there."""
     text = GOOD.replace("## Third\n", f"## Third\n\n```kafkaviz {block}\n```\n")
     lesson, wrong = parse(text, "tenth.en.md", KINDS)
     assert wrong == []

@@ -57,7 +57,6 @@ def test_parts_keep_their_order_and_the_keys_of_their_containers():
 
 
 def test_a_chart_is_written_in_both_modes():
-    """Its colours are those of the mode."""
     file = PageFile()
     block = next(block for step in lesson("warm-section").steps for block in step.blocks("middles"))
     kind = LIVE["middles"]
@@ -80,7 +79,6 @@ def test_a_component_is_written_with_what_it_needs():
 
 
 def test_a_text_of_several_lines_keeps_them():
-    """What a tool prints; and it stays text."""
     html = PageFile().html(Code("offset: 1\n<b>"))
     assert html.endswith("<code>offset: 1\n&lt;b&gt;</code></pre>")
 
@@ -102,7 +100,6 @@ def test_a_text_of_several_lines_keeps_them():
     ],
 )
 def test_markdown(text, html):
-    """What lessons write, and nothing that would run."""
     assert to_html(text) == html
 
 

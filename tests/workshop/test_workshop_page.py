@@ -171,7 +171,6 @@ RULE_STEP = {"lesson": "binary-search", "at": "3"}
 
 
 def test_the_rule_of_the_address_is_run_over_the_slots():
-    """The figure beside the exercise follows it, and asks while there is none."""
     text = page_html(page(given="slot + 1", **RULE_STEP))
     assert "Your rule is wrong for 7 of 16 targets: 5 of 5 that are a key" in text
     (chart,) = page(given="slot + 1", **RULE_STEP).get("plotly_chart")
@@ -257,7 +256,6 @@ def test_the_short_track_goes_from_step_to_step():
 
 
 def test_a_link_past_the_short_track_goes_on_in_it():
-    """The step is shown; behind it comes the next that the track has."""
     at = page(lesson="three-files", at="4", track="short", answers="three-files.4x")
     assert "Lesson 1 of 9, step 4 of 5" in page_html(at)
     at = press(at, "kv_next")
@@ -556,7 +554,6 @@ def onward_links(at: AppTest) -> list[str]:
 
 
 def test_a_growth_goes_on_at_the_slider_that_has_it():
-    """What no slider of the page offers is left to the page."""
     values = {"search": "plain", "cold": 4, "pages": 41, "gap": 16384}
     assert LIVE["pages"].destination(LessonBlock("pages", 1, values, ())) == (
         "Page cache",

@@ -63,6 +63,5 @@ def test_a_flipped_bit_is_named(brokers):
 
 
 def test_one_side_has_no_such_partition(brokers):
-    """Then the other stands alone."""
     pairs = find_batches(brokers[0].partition("crew-one-0"), None, 0)
     assert pairs and all(pair.batches[1] is None and not pair.is_equal for pair in pairs)

@@ -96,7 +96,6 @@ def first_byte(partition: PartitionComparison) -> int:
 
 @all_cases("fault", INDEX_FAULTS)
 def test_a_damaged_index_is_no_damaged_log(fault, compare_damaged):
-    """Every record is there; why the index differs, and where, is told."""
     partition, damage = compare_damaged(fault)
     assert partition.relation is Relation.INDEX_FILES_DIFFER
     assert [index.reason for index in partition.indexes] == [INDEX_FAULTS[fault]]
@@ -117,7 +116,6 @@ def test_what_is_in_no_log_and_index_is_identical(fault, compare_damaged):
 
 @all_cases("byte", [*range(0, HEADER.itemsize, 3), 62, 300, 3000])
 def test_a_flipped_bit_of_a_batch(byte, compare_damaged):
-    """The field it lies in decides; no record is taken for lost."""
     partition, damage = compare_damaged("bit", byte)
     names = [name for name, (_, start) in HEADER.fields.items() if start <= byte]
     field = names[-1] if byte < HEADER.itemsize else "records"
@@ -181,7 +179,6 @@ def test_a_changed_clock_with_a_mended_checksum_is_altered(compare_damaged):
 
 
 def test_each_side_is_told_its_own_leader_epoch(broker, copies, tmp_path):
-    """Of a batch whose offset and epoch differ, neither of which a checksum covers."""
     copy = copies[0]
     name, data = copy.name("log"), bytearray(copy.content("log"))
     header = np.frombuffer(data, HEADER, 1)
@@ -195,7 +192,6 @@ def test_each_side_is_told_its_own_leader_epoch(broker, copies, tmp_path):
 
 
 def test_both_are_damaged(broker, copies, tmp_path):
-    """In two batches of one segment: each side is told its own."""
     copy = copies[0]
     first = FAULTS["bit"].damage(copy, 100).copy
     name, data = copy.name("log"), bytearray(copy.content("log"))

@@ -57,7 +57,6 @@ def test_partitions_and_logs_are_compared_whatever_their_names(tmp_path):
 
 
 def test_what_cannot_be_opened_is_said(tmp_path):
-    """No directory, and one that is no broker's."""
     a = broker(tmp_path / "a", t_0=X)
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "nothing", tmp_path / "empty", a / "t-0" / "partition.metadata"):

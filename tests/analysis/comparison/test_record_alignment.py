@@ -59,7 +59,6 @@ def content(log):
 
 @given(logs(), logs())
 def test_what_differs_is_what_a_plain_comparison_says(tmp_path_factory, log_a, log_b):
-    """Whatever batches and segments the records lie in, with gaps, epochs and other values."""
     folder = tmp_path_factory.getbasetemp() / f"aligned-{next(FOLDERS)}"
     a, b = write(folder / "a" / "t-0", log_a), write(folder / "b" / "t-0", log_b)
     alignment = align(a.live, b.live)
@@ -107,7 +106,6 @@ def test_batches_that_look_alike_are_matched_by_their_offsets(tmp_path):
 
 
 def test_a_cut_end_is_no_batch(tmp_path):
-    """The log ends before it, and the tail is told."""
     values = {offset: b"value" for offset in range(6)}
     data = [batch_bytes(values, first=first, last=first + 1) for first in (0, 2, 4)]
     a = write_partition(tmp_path / "a" / "t-0", {0: data})
@@ -122,7 +120,6 @@ def test_a_cut_end_is_no_batch(tmp_path):
 
 
 def test_offsets_of_many_batches_are_joined():
-    """Ten thousand batches behind one another are one range."""
     from kafkaviz.analysis.comparison.record_ranges import OffsetCollector
 
     collector = OffsetCollector()

@@ -74,7 +74,6 @@ def test_where_they_part_and_what_one_has_alone(name, partitions):
 
 @all_cases("name", BOTH)
 def test_each_replica_is_as_its_checkpoints_say(name, partitions):
-    """Both ends, high watermark, epochs, the cleaner's checkpoint, segments, damaged batches."""
     for side, replica in enumerate(partitions[name].replicas):
         story = PARTITIONS[name]["replicas"][str(side + 1)]
         assert {
@@ -164,14 +163,12 @@ def test_a_log_with_gaps_is_no_prefix(name, partitions):
 
 
 def test_a_log_of_other_records_is_no_prefix(cache):
-    """Of another topic, and longer."""
     (partition,) = compare(REPLICAS[0] / "bids-0", REPLICAS[0] / "offers-0").partitions
     assert partition.relation is Relation.ALTERED and partition.lag
     assert Relation.BEHIND not in partition.relations
 
 
 def test_a_single_log_has_the_epochs_beside_it(partitions, cache):
-    """Those of the checkpoint, as the partition has them."""
     name = f"bids-0/{120:020d}.log"
     (log,) = compare(*(replica / name for replica in REPLICAS)).partitions
     for side, replica in enumerate(log.replicas):

@@ -201,7 +201,6 @@ def test_other_settings_are_a_note(disks, tmp_path, capsys):
 
 
 def test_a_directory_less_is_no_other_moment(disks):
-    """Its files are not deleted: nobody gave them."""
     assert compare(disks, disks / "disk-a").start is None
     assert compare(disks / "disk-b", disks / "disk-b").start is not None
 

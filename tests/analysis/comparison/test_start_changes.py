@@ -66,7 +66,6 @@ def test_a_step_that_came_otherwise_is_named(tmp_path):
 
 
 def test_the_later_moment_given_first_is_told(tmp_path):
-    """Nothing is foretold of it; by the metadata log, else by the newest time."""
     older, newer = (
         broker(tmp_path / name, {0: DATA}, is_clean=is_clean)
         for name, is_clean in (("older", False), ("newer", True))
@@ -139,7 +138,6 @@ def test_a_copy_that_lacks_something_shows_no_start(is_partition_gone, tmp_path)
 
 
 def test_a_cleaned_log_has_other_batches(tmp_path):
-    """No longer a prefix of what it was."""
     kept_values = {offset: VALUES[offset] for offset in (1, 2, 3)}
     cleaned = [batch_bytes(kept_values, first=0, last=3)]
     a = broker(tmp_path / "a", {0: DATA[:2], 4: DATA[2:]}, is_clean=True)
@@ -150,7 +148,6 @@ def test_a_cleaned_log_has_other_batches(tmp_path):
 
 
 def test_another_broker_is_no_other_moment(tmp_path, cache):
-    """Other ids: two replicas, and nothing is foretold of one by the other."""
     a = broker(tmp_path / "a", {0: DATA}, is_clean=True)
     b = broker(tmp_path / "b", {0: DATA}, is_clean=True)
     (b / "meta.properties").write_text("version=1\nnode.id=2\ncluster.id=c\n")
@@ -159,7 +156,6 @@ def test_another_broker_is_no_other_moment(tmp_path, cache):
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):
-    """Nothing can be said of the start then, and that is no silence."""
     name = f"{0:020d}.snapshot"
     a = broker(tmp_path / "a", {0: DATA}, is_clean=True, files={name: b"\0\1"})
     b = broker(tmp_path / "b", {0: DATA}, is_clean=True)

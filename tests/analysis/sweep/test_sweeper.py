@@ -290,7 +290,6 @@ def test_chunks_and_sums_are_one_pass(kind, by_base, append_bytes):
 
 
 def test_nothing_to_sweep():
-    """No segment, and one without a batch: no headers, and means that are no number."""
     for rows in (sweep.sweep([]), sweep.sweep(np.zeros(0, BATCH))):
         assert not rows["entries"].any() and not rows["headers_max"].any()
         assert np.isnan(rows["headers_mean"]).all() and np.isnan(rows["skipped_bytes_mean"]).all()

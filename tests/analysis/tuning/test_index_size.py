@@ -248,7 +248,6 @@ def test_a_follower_whose_append_fills_an_index_is_no_outcome():
 
 
 def test_a_clock_that_stands_still_has_no_rolls_a_day():
-    """Offsets go on, times do not."""
     outcome = index_size.write_with([replace(steady(gap_ms=0), next_ms=0)], LogConfig())
     assert outcome
     assert outcome.rolls_a_day == float("inf")

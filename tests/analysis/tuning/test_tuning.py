@@ -91,7 +91,6 @@ def test_tiny_batches_get_a_value_that_is_not_worth_a_change(costs, value):
 
 @pytest.mark.parametrize(("costs", "budget_us", "value"), [(OLD, 25, 256), (NEW, 15, 256)])
 def test_who_asks_for_less_gets_a_change(costs, budget_us, value):
-    """What is worth a change is then no more than is allowed."""
     recommendation = tuning.recommend(
         measured(97, 20_000, 1, 2), today(), Budgets(p99_us=budget_us), costs
     )
@@ -301,7 +300,6 @@ def test_remote_storage_bounds_what_a_read_carries():
 
 
 def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
-    """Whatever warm lookups allow."""
     costs = cost_model.lookup_costs(by_base_offset=False, storage="hdd")
     assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
@@ -460,7 +458,6 @@ def test_segments_joined_are_one_log():
 
 
 def test_an_empty_log_beside_others_changes_nothing():
-    """Its means are no number, and weigh nothing."""
     measurement, empty = (
         measured(1000),
         MeasurementBuilder(extra_intervals={4096}, by_base_offset=False).result(),

@@ -126,7 +126,6 @@ def decodes(data: bytes) -> bool:
 
 @all_cases("lead", range(0x80, 0x100))
 def test_utf8_at_its_edges(lead):
-    """Every first byte with the lowest and highest of what may follow, and one beyond."""
     for second in (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0):
         for rest in (b"", b"\x80", b"\xbf\x80", b"\xc0"):
             data = bytes([lead, second]) + rest

@@ -108,7 +108,6 @@ def test_an_option_prints_records(segment):
 
 
 def test_a_marker_says_what_it_ends(damaged):
-    """The record of a control batch has its meaning beside its bytes."""
     lines = json_dumped(damaged, "--print-data-log", f"transfers-0/{BASE}.log")
     controls = [record["control"] for record in kinds(lines, "record") if record["control"]]
     assert {"type": "COMMIT", "version": 0, "coordinatorEpoch": 0} in controls
@@ -431,7 +430,6 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
 )
 @pytest.mark.parametrize("how", ["a directory", "no permission"])
 def test_what_cannot_be_read_is_one_line_and_2(segment, name, how, monkeypatch, capfdbinary):
-    """What came before it is printed; nothing is said of the file itself on stdout."""
     path = segment / name
     path.unlink(missing_ok=True)
     path.mkdir() if how == "a directory" else path.write_bytes(b"")

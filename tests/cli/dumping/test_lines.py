@@ -35,7 +35,6 @@ def test_each_line_is_what_an_f_string_makes(rows):
 
 
 def test_columns_of_any_type_are_numbers():
-    """Unsigned, short and big-endian columns print as what they hold."""
     columns = [
         np.array([200, 255], "u1"),
         np.array([2**32 - 1, 0], "u4"),

@@ -47,7 +47,6 @@ def test_a_batch_with_a_wrong_checksum_is_refused(orders, capsys, live):
 
 
 def test_the_first_wrong_checksum_of_a_later_segment_counts(orders, capsys):
-    """The appends before it are taken; the number is that of the append."""
     log = bytearray((orders / SECOND).read_bytes())
     log[-1] ^= 1
     (orders / SECOND).write_bytes(log)

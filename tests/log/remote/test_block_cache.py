@@ -191,7 +191,6 @@ def test_an_eviction_takes_no_block_from_a_reader(stored, noise, monkeypatch):
 
 
 def test_blocks_stay_below_the_limit(object_store, noise, monkeypatch):
-    """Those go that were used longest ago."""
     monkeypatch.setenv(block_cache.LIMIT_VARIABLE, str(30 * MIB))
     monkeypatch.setattr(block_cache, "EVICTION_BYTES", MIB)
     paths = []
@@ -274,7 +273,6 @@ def test_requests_are_counted(stored, object_store):
     ids=["too short", "no footer", "no JSON"],
 )
 def test_a_block_file_that_is_damaged_is_made_anew(stored, object_store, noise, damage):
-    """Its bytes are fetched once more, and are right."""
     blocks = block_cache._blocks_path(stored)
     file.read(stored, 0, 1)
     blocks.write_bytes(damage(blocks.read_bytes()))
@@ -307,7 +305,6 @@ def test_an_object_on_disk_that_became_shorter_is_said(folder, tmp_path):
 
 
 def test_a_folder_in_the_place_of_a_file_is_refused(folder):
-    """Of a mirror too."""
     (folder / "file").mkdir()
     with pytest.raises(CannotOpen) as fault:
         CachedFile(folder / "file")
@@ -315,7 +312,6 @@ def test_a_folder_in_the_place_of_a_file_is_refused(folder):
 
 
 def test_a_full_disk_ends_a_fetch(stored, monkeypatch):
-    """After what was kept has made room; it says how much there should be."""
     evicted = []
     block_cache.evict(0)
     monkeypatch.setattr(block_cache, "EVICTION_BYTES", 0)

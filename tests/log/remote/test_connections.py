@@ -158,7 +158,6 @@ def test_an_address_that_can_be_none_is_refused(url, key):
 
 
 def test_a_folder_is_a_mirror_by_its_name():
-    """As it was made of the address, and only so."""
     store = remote_path("s3://kafka/brokers").store
     assert address._is_store(store.folder_name)
     assert not address._is_store("s3%3A%2F%2F")

@@ -27,7 +27,6 @@ def test_a_read_that_fails_is_one_error(fault, object_store, stored_broker):
 
 
 def test_a_server_that_dies_in_the_middle_leaves_no_hole(object_store, stored_broker):
-    """What came before stays; what did not come is an error, again and again."""
     object_store.put("large/orders-0/00000000000000000000.log", bytes(range(256)) * 8192)
     open_broker("s3://kafka/large")
     path = file.absolute_path("s3://kafka/large/orders-0/00000000000000000000.log")
@@ -49,7 +48,6 @@ def test_an_object_that_shrank_meanwhile_is_said(object_store):
 
 
 def test_bytes_that_do_not_come_are_missed(object_store):
-    """Of an object that became shorter after its size was asked for."""
     object_store.put("cut/orders-0/00000000000000000000.log", b"a" * 1_700_000)
     open_broker("s3://kafka/cut")
     path = file.absolute_path("s3://kafka/cut/orders-0/00000000000000000000.log")

@@ -89,7 +89,6 @@ def test_tune_knows_the_settings_of_a_lone_partition(answer, object_store, store
     ["kafka_segments", "kafka_batches", "kafka_records", "kafka_offset_index", "kafka_time_index"],
 )
 def test_the_data_source_gives_the_twins_rows(name, object_store, stored_broker, twin):
-    """Of every format, every column but what the files take on disk."""
     options = {"topics": "accounts,payments,refunds"}
     rows, twin_rows = (read(name, place, **options) for place in (stored_broker, twin))
     columns = [column for column in rows.column_names if "allocated" not in column]
@@ -275,7 +274,6 @@ def test_a_lookup_takes_eight_ranges(answer, object_store, stored_broker):
 
 
 def test_the_second_look_is_local(object_store, stored_broker):
-    """Whatever was fetched is there for the next process too."""
     rows = read("kafka_records", stored_broker, topics="payments")
     object_store.requests.clear()
     assert read("kafka_records", stored_broker, topics="payments").equals(rows)
@@ -283,7 +281,6 @@ def test_the_second_look_is_local(object_store, stored_broker):
 
 
 def test_an_archive_is_fetched_whole_and_unpacked(object_store, damaged):
-    """By its address; what is said of it has the address too."""
     object_store.put("packed/broker.tar.gz", ARCHIVE.read_bytes())
     broker = open_broker("s3://kafka/packed/broker.tar.gz")
     assert len(broker.partitions) == len(open_broker(damaged).partitions)

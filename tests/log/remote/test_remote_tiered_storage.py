@@ -80,7 +80,6 @@ def test_an_address_into_a_store_is_a_partition(object_store, recorded, aiven, l
 
 
 def test_a_partition_that_is_in_no_store_is_not_there(object_store, recorded):
-    """A wrong name takes no listing of all that lies beside it."""
     object_store.put("brokers/9/meta.properties", b"version=1")
     object_store.put("brokers/9/orders-0/00000000000000000000.log", b"")
     object_store.requests.clear()
