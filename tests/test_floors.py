@@ -50,7 +50,6 @@ APP_FLOORS = {
     "page_state": 0,
     "registry": 0,
     "run_queue": 0,
-    "streamlit_scripts": 0,
     "upload_expiry": 0,
     "workloads": 0,
     "state": 1,

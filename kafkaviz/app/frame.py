@@ -21,9 +21,10 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.frontend import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.app.html_shell import HtmlShell
 from kafkaviz.app.registry import PAGES, Keys, Page
-from kafkaviz.app.state import checkups, page_location, session_language, visit_history
+from kafkaviz.app.state import checkups, page_location, session_language
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import charts, elements, go_to, unpack_progress, version_text
+from kafkaviz.app.widgets import charts, elements, go_to, progress_strip
+from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.messages import render, say
 from kafkaviz.units import escape_controls, format_count
 
@@ -67,7 +68,7 @@ def frame(name: str, crumbs: Render | None = None, tools: Render | None = None) 
     _style()
     gc_tuning.freeze_survivors()
     page = PAGES[name]
-    location = page_location.parse_address(page.depth, unpack_progress.unpack)
+    location = page_location.parse_address(page.depth, progress_strip.unpack)
     _remember(name, location)
     _sidebar(name, location)
     _bar(page, location, crumbs, tools)
@@ -144,7 +145,7 @@ def _remember(name: str, location: Location) -> None:
             and _location_parameters(location).items() <= previous.items()
         )
         st.session_state[page_state.LOCATION] = previous if is_same_location else address
-        visit_history.remember(name, location, pin)
+        go_to.remember(name, location, pin)
 
 
 def _location_parameters(location: Location) -> dict[str, str]:
@@ -176,7 +177,7 @@ def _foot(location: Location) -> None:
         directory_html = elements.mono(
             elements.cut_middle(directory, FOOT_CHARACTERS) or say("frame.nothing_open")
         )
-        writer_version = location.snapshot and version_text.describe_writer(
+        writer_version = location.snapshot and describe_writer(
             broker_cache.inferred_release(location.snapshot)
         )
         status = (

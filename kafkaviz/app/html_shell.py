@@ -6,15 +6,16 @@ anything is drawn.
 """
 
 import gzip
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 
-from kafkaviz.app import streamlit_scripts
 from kafkaviz.app.compression import LEVEL
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures import tokens
@@ -22,8 +23,12 @@ from kafkaviz.figures import tokens
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+STREAMLIT_FILES = Path(st.__file__).parent / "static"
 APP_FOLDER = Path(__file__).parent
 FRONTEND_FOLDER = APP_FOLDER / "frontend"
+# the largest scripts that pages use
+CHART = "PlotlyChart"
+TABLE = "DataFrame"
 ROUTES = ("/_stcore/", "/media/", "/component/")
 ROOT = b'<div id="root">'  # the element that Streamlit draws into
 CHART_PAGES = ("/", "/rolls", "/tuning")  # pages that begin with a chart
@@ -127,10 +132,7 @@ def _look(*, begins_with_chart: bool) -> bytes:
         for kind in ("css", "html")
     )
     script = (FRONTEND_FOLDER / "bundles" / "index_page.js").read_text(encoding="utf-8")
-    charts, tables = (
-        streamlit_scripts.script_paths([name])
-        for name in (streamlit_scripts.CHART, streamlit_scripts.TABLE)
-    )
+    charts, tables = (script_paths([name]) for name in (CHART, TABLE))
     preloads = [f'<link rel="modulepreload" crossorigin href="./{path}">' for path in charts]
     names = " ".join(Path(path).name for path in (*charts, *tables))
     data = f'data-scripts="{escape(names)}"' + (" data-charts" if begins_with_chart else "")
@@ -142,3 +144,12 @@ def _look(*, begins_with_chart: bool) -> bytes:
             f'<script type="module" async>{script}</script>\n',
         )
     ).encode()
+
+
+def script_paths(names: Iterable[str]) -> list[str]:
+    """Returns the scripts with these names that exist, relative to the address of the app."""
+    return [
+        script.relative_to(STREAMLIT_FILES).as_posix()
+        for name in names
+        for script in sorted((STREAMLIT_FILES / "static" / "js").glob(f"{name}.*.js"))
+    ]

@@ -145,7 +145,7 @@ def test_every_kind_of_partition_has_a_page(name):
 def _unpack_two() -> None:
     from pathlib import Path
 
-    from kafkaviz.app.widgets.unpack_progress import _Strip
+    from kafkaviz.app.widgets.progress_strip import _Strip
 
     for name, key_end in (("a.tar", ""), ("b.tar", "_second")):
         _Strip(Path(name), key_end).update(1)

@@ -7,8 +7,8 @@ import pytest
 from kafkaviz import messages as catalogues
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.state.visit_history import Visit
 from kafkaviz.app.widgets import go_to
+from kafkaviz.app.widgets.go_to import Visit
 from kafkaviz.log.broker import open_broker
 from tests.support.segment_files import make_segment
 

@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
-from kafkaviz.app.cache import replay_cache
-from kafkaviz.app.cache.replay_cache import ReplaySettings
+from kafkaviz.app.cache.simulation_cache import ReplaySettings, replays
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.figures.page_cache import layout_bars
 from kafkaviz.messages import message, say
@@ -251,7 +250,7 @@ def test_without_a_directory_the_lab_is_open():
 def test_the_faults_as_csv():
     """One a line, digits plain."""
     expected = ReplaySettings(IndexGrowth(20_480), Memory(), Readers(), 8192)
-    plain, _ = replay_cache.replays(expected)
+    plain, _ = replays(expected)
     rows = list(
         csv.reader(
             io.StringIO(

@@ -8,7 +8,7 @@ import streamlit as st
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import page_location
-from kafkaviz.app.widgets import unpack_progress
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import open_broker
 from tests.support.segment_files import make_segment
@@ -44,7 +44,7 @@ def address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 def where(depth: int) -> tuple:
     """The directory names and base offset of the place, and what kind of fault there is."""
-    location = page_location.parse_address(depth, unpack_progress.unpack)
+    location = page_location.parse_address(depth, progress_strip.unpack)
     return (
         location.partition.directory if location.partition else None,
         location.segment.base_offset if location.segment else None,
@@ -91,7 +91,7 @@ def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, ex
 def test_the_type_of_a_place_says_how_far_it_goes(broker, address, query, depth, expected):
     """A page narrows by it, and casts nothing."""
     address(**query)
-    assert type(page_location.parse_address(depth, unpack_progress.unpack)) is expected
+    assert type(page_location.parse_address(depth, progress_strip.unpack)) is expected
 
 
 def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
@@ -99,18 +99,18 @@ def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address,
         Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, []
     )
     address(tp="caf\ufffd-0")
-    location = page_location.parse_address(3, unpack_progress.unpack)
+    location = page_location.parse_address(3, progress_strip.unpack)
     assert location.segment.base_offset == 5 and location.address["tp"] == "caf\ufffd-0"
 
 
 def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp_path):
     address()
-    assert page_location.parse_address(3, unpack_progress.unpack).address == {
+    assert page_location.parse_address(3, progress_strip.unpack).address == {
         "dir": str(tmp_path),
         "tp": "orders-0",
         "segment": "30",
     }
-    assert page_location.parse_address(1, unpack_progress.unpack).address == {"dir": str(tmp_path)}
+    assert page_location.parse_address(1, progress_strip.unpack).address == {"dir": str(tmp_path)}
     assert page_location.Location("").address == {}
 
 
@@ -147,7 +147,7 @@ def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
     """
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
     with pytest.raises(CannotOpen) as refused:
-        unpack_progress.unpack(typed)
+        progress_strip.unpack(typed)
     assert str(refused.value).startswith(
         f"{typed}: is outside the directories that this server may open; give a path below /srv"
     )

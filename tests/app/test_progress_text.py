@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.app.widgets import ingest_status
+from kafkaviz.app.widgets import progress_strip
 from kafkaviz.messages import verbatim
 from kafkaviz.pipeline.ingest.job import Progress
 
@@ -98,12 +98,15 @@ WITHOUT = "batches, records and torn ends are not known without it"
     ],
 )
 def test_every_state_has_its_words(progress, text, aside):
-    assert (ingest_status.text(progress), ingest_status.aside(progress)) == (text, aside)
+    assert (progress_strip.ingest_text(progress), progress_strip.ingest_aside(progress)) == (
+        text,
+        aside,
+    )
 
 
 def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
     """A bar of a quarter at a quarter; none before reading began."""
-    assert "width:25%" in ingest_status.html(
+    assert "width:25%" in progress_strip.ingest_html(
         Progress(
             done_tasks=2,
             total_tasks=5,
@@ -113,8 +116,10 @@ def test_the_strip_draws_a_bar_only_while_there_is_a_measure():
             state="reading",
         )
     )
-    assert "kv-prog" not in ingest_status.html(Progress())
+    assert "kv-prog" not in progress_strip.ingest_html(Progress())
 
 
 def test_an_error_becomes_no_markup():
-    assert "<b>" not in ingest_status.html(Progress(state="failed", error=verbatim("<b>x</b>")))
+    assert "<b>" not in progress_strip.ingest_html(
+        Progress(state="failed", error=verbatim("<b>x</b>"))
+    )

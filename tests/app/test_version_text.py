@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz import messages
 from kafkaviz.analysis.inference import InferredRelease, infer_release
-from kafkaviz.app.widgets import version_text
+from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.log.broker import open_broker
 from kafkaviz.messages import message, render
 from tests.support.pages import open_page, page_html
@@ -23,9 +23,9 @@ from tests.support.pages import open_page, page_html
 def test_the_releases_that_fit(monkeypatch, first, last, english, chinese):
     """In English as the floor below says it."""
     looks = InferredRelease(first, last, ())
-    assert version_text.describe_writer(looks) == english == f"Kafka {looks.text}"
+    assert describe_writer(looks) == english == f"Kafka {looks.text}"
     monkeypatch.setattr(messages, "_language_sources", [lambda: "zh"])
-    assert version_text.describe_writer(looks) == chinese
+    assert describe_writer(looks) == chinese
 
 
 def test_the_traces_that_say_so(monkeypatch, clean):

@@ -4,8 +4,8 @@ import pytest
 import streamlit as st
 
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
-from kafkaviz.app.state import visit_history
 from kafkaviz.app.state.page_location import Location
+from kafkaviz.app.widgets import go_to
 from kafkaviz.log.broker import open_broker
 from tests.support.segment_files import make_segment
 
@@ -32,14 +32,14 @@ def places(monkeypatch, tmp_path) -> dict[str, Location]:
 
 def test_a_place_is_stored_once_as_of_its_last_visit(places):
     """With the offset that was looked at; a page of the whole broker is none."""
-    visit_history.remember("Segment", places["0"], 7)
-    visit_history.remember("Segment", places["30"])
-    visit_history.remember("Rolls", places["partition"])
-    visit_history.remember("Health", places["broker"])
-    visit_history.remember("Segment", places["0"], 9)
+    go_to.remember("Segment", places["0"], 7)
+    go_to.remember("Segment", places["30"])
+    go_to.remember("Rolls", places["partition"])
+    go_to.remember("Health", places["broker"])
+    go_to.remember("Segment", places["0"], 9)
     assert [
         (visit.page, visit.address.get("segment"), visit.address.get("pin"))
-        for visit in visit_history.visits()
+        for visit in go_to.visits()
     ] == [
         ("Segment", "0", "9"),
         ("Rolls", None, None),
@@ -49,14 +49,12 @@ def test_a_place_is_stored_once_as_of_its_last_visit(places):
 
 def test_where_the_reader_is_is_no_way_back(places):
     """Another page of the same segment is."""
-    visit_history.remember("Segment", places["30"])
-    visit_history.remember("Segment", places["0"], 9)
-    assert [
-        visit.address["segment"] for visit in visit_history.other_visits("Segment", places["0"])
-    ] == ["30"]
-    assert [
-        visit.address["segment"] for visit in visit_history.other_visits("Lookup", places["0"])
-    ] == [
+    go_to.remember("Segment", places["30"])
+    go_to.remember("Segment", places["0"], 9)
+    assert [visit.address["segment"] for visit in go_to.other_visits("Segment", places["0"])] == [
+        "30"
+    ]
+    assert [visit.address["segment"] for visit in go_to.other_visits("Lookup", places["0"])] == [
         "0",
         "30",
     ]
@@ -64,7 +62,7 @@ def test_where_the_reader_is_is_no_way_back(places):
 
 def test_the_oldest_are_forgotten(places, monkeypatch):
     """A short list."""
-    monkeypatch.setattr(visit_history, "MAX_VISITS", 1)
-    visit_history.remember("Segment", places["30"])
-    visit_history.remember("Segment", places["0"])
-    assert [visit.address["segment"] for visit in visit_history.visits()] == ["0"]
+    monkeypatch.setattr(go_to, "MAX_VISITS", 1)
+    go_to.remember("Segment", places["30"])
+    go_to.remember("Segment", places["0"])
+    assert [visit.address["segment"] for visit in go_to.visits()] == ["0"]

@@ -7,10 +7,14 @@ that text from a file never becomes markup.
 import re
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from functools import cache
 from html import escape as to_html
+from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz import versions
+from kafkaviz.analysis.inference import InferredRelease
 from kafkaviz.app.frontend import art
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import escape_controls, format_count
@@ -266,3 +270,25 @@ def state(
             evidence()
         with st.container(key=f"kv_act_{name}", horizontal=True, gap=8):
             yield
+
+
+def describe_writer(release: InferredRelease) -> str:
+    """Returns a text such as "Kafka 4.3 or later" or "Kafka 2.8 to 3.6"."""
+    first = release.first and versions.text(release.first)
+    last = release.last and versions.text(release.last)
+    if release.first and release.last and release.last > release.first:
+        return say("common.wrote_between", first=first, last=last)
+    if first and last:
+        return say("common.wrote_one", first=first)
+    if first:
+        return say("common.wrote_first", first=first)
+    return say("common.wrote_last", last=last) if last else say("common.wrote_unknown")
+
+
+def apply_print_style() -> None:
+    st.html(f"<style>{_style()}</style>")
+
+
+@cache
+def _style() -> str:
+    return Path(__file__).parents[1].joinpath("print.css").read_text(encoding="utf-8")

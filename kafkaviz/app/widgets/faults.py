@@ -1,17 +1,23 @@
-"""Notices for a directory that cannot be shown, or only in part: what, why, and what to do next."""
+"""Notices for a directory that cannot be shown, or only in part: what, why, and what to do next.
+
+Pages get the open location here; without it, they show a notice and stop.
+"""
 
 import functools
 import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.cache import broker_cache
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import page_location
+from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.text.sentences import join_and, join_each_or, join_sentences, to_sentence
@@ -233,3 +239,33 @@ def _sample_button(kind: Literal["secondary", "tertiary"]) -> None:
 
 def open_directory(directory: str) -> None:
     st.query_params.from_dict(page_state.address(directory))
+
+
+def require_snapshot(location: Location) -> BrokerSnapshot:
+    """Returns the open broker directory, or shows why none is open and stops the page."""
+    if location.snapshot is None:
+        cannot_open(location.fault) if location.fault else nothing_open()
+        st.stop()
+    page_location.remember(location.directory)
+    return location.snapshot
+
+
+def require_partition(location: Location) -> PartitionLocation:
+    """Returns the location if its topic-partition exists, else shows why and stops the page."""
+    broker = require_snapshot(location).broker
+    if not isinstance(location, PartitionLocation):
+        if broker.partitions:
+            not_in_broker(cast(CannotOpen, location.fault), location.directory)
+        else:
+            no_partition(broker.path, broker.problems)
+        st.stop()
+    return location
+
+
+def require_segment(location: Location) -> SegmentLocation:
+    """Returns the location if its segment exists, else shows why and stops the page."""
+    location = require_partition(location)
+    if not isinstance(location, SegmentLocation):
+        not_in_broker(cast(CannotOpen, location.fault), location.directory)
+        st.stop()
+    return location

@@ -7,7 +7,7 @@ With an empty field it lists recent places, so that K and Enter lead back.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import streamlit as st
 
@@ -15,9 +15,8 @@ from kafkaviz import units
 from kafkaviz.app import access, page_state
 from kafkaviz.app.frontend import focus
 from kafkaviz.app.registry import PAGES, GoToEntry, Page
-from kafkaviz.app.state import page_location, visit_history
+from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.state.visit_history import Visit
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.log.broker import Broker
@@ -26,6 +25,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.messages import say
 
 MAX_ENTRIES = 6  # per kind
+MAX_VISITS = 12
 # length of a directory as an entry, and as a note
 PATH_CHARACTERS = 52
 BESIDE_CHARACTERS = 30
@@ -33,6 +33,11 @@ BROKER_PAGE = "Broker"
 SEGMENT_PAGE = "Segment"
 # the pages about one topic-partition
 PARTITION_PAGES = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}
+
+
+class Visit(NamedTuple):
+    page: str
+    address: dict[str, Any]
 
 
 def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: str) -> None:
@@ -62,7 +67,7 @@ def dialog(location: Location, text: str, pages: Mapping[str, tuple], current: s
                 location,
                 query,
                 addresses,
-                visit_history.other_visits(current, location),
+                other_visits(current, location),
                 directories(location),
             )
         ):
@@ -314,3 +319,39 @@ def _directory_entries(name: str, directories: Sequence[str]) -> Iterator[GoToEn
 
 def _size(segment: Segment) -> str:
     return units.format_bytes(segment.log.size_bytes if segment.log else None)
+
+
+def remember(page: str, location: Location, pin: int | None = None) -> None:
+    """Puts the location at the head of the list, if it is a topic-partition or a segment.
+
+    Args:
+        pin: the pinned offset.
+    """
+    if not location.partition:
+        return
+    address = location.address | ({page_state.PIN: str(pin)} if pin is not None else {})
+    visit = Visit(
+        page, {name: value for name, value in address.items() if name != page_state.LANGUAGE}
+    )
+    earlier = [
+        entry for entry in visits() if _location_key(entry.address) != _location_key(visit.address)
+    ]
+    st.session_state[page_state.VISITS] = [visit, *earlier][:MAX_VISITS]
+
+
+def visits() -> list[Visit]:
+    return st.session_state.get(page_state.VISITS, [])
+
+
+def other_visits(page: str, location: Location) -> list[Visit]:
+    return [
+        visit
+        for visit in visits()
+        if (visit.page, _location_key(visit.address)) != (page, _location_key(location.address))
+    ]
+
+
+def _location_key(address: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Returns what identifies a location; the pinned offset does not count."""
+    names = (page_state.TOPIC_PARTITION, page_state.SEGMENT)
+    return page_state.directory_in(address), *map(address.get, names)

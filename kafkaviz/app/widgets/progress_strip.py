@@ -1,16 +1,35 @@
-"""The strip of a job: one line about its work and progress, and a button."""
+"""The strip of a job, such as an ingest: one line about its work and progress, and a button.
 
+Unpacking an archive has a strip too, although the page waits for it.
+"""
+
+import math
+import os
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.app.widgets import elements
-from kafkaviz.errors import KafkavizError
+from kafkaviz.app import access, page_state
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.state import ingests
+from kafkaviz.app.widgets import elements, faults
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.jobs import Job, JobCancelled, ReadProgress
-from kafkaviz.messages import say
+from kafkaviz.log.archives import archive
+from kafkaviz.messages import render, say
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.ingest.job import Progress
+
+# states of an ingest
+ENDED = ("done", "fresh")
+MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
+RETRY_LABELS = {"failed": "common.try_again", "cancelled": "common.start_again"}
 
 
 def render_reading_job(job: Job[Any, ReadProgress], text: str, *, button_key: str) -> None:
@@ -69,3 +88,182 @@ def line_html(text: str, aside: str, share: float | None = None, mark: str = "")
         f"<span>{elements.escape(text)}</span>{bar}"
         f'<span class="kv-fnt">{elements.escape(aside)}</span></div>'
     )
+
+
+def ingest_html(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+    """Returns the strip of an ingest as HTML.
+
+    Args:
+        pending_texts: the texts while it runs, and after it ended without a result.
+    """
+    mark = elements.severity(MARKS[progress.state]) if progress.state in MARKS else ""
+    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
+    return line_html(
+        ingest_text(progress),
+        ingest_aside(progress, pending_texts),
+        share if progress.state in ("reading", "writing") else None,
+        mark,
+    )
+
+
+def ingest_text(progress: "Progress") -> str:
+    size = units.format_bytes(progress.total_bytes)
+    if progress.state == "failed":
+        return say(
+            "progress.stopped",
+            error=render(progress.error) if progress.error else say("progress.no_reason"),
+        )
+    if progress.state == "cancelled":
+        return say("progress.cancelled")
+    if progress.state in ENDED and not progress.total_bytes:
+        return say("progress.unchanged")
+    if progress.state in ENDED:
+        return say("progress.all_read", size=size)
+    if progress.state == "writing":
+        return say("progress.writing", size=size)
+    if progress.state == "reading" and not progress.done_bytes:
+        return say("progress.reading", size=size)
+    if progress.state == "reading":
+        return say("progress.part_read", done=units.format_bytes(progress.done_bytes), size=size)
+    return say("progress.starting")
+
+
+def ingest_aside(progress: "Progress", pending_texts: tuple[str, str] | None = None) -> str:
+    """Returns the note of the strip: the rate and the remaining time, or another text."""
+    pending_text, failure_text = pending_texts or (
+        say("progress.owed_broker"),
+        say("progress.missed_broker"),
+    )
+    if progress.state in ("failed", "cancelled"):
+        return failure_text
+    if progress.state in ENDED:
+        return say("progress.final")
+    if progress.state == "reading" and progress.bytes_per_s:
+        left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
+        rate = units.rate(progress.bytes_per_s)
+        time_left = units.duration(1000 * math.ceil(left_s))
+        return say("progress.left", rate=rate, time=time_left) if left_s else rate
+    return pending_text
+
+
+def render_ingest_strip(
+    snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None = None
+) -> None:
+    """Draws the progress of an ingest, if there is one, and a button to cancel or restart it."""
+    ingest = ingests.get_or_start(snapshot)
+    if ingest is None:
+        return
+    watched_sources = st.session_state.setdefault(page_state.WATCHED_INGESTS, set())
+    if not ingest.is_over:
+        watched_sources.add(snapshot.directory)
+        _render_progress(snapshot, pending_texts)
+    elif ingest.state in RETRY_LABELS:
+        render_strip(
+            "kv_strip_work",
+            ingest_html(ingest.progress(), pending_texts),
+            button_label=say(RETRY_LABELS[ingest.state]),
+            button_key="kv_work_again",
+            on_click=ingests.restart,
+            args=(snapshot,),
+        )
+    elif snapshot.directory in watched_sources:
+        # The strip stays, so that the page below does not jump under the pointer.
+        render_strip("kv_strip_done", ingest_html(ingest.progress()))
+
+
+@st.fragment(run_every=0.5)
+def _render_progress(snapshot: BrokerSnapshot, pending_texts: tuple[str, str] | None) -> None:
+    """Redraws itself twice a second, and reruns the page when the ingest has ended."""
+    ingest = ingests.get_or_start(snapshot)
+    if ingest is None or ingest.is_over:
+        st.rerun()
+    render_strip(
+        "kv_strip_work",
+        ingest_html(ingest.progress(), pending_texts),
+        button_label=say("common.cancel"),
+        button_key="kv_work_cancel",
+        on_click=ingest.cancel,
+    )
+
+
+def unpack(directory: str, key_end: str = "") -> None:
+    """Unpacks the archives that an address leads to, unless that was done before.
+
+    Drawing the progress also lets Streamlit stop the script when the visitor cancels or leaves.
+
+    Args:
+        key_end: a suffix of widget keys, for a second call in the same run.
+
+    Raises:
+        CannotOpen: an archive cannot be read.
+    """
+    for number, path in enumerate(page_state.split_directories(directory)):
+        _unpack_one(path, f"{key_end} {number}" if number else key_end)
+
+
+def _unpack_one(directory: str, key_end: str) -> None:
+    path = access.resolve_typed_path(directory)
+    archive.refresh(path)
+    archive_path = archive.enclosing_archive(path) or path
+    if (
+        not archive.is_archive(archive_path)
+        or not os.path.isfile(archive_path)
+        or archive.unpack_target(archive_path).exists()
+    ):
+        return
+    strip = _Strip(archive_path, key_end)
+    try:
+        archive.unpack_if_archive(archive_path, strip.update)
+    except CannotOpen:
+        strip.clear()
+        raise
+    strip.clear()
+
+
+class _Strip:
+    """The progress strip of one archive. It is drawn at the first update."""
+
+    def __init__(self, archive_path: Path, key_end: str) -> None:
+        self._key_end = key_end
+        self._archive_path = archive_path
+        self._slot: DeltaGenerator | None = None
+        self._line: DeltaGenerator  # set by _draw
+
+    def update(self, bytes_read: int) -> None:
+        if self._slot is None:
+            self._slot = st.empty()
+            self._draw(self._slot)
+        text = say("progress.unpacked", size=units.format_bytes(bytes_read))
+        self._line.html(f'<div class="kv-sm kv-fnt">{text}</div>')
+
+    def _draw(self, slot: DeltaGenerator) -> None:
+        finding = say("progress.unpacking", name=units.escape_controls(self._archive_path.name))
+        with slot.container():
+            st.space(48)  # the page is still empty
+            with elements.state(
+                f"unpacking{self._key_end}",
+                "unarchive",
+                finding,
+                say("progress.unpacking_why"),
+                level=1,
+            ):
+                self._line = st.empty()
+                if directory := self._fallback_directory():
+                    st.button(
+                        say("common.cancel"),
+                        key=f"kv_unpack_cancel{self._key_end}",
+                        on_click=faults.open_directory,
+                        args=(directory,),
+                    )
+
+    def _fallback_directory(self) -> str | None:
+        """Returns the directory to open after Cancel: the server's own, else a sample."""
+        candidates = list(map(Path, access.configured_directories()))
+        return next(
+            (str(path) for path in [*candidates, *access.samples()] if path != self._archive_path),
+            None,
+        )
+
+    def clear(self) -> None:
+        if self._slot is not None:
+            self._slot.empty()

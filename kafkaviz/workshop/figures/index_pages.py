@@ -3,8 +3,7 @@
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
 from kafkaviz.app import page_state
-from kafkaviz.app.cache import replay_cache
-from kafkaviz.app.cache.replay_cache import ReplaySettings
+from kafkaviz.app.cache.simulation_cache import ReplaySettings, replays
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.page_cache import page_faults
@@ -32,7 +31,7 @@ def _make_page_faults(block: LessonBlock) -> PageFaultsView:
     memory = Memory(PAGE_BYTES, block["cold"] * controls.MB, 0)
     lag, lag_entries = controls.LAG["anywhere"]
     readers = Readers(lag=lag, lag_entries=lag_entries, seed=controls.DEFAULT_SEED)
-    plain, warm = replay_cache.replays(ReplaySettings(growth, memory, readers, WARM_BYTES))
+    plain, warm = replays(ReplaySettings(growth, memory, readers, WARM_BYTES))
     return page_faults.view(
         plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES
     )

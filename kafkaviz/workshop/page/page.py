@@ -12,7 +12,7 @@ from kafkaviz.app.frame import frame
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop import lessons as lesson_files

@@ -17,7 +17,8 @@ from kafkaviz.app.frame import pages
 from kafkaviz.app.frontend import art
 from kafkaviz.app.state import ingests
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, version_text
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.elements import describe_writer
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.log.broker import Broker
@@ -134,7 +135,7 @@ def _render_chips(snapshot: BrokerSnapshot, overview: BrokerOverview) -> None:
         )
     if broker.lacks_metadata_log:
         chips.append(("warning", warning + say("broker.lacks_metadata_log")))
-    chips.append(("", elements.escape(version_text.describe_writer(writer_traces))))
+    chips.append(("", elements.escape(describe_writer(writer_traces))))
     if broker.node_id:
         chips.append(("", say("broker.node", id=elements.escape(broker.node_id))))
     ids = [("broker.cluster", broker.cluster_id)]

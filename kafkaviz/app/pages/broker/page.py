@@ -14,7 +14,7 @@ from kafkaviz.app.pages.broker.segment_map import render_segment_map
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import faults, ingest_status, open_location, upload
+from kafkaviz.app.widgets import faults, progress_strip, upload
 from kafkaviz.messages import say
 from kafkaviz.units import escape_controls
 
@@ -24,7 +24,7 @@ def render_page() -> None:
     """Draws the page, or a notice if the directory has no topic-partition."""
     location = frame("Broker")
     status_slot = _render_path_form(location)
-    snapshot = open_location.snapshot(location)
+    snapshot = faults.require_snapshot(location)
     overview = broker_cache.overview(snapshot)
     if not overview.partitions:
         return faults.no_partition(snapshot.broker.path, overview.problems)
@@ -53,7 +53,7 @@ def _render_body(location: Location, snapshot: BrokerSnapshot, overview: BrokerO
             overview.problems,
         )
     with strip:  # last, because it may start Spark: the rest has been sent to the browser by then
-        ingest_status.render_strip(snapshot)
+        progress_strip.render_ingest_strip(snapshot)
 
 
 def _render_path_form(location: Location) -> DeltaGenerator:

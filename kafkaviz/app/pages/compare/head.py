@@ -13,7 +13,7 @@ from kafkaviz.app.frame import pages
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, go_to, tables, unpack_progress
+from kafkaviz.app.widgets import elements, go_to, progress_strip, tables
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.comparison import partition_map
 from kafkaviz.figures.text.comparison_text import outcome_text
@@ -48,7 +48,7 @@ def second_snapshot() -> BrokerSnapshot | None:
     if not directory:
         return None
     try:
-        unpack_progress.unpack(directory, "_second")
+        progress_strip.unpack(directory, "_second")
         return broker_cache.open_snapshot(directory)
     except CannotOpen:
         return None

@@ -16,8 +16,8 @@ from kafkaviz.app.pages.compare.partitions import (
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import comparisons
 from kafkaviz.app.state.comparisons import SnapshotPair, compare_again
-from kafkaviz.app.widgets import elements, faults, open_location, progress_strip
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import elements, faults, progress_strip
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.messages import say
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ QUICK_S = 0.8  # a comparison that takes no longer shows no progress
 def render_page() -> None:
     location = frame("Compare")
     apply_print_style()
-    snapshot = open_location.snapshot(location)
+    snapshot = faults.require_snapshot(location)
     other = second_snapshot()
     if other is None:
         return render_head(location, None, None)

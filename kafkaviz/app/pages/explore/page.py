@@ -20,8 +20,8 @@ from kafkaviz.app.pages.explore.editor import (
 )
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.run_queue import in_turn
-from kafkaviz.app.widgets import elements, ingest_status, open_location, progress_strip
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import elements, faults, progress_strip
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import find_question
 from kafkaviz.figures.text.sentences import describe_error
@@ -55,14 +55,14 @@ def render_query_progress(snapshot: BrokerSnapshot, text: str) -> None:
 def render_page() -> None:
     location = frame("Explore")
     apply_print_style()
-    snapshot = open_location.snapshot(location)
+    snapshot = faults.require_snapshot(location)
     elements.title(say("common.page_explore"), say("explore.lead"))
     strip = st.container(key="kv_explore_strip", gap=8)
     query = _render_columns(snapshot, query_text())
     with strip:  # last, because it may start Spark
         if query and not broker_cache.is_fresh(snapshot):
             render_out_of_date(snapshot)
-        ingest_status.render_strip(snapshot, (say("explore.owed"), say("explore.missed")))
+        progress_strip.render_ingest_strip(snapshot, (say("explore.owed"), say("explore.missed")))
 
 
 def _render_columns(snapshot: BrokerSnapshot, text: str) -> "Query | None":

@@ -18,8 +18,8 @@ from kafkaviz.app.state.checkups import (
     is_for_spark,
     is_large,
 )
-from kafkaviz.app.widgets import elements, ingest_status, open_location, progress_strip
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import elements, faults, progress_strip
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.figures.health import checkup as checkup_figure
 from kafkaviz.log.remote import address
 from kafkaviz.messages import say
@@ -54,13 +54,13 @@ def render_page() -> None:
     """
     location = frame("Health")
     apply_print_style()
-    snapshot = open_location.snapshot(location)
+    snapshot = faults.require_snapshot(location)
     chosen_release = address_release()
     checked_release = "" if is_large(snapshot) else chosen_release
     if is_for_spark(snapshot):
         render_head(snapshot, None, checked_release)
         render_traces_notice(snapshot, chosen_release)
-        return ingest_status.render_strip(snapshot)
+        return progress_strip.render_ingest_strip(snapshot)
     _render_checkup(snapshot, checked_release, chosen_release)
 
 

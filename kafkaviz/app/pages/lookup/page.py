@@ -21,8 +21,8 @@ from kafkaviz.app.pages.lookup import controls, result_sections, typed_keys
 from kafkaviz.app.pages.lookup.controls import LookupQuery
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import choice, elements, open_location, projector
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import choice, elements, faults, projector
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures.page_cache.fault_bars import turnover_text
 from kafkaviz.figures.stepper import LookupContext
@@ -68,7 +68,7 @@ def _asks_for_location(location: Location) -> bool:
 
 
 def _render_partition(location: Location, sets: dict[str, str]) -> None:
-    location_of_segment = open_location.require_segment(location)
+    location_of_segment = faults.require_segment(location)
     if location_of_segment.segment.log is None:
         with elements.state(
             "no_log", "warning", say("common.no_log"), say("lookup.no_log_below"), level=1

@@ -21,8 +21,8 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Readers,
 )
 from kafkaviz.app import page_state
-from kafkaviz.app.cache.replay_cache import ReplaySettings
 from kafkaviz.app.cache.segment_cache import HASH_FUNCS
+from kafkaviz.app.cache.simulation_cache import ReplaySettings
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.page_location import BrokerLocation, Location
 from kafkaviz.app.widgets import choice, elements

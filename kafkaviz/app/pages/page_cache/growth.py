@@ -21,8 +21,7 @@ from kafkaviz.analysis.page_cache.page_replay import (
     Readers,
     Replay,
 )
-from kafkaviz.app.cache import replay_cache
-from kafkaviz.app.cache.replay_cache import CACHE_ENTRIES, ReplaySettings
+from kafkaviz.app.cache.simulation_cache import CACHE_ENTRIES, ReplaySettings, replays
 from kafkaviz.app.pages.page_cache.controls import LAGGARDS, MB, size_text
 from kafkaviz.app.widgets import charts, elements
 from kafkaviz.app.widgets.tables import download, table, to_csv
@@ -41,7 +40,7 @@ LONG_GROWTH = (20_000, 262_144)  # entries where counting starts, and where the 
 
 
 def render_growth(settings: ReplaySettings, clock: np.ndarray | None) -> None:
-    plain, warm = replay_cache.replays(settings, clock)
+    plain, warm = replays(settings, clock)
     st.space(16)
     for column, replay, search in zip(
         st.columns(2, gap=20), (plain, warm), (PLAIN, WARM), strict=True

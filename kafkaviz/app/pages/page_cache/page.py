@@ -11,8 +11,8 @@ from kafkaviz.app.pages.page_cache.controls import render_controls
 from kafkaviz.app.pages.page_cache.layouts import render_layouts
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import elements, part_tabs
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import choice, elements
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.messages import say
 
 # the tabs, by their word in the address, and the message keys of their labels
@@ -53,7 +53,7 @@ def render_page() -> None:
     location = frame("Page cache")
     apply_print_style()
     elements.title(say("common.page_page_cache"), say("page_cache.lead"), gap=4)
-    part_tabs.open_by_address(CONTROLS)
+    choice.open_by_address(CONTROLS)
     _render_body(location)
 
 
@@ -62,7 +62,7 @@ def _render_body(location: Location) -> None:
     """Draws the open tab. A slider reruns only this part."""
     names = {part: say(key) for part, key in PARTS.items()}
     with st.container(gap=None, key="kv_lab"):
-        part, container = part_tabs.render_tabs(names, CONTROLS)
+        part, container = choice.render_tabs(names, CONTROLS)
         with container, st.container(gap=None):
             RENDERERS[part](location)
 

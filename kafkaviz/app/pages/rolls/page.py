@@ -13,8 +13,8 @@ from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
 from kafkaviz.app.pages.rolls.controls import render_controls
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
-from kafkaviz.app.widgets import choice, elements, open_location
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import choice, elements, faults
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.log.broker import Broker
@@ -74,7 +74,7 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
 
 
 def _render_partition(location: Location) -> None:
-    location = open_location.require_partition(location)
+    location = faults.require_partition(location)
     try:
         log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
     except KafkavizError as fault:

@@ -13,8 +13,8 @@ from kafkaviz.app.frontend import address, ruler
 from kafkaviz.app.pages.segment import bytes_tab, head, tabs
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import choice, elements, open_location
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import choice, elements, faults
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.figures.segment.segment_ruler import PLAIN
@@ -32,7 +32,7 @@ def render_page() -> None:
     """Draws the page, or why the segment cannot be shown."""
     location = frame("Segment")
     apply_print_style()
-    location = open_location.require_partition(location)
+    location = faults.require_partition(location)
     partition = location.partition
     if not isinstance(location, SegmentLocation):
         return _render_missing_segment(location, partition)

@@ -44,8 +44,8 @@ from kafkaviz.app.pages.tuning.tuning_context import (
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import choice, elements, open_location, part_tabs
-from kafkaviz.app.widgets.print_view import apply_print_style
+from kafkaviz.app.widgets import choice, elements, faults
+from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.app.widgets.tables import download, report_name, table, to_csv
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import end_sentence, join_semicolon, join_sentences
@@ -406,12 +406,12 @@ def render_page() -> None:
 @st.fragment
 def _render_body(location: Location) -> None:
     """Draws the page inside the frame. A slider reruns only this part."""
-    part_tabs.open_by_address(CONTROLS)
+    choice.open_by_address(CONTROLS)
     choice.carry_over(BUDGETS, location.address)
     with st.container(gap=None, key="kv_tuning"):
         tuning_scope = scope.current_scope(location)
         if tuning_scope.kind != "workload" and location.fault:
-            open_location.require_partition(location)
+            faults.require_partition(location)
         head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
         controls = st.container(
             key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20
@@ -459,7 +459,7 @@ def _render_measured(tuning_scope: Scope, key: str, source: TuningSource, head, 
             args=(context.today.interval_bytes,),
         )
     names = {part: say(key) for part, key in PARTS.items()}
-    part, container = part_tabs.render_tabs(names, CONTROLS)
+    part, container = choice.render_tabs(names, CONTROLS)
     with container, st.container(gap=None):
         RENDERERS[part](context)
 

@@ -14,7 +14,7 @@ from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.state import measure_jobs
 from kafkaviz.app.state.measure_jobs import MeasureJob, MeasureRequest
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import choice, elements, open_location, progress_strip
+from kafkaviz.app.widgets import choice, elements, faults, progress_strip
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.jobs import JobCancelled
@@ -244,7 +244,7 @@ def measure_request(tuning_scope: Scope) -> MeasureRequest | None:
     """Returns the request to measure the scope, None if the typed workload is not valid."""
     if tuning_scope.kind != "workload":
         return directory_request(
-            open_location.snapshot(tuning_scope.location),
+            faults.require_snapshot(tuning_scope.location),
             tuning_scope.kind,
             tuning_scope.name,
             _release(),
