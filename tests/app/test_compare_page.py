@@ -15,7 +15,7 @@ from kafkaviz.analysis.comparison.comparator import compare
 from kafkaviz.analysis.comparison.comparison import BrokerComparison
 from kafkaviz.app.pages.compare import head
 from kafkaviz.app.pages.compare import page as compare_page
-from kafkaviz.app.pages.compare.batches import offsets_of_interest
+from kafkaviz.app.pages.compare.logs import offsets_of_interest
 from kafkaviz.app.state.comparisons import comparisons
 from tests.conftest import DATA, REPLICAS
 from tests.support.pages import (

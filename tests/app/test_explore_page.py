@@ -18,7 +18,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app.cache import broker_cache
-from kafkaviz.app.pages.explore import answer, catalog, queries
+from kafkaviz.app.pages.explore import answer, queries
+from kafkaviz.app.pages.explore.editor import QUOTED_COLUMNS, tables_html
 from kafkaviz.app.state import ingests
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.explore.questions import QUESTION_BY_NAME, QUESTIONS
@@ -192,7 +193,7 @@ def test_the_tables_are_listed_with_their_rows_and_columns(ingested_broker, fake
 
 def test_a_column_is_taken_as_a_query_has_it(ingested_broker):
     written = {
-        name: sql.quote_name(name) if name in catalog.QUOTED_COLUMNS else name
+        name: sql.quote_name(name) if name in QUOTED_COLUMNS else name
         for schema in TABLES.values()
         for name in schema.names
     }
@@ -207,12 +208,12 @@ def test_a_column_is_taken_as_a_query_has_it(ingested_broker):
             .rows.column_names
             == schema.names
         )
-    text = catalog.tables_html(None)
+    text = tables_html(None)
     assert (
         '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>'
         in text
     )
-    assert all(name in text for name in catalog.QUOTED_COLUMNS)
+    assert all(name in text for name in QUOTED_COLUMNS)
 
 
 def test_a_mistake_is_marked(ingested_broker, fake):

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz import versions
 from kafkaviz.__main__ import main
 from kafkaviz.app.cache import lookup_cache
-from kafkaviz.app.pages.lookup import controls, typed_keys
+from kafkaviz.app.pages.lookup import controls
+from kafkaviz.app.pages.lookup.controls import parse_keys
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.messages import verbatim
@@ -455,10 +456,10 @@ def test_what_is_no_target():
 
 def test_what_is_no_key():
     """Words, and numbers that an index cannot keep."""
-    assert typed_keys.parse_keys(" 1, 2;3 ") == [1, 2, 3] and typed_keys.parse_keys("") == []
+    assert parse_keys(" 1, 2;3 ") == [1, 2, 3] and parse_keys("") == []
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
-            typed_keys.parse_keys(text)
+            parse_keys(text)
 
 
 def test_an_unclean_directory_is_read_as_a_recovery_leaves_it(killed):

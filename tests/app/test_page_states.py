@@ -14,8 +14,9 @@ from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.app import access, frame, page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.frontend import last_query
-from kafkaviz.app.pages.health import head, rebuilt_indexes
-from kafkaviz.app.pages.rolls import disk_rolls
+from kafkaviz.app.pages.health import rebuilt_indexes
+from kafkaviz.app.pages.health.page import TRACES, _health_json
+from kafkaviz.app.pages.rolls import page as rolls_page
 from kafkaviz.app.widgets import faults, upload
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem, open_broker
@@ -78,7 +79,7 @@ def test_a_picker_leads_to_what_was_chosen(broker, choose, page, key, entry, nam
 
 def test_the_traces_are_chosen_over_a_release(broker, choose):
     """The address names none then."""
-    choose("kv_release", head.TRACES)
+    choose("kv_release", TRACES)
     at = open_page("health", dir=broker, **{page_state.RELEASE: "3.9"})
     assert query_value(at, page_state.RELEASE) is None
 
@@ -182,15 +183,15 @@ def test_the_files_of_a_checkup_are_those_of_the_commands(broker, capsys):
     health = check(broker)
     main(["check", str(broker), "--json"])
     printed = json.loads(capsys.readouterr().out)
-    assert {"schema", *json.loads(head._health_json(health))} == printed.keys()
-    assert json.loads(head._health_json(health))["findings"] == printed["findings"]
+    assert {"schema", *json.loads(_health_json(health))} == printed.keys()
+    assert json.loads(_health_json(health))["findings"] == printed["findings"]
 
 
 @pytest.mark.parametrize(
     ("query", "module", "function", "key"),
     [
         ({}, simulation_cache, "simulate", "rolls.unmade"),
-        ({"of": "t-0"}, disk_rolls, "rolls_on_disk", "rolls.untold"),
+        ({"of": "t-0"}, rolls_page, "rolls_on_disk", "rolls.untold"),
     ],
 )
 def test_rolls_that_cannot_be_worked_out_say_why(broker, monkeypatch, query, module, function, key):

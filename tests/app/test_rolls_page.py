@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.app import workloads
 from kafkaviz.app.cache import broker_cache, simulation_cache
-from kafkaviz.app.pages.rolls import controls, disk_rolls
+from kafkaviz.app.pages.rolls import controls
+from kafkaviz.app.pages.rolls.page import rolls_on_disk
 from kafkaviz.app.workloads import config_of
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.producers.workload import to_toml
@@ -261,9 +262,7 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     snapshot = broker_cache.open_snapshot(tmp_path / "made.tar.gz")
     reasons = [
         segment_history.reason
-        for segment_history in disk_rolls.rolls_on_disk(
-            snapshot, workload.directory
-        ).history.segments
+        for segment_history in rolls_on_disk(snapshot, workload.directory).history.segments
     ]
     truth = [
         segment_history.reason

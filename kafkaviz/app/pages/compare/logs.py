@@ -1,22 +1,29 @@
-"""One topic-partition on both sides: how the logs relate, and what a follower would drop."""
+"""One topic-partition on both sides: how the logs relate, and what a follower would drop.
 
+Then come the batches of both sides, one pair byte by byte, and differing indexes.
+"""
+
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.comparison import batch_window
 from kafkaviz.analysis.comparison.comparison import SIDES
 from kafkaviz.app import page_state
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, MAX_BROKERS, BrokerSnapshot
 from kafkaviz.app.frame import pages
-from kafkaviz.app.pages.compare.batches import render_batches, render_indexes
 from kafkaviz.app.state import page_location
 from kafkaviz.app.state.comparisons import SnapshotPair
 from kafkaviz.app.state.page_location import Location
-from kafkaviz.app.widgets import charts, choice, elements, replica_logs
-from kafkaviz.figures.comparison import partition_map, replica_axis
-from kafkaviz.figures.text.comparison_text import describe_facts, describe_relation
-from kafkaviz.figures.text.sentences import end_sentence, to_sentence
-from kafkaviz.messages import render, say
+from kafkaviz.app.widgets import charts, choice, elements, replica_logs, tables
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.comparison import batch_pairs, partition_map, replica_axis
+from kafkaviz.figures.comparison.batch_pairs import BatchPairsView, HexPairView, PairRow
+from kafkaviz.figures.text.comparison_text import describe_facts, describe_index, describe_relation
+from kafkaviz.figures.text.sentences import describe_error_sentence, end_sentence, to_sentence
+from kafkaviz.messages import language, render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import BrokerComparison, PartitionComparison
@@ -186,3 +193,172 @@ def _choose_window(head: Any, comparison: "PartitionComparison") -> bool:
         label_visibility="collapsed",
     )
     return word == AROUND
+
+
+if TYPE_CHECKING:
+    from kafkaviz.analysis.comparison.comparison import PartitionComparison
+    from kafkaviz.log.partition import Partition
+
+MAX_OFFSETS = 40  # offsets that the control offers
+
+
+def render_batches(pair: SnapshotPair, comparison: "PartitionComparison") -> None:
+    """Draws the batches around an offset, by default the one where the logs diverge."""
+    offsets = offsets_of_interest(comparison)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_pairs_head"):
+        heading = st.container(width="stretch")
+        offset = int(
+            choice.draw_bound(
+                st.selectbox,
+                say("compare.pin"),
+                [str(offset) for offset in offsets],
+                str(offsets[0]),
+                page_state.PIN,
+                format_func=lambda number: units.format_count(int(number)),
+                width=200,
+            )
+        )
+    try:
+        view = _view(pair, _directories(comparison), offset, language())
+    except KafkavizError as fault:
+        with elements.state(
+            "unread", "error", say("compare.not_ended"), describe_error_sentence(fault)
+        ):
+            pass
+        return
+    with heading:
+        elements.heading(view.title, say("compare.batches_below"))
+    st.space(8)
+    if not view.rows:
+        st.html(f'<p class="kv-sm kv-fnt">{elements.escape(say("compare.nothing_to_show"))}</p>')
+        return
+    with st.container(key="kv_pairs"):
+        elements.table(_head_html(), (_row_html(row) for row in view.rows))
+    tables.download(
+        say("compare.batches_csv"), lambda: pairs_csv(view), "batches.csv", "kv_pairs_csv"
+    )
+    if view.hex_pair:
+        st.space(12)
+        _render_hex(view.hex_pair)
+
+
+def offsets_of_interest(comparison: "PartitionComparison") -> list[int]:
+    """Returns up to MAX_OFFSETS offsets where the logs diverge, differ or end, at least one."""
+    ranges = (comparison.different, comparison.unreadable, *comparison.only_in)
+    offsets = [
+        replica_axis.parting_offset(comparison),
+        *(difference.offset for difference in comparison.differences),
+        *(first for records in ranges for first, _ in records.ranges[:MAX_OFFSETS]),
+        *(replica.log_end_offset - 1 for replica in comparison.replicas if replica),
+        *(replica.log_start_offset for replica in comparison.replicas if replica),
+    ]
+    known = dict.fromkeys(offset for offset in offsets if offset is not None and offset >= 0)
+    return list(known)[:MAX_OFFSETS] or [0]
+
+
+def _directories(comparison: "PartitionComparison") -> tuple[str, str]:
+    """Returns the partition's directory on each side, "" if that side lacks it."""
+    a, b = (replica.directory if replica else "" for replica in comparison.replicas)
+    return a, b
+
+
+@st.cache_resource(max_entries=8 * MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _view(
+    snapshots: SnapshotPair, directories: tuple[str, str], offset: int, language_code: str
+) -> BatchPairsView:
+    a, b = map(_partition, snapshots, directories)
+    pairs = batch_window.find_batches(a, b, offset)
+    return batch_pairs.view(pairs, offset)
+
+
+def _partition(snapshot: BrokerSnapshot, directory: str) -> "Partition | None":
+    return snapshot.broker.partition(directory) if directory else None
+
+
+def _head_html() -> str:
+    names = [say(key) for key in batch_pairs.COLUMNS.values()]
+    cells = ""
+    for side in SIDES:
+        start = " kv-pair" if side == "b" else ""
+        for name in (say(f"compare.column_offsets_{side}"), *names[1:]):
+            cells += f'<th class="r{start}">{escape(name)}</th>'
+            start = ""
+    return f"{cells}<th></th>"
+
+
+def _row_html(row: PairRow) -> str:
+    cells = ""
+    for side, side_cells in enumerate(row.cells):
+        start = " kv-pair" if side else ""
+        if not side_cells:
+            cells += f'<td class="{start}" colspan="{len(batch_pairs.COLUMNS)}"></td>'
+        for cell in side_cells:
+            text = elements.escape(cell.text)
+            text = f"<mark>{text}</mark>" if cell.is_other else text
+            cells += f'<td class="r{start}">{text}</td>'
+            start = ""
+    kind = "" if row.is_equal else ' class="kv-other"'
+    mark = " class=on" if row.is_chosen else ""
+    return f"<tr{mark}>{cells}<td{kind}>{elements.escape(row.text)}</td></tr>"
+
+
+def _render_hex(view: HexPairView) -> None:
+    with st.container(key="kv_fig_bytes_pair"):
+        elements.figure_head(view.title, view.caption)
+        head = "".join(
+            f"<th>{elements.escape(name)}</th>" for name in (say("workshop.byte"), *SIDES)
+        )
+        rows = (
+            f"<tr><td>{units.format_count(row.position)}</td>"
+            + "".join(f"<td>{_digits_html(digits)}</td>" for digits in row.digits)
+            + "</tr>"
+            for row in view.rows
+        )
+        st.html(
+            '<div class="kv-hexpair" tabindex="0"><table>'
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        )
+        elements.hidden_count("compare.hidden_rows", view.hidden_rows)
+    if not view.fields:
+        return
+    st.space(12)
+    heads = [
+        say("workshop.field"),
+        say("workshop.byte"),
+        *(say(f"compare.column_{side}", name=say("workshop.value")) for side in SIDES),
+    ]
+    with st.container(key="kv_pair_fields"):
+        tables.table(heads, ([row.field, row.position, *row.values] for row in view.fields), "mrcc")
+
+
+def _digits_html(digits: tuple[tuple[str, bool], ...]) -> str:
+    texts = [f"<mark>{text}</mark>" if is_other else text for text, is_other in digits]
+    parts = " &nbsp;".join(" ".join(part) for part in (texts[:8], texts[8:]) if part)
+    return f"<code>{parts}</code>"
+
+
+def pairs_csv(view: BatchPairsView) -> str:
+    heads = [f"{column}_{side}" for side in SIDES for column in batch_pairs.COLUMNS]
+    missing = [""] * len(batch_pairs.COLUMNS)
+    return tables.to_csv(
+        [*heads, "relation"],
+        (
+            [
+                *([cell.text for cell in row.cells[0]] or missing),
+                *([cell.text for cell in row.cells[1]] or missing),
+                row.text,
+            ]
+            for row in view.rows
+        ),
+    )
+
+
+def render_indexes(comparison: "PartitionComparison") -> None:
+    """Draws how many entries each pair of indexes does not share, why, and the cost of a lookup."""
+    elements.heading(say("compare.indexes"), say("compare.indexes_below"))
+    st.space(8)
+    items = "".join(
+        f"<li>{elements.escape(to_sentence(render(describe_index(index))))}</li>"
+        for index in comparison.indexes
+    )
+    st.html(f'<ul class="kv-list">{items}</ul>')

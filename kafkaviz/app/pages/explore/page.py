@@ -11,12 +11,14 @@ from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.explore.answer import render_answer
-from kafkaviz.app.pages.explore.catalog import render_no_catalog, render_out_of_date, tables_html
 from kafkaviz.app.pages.explore.editor import (
     query_text,
     render_editor,
+    render_no_catalog,
+    render_out_of_date,
     render_questions,
     start_query,
+    tables_html,
 )
 from kafkaviz.app.pages.explore.queries import queries
 from kafkaviz.app.run_queue import in_turn

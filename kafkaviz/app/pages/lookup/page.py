@@ -17,8 +17,8 @@ from kafkaviz.app.cache.lookup_source import (
     LookupSource,
 )
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.lookup import controls, result_sections, typed_keys
-from kafkaviz.app.pages.lookup.controls import LookupQuery
+from kafkaviz.app.pages.lookup import controls, result_sections
+from kafkaviz.app.pages.lookup.controls import LookupQuery, open_source
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation, SegmentLocation
 from kafkaviz.app.widgets import choice, elements, faults, projector
@@ -54,9 +54,7 @@ def render_page() -> None:
     if chosen_set == OWN_SET or (not own and _asks_for_location(location)):
         return _render_partition(location, sets)
     _render_lookup(
-        lookup_source.practice_source(chosen_set)
-        if chosen_set in PRACTICE
-        else typed_keys.open_source(),
+        lookup_source.practice_source(chosen_set) if chosen_set in PRACTICE else open_source(),
         sets,
         versions.NEWEST,
     )

@@ -1,26 +1,48 @@
-"""The Rolls page: each roll of a simulated log or a topic-partition, and its cause."""
+"""The Rolls page: each roll of a simulated log or a topic-partition, and its cause.
+
+For a topic-partition on disk it shows where each setting was found.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.rolls.limits import WriteLoad
 from kafkaviz.analysis.rolls.roll_history import RollHistory
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
+from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
+from kafkaviz.app.cache.simulation_cache import load_of
 from kafkaviz.app.frame import frame
-from kafkaviz.app.pages.rolls import disk_rolls, roll_figures, simulated_log
-from kafkaviz.app.pages.rolls.controls import render_controls
+from kafkaviz.app.pages.rolls import roll_figures
+from kafkaviz.app.pages.rolls.controls import MIB, PANEL_SETTINGS, SETTINGS, render_controls
+from kafkaviz.app.pages.rolls.roll_figures import (
+    render_limits,
+    render_rolls,
+    render_stories,
+    render_timeline,
+)
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import Location, PartitionLocation
 from kafkaviz.app.widgets import choice, elements, faults
+from kafkaviz.app.widgets.choice import broker_names_text
 from kafkaviz.app.widgets.elements import apply_print_style
+from kafkaviz.app.workloads import format_setting
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
+from kafkaviz.log import settings as log_settings
 from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Origin
 from kafkaviz.messages import say, say_count
-from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.producers.workload import Workload
+from kafkaviz.units import MISSING, format_count
 
 WIDTHS = (1.15, 1)
 CHOICES = (
@@ -49,7 +71,7 @@ def _render_body(location: Location, subject: str) -> None:
     with st.container(gap=None, key="kv_rolls"):
         above = _render_simulated_log() if subject == SIMULATED else _render_partition(location)
         st.space(32)
-        roll_figures.render_stories(above)
+        render_stories(above)
 
 
 def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
@@ -64,19 +86,19 @@ def _render_simulated_log() -> tuple[Workload, LogConfig] | None:
         with elements.state("unmade", "error", say("rolls.unmade"), describe_error_sentence(fault)):
             pass
         return None
-    simulated_log.render_notes(workload, config, run)
+    roll_figures.render_notes(workload, config, run)
     if not run.history.segments:
         return None
     _render_figures(run.history, run.load, run.key, run.appended_batches)
-    simulated_log.render_comparison(workload, config, run.history)
-    simulated_log.render_download(workload, config, run)
+    roll_figures.render_comparison(workload, config, run.history)
+    roll_figures.render_download(workload, config, run)
     return chosen
 
 
 def _render_partition(location: Location) -> None:
     location = faults.require_partition(location)
     try:
-        log_rolls = disk_rolls.rolls_on_disk(location.snapshot, location.partition_name)
+        log_rolls = rolls_on_disk(location.snapshot, location.partition_name)
     except KafkavizError as fault:
         with elements.state("unread", "error", say("rolls.untold"), describe_error_sentence(fault)):
             st.page_link(
@@ -86,7 +108,7 @@ def _render_partition(location: Location) -> None:
                 query_params=page_state.address(location.directory),
             )
         return
-    disk_rolls.render_settings(log_rolls, len(location.partition.live))
+    render_settings(log_rolls, len(location.partition.live))
     if not log_rolls.history.segments:
         with elements.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
             pass
@@ -97,13 +119,13 @@ def _render_partition(location: Location) -> None:
 def _render_figures(
     history: RollHistory, load: WriteLoad, key: str, appended: np.ndarray | None
 ) -> None:
-    roll_figures.render_timeline(history, key, appended)
+    render_timeline(history, key, appended)
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
     with left, st.container(key="kv_fig_limits"):
-        roll_figures.render_limits(history, load, key)
+        render_limits(history, load, key)
     with right, st.container(gap=None):
-        roll_figures.render_rolls(history)
+        render_rolls(history)
 
 
 def _render_head(location: Location) -> str:
@@ -202,3 +224,93 @@ def _disk_lead(location: PartitionLocation) -> str:
         count,
         partition=units.escape_controls(location.partition.label),
     )
+
+
+CACHE_ENTRIES = 24
+
+
+@dataclass(frozen=True)
+class RollsOnDisk:
+    """The roll history of a topic-partition on disk.
+
+    Attributes:
+        load: the mean size of its batches.
+        origins: the source of each setting; history.inferred_limits has those inferred from rolls.
+    """
+
+    history: RollHistory
+    load: WriteLoad
+    key: str
+    origins: Mapping[str, Origin]
+
+
+def rolls_on_disk(snapshot: BrokerSnapshot, directory: str) -> RollsOnDisk:
+    """Returns the roll history of a topic-partition.
+
+    Raises:
+        KafkavizError: the topic-partition cannot be read.
+    """
+    return _rolls_on_disk(snapshot, os.fsencode(directory))
+
+
+@st.cache_resource(max_entries=CACHE_ENTRIES, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _rolls_on_disk(snapshot: BrokerSnapshot, directory: bytes) -> RollsOnDisk:
+    partition = snapshot.broker.partition(os.fsdecode(directory))
+    settings = log_settings.open_settings(snapshot.broker).topic_settings(partition.topic)
+    config = log_config({name: setting.value for name, setting in settings.items()})
+    explicit_names = [name for name, setting in settings.items() if setting.is_given]
+    history = roll_history.history_of_partition(partition, config, explicit_names)
+    return RollsOnDisk(
+        history,
+        _load_on_disk(partition),
+        f"{snapshot.key}|{snapshot.broker.partition_name(partition)!r}",
+        {name: settings[name].origin for name in SETTINGS if name in settings},
+    )
+
+
+def _load_on_disk(partition: Partition) -> WriteLoad:
+    """Returns the mean batch size at the start of the last segment, for curves on log axes."""
+    last_segment = next(
+        (segment for segment in reversed(partition.live) if segment.log.size_bytes),
+        None,
+    )
+    if last_segment is None:
+        return WriteLoad(1)
+    for rows in last_segment.scan(0, 4 * MIB):
+        return load_of(rows["size_bytes"], rows["record_count"])
+    return WriteLoad(1)
+
+
+def _origin_text(rolls: RollsOnDisk, name: str) -> str:
+    """Returns where a setting was found, "" if that is not known."""
+    bounds = rolls.history.inferred_limits.get(name)
+    if bounds:
+        return say("rolls.inferred", low=format_count(bounds.low), high=format_count(bounds.high))
+    origin = rolls.origins.get(name)
+    if origin is Origin.UNKNOWN:
+        return say("setting_source.metadata_log_elsewhere")
+    return say(f"rolls.origin_{origin.name.lower()}") if origin else ""
+
+
+def render_settings(rolls: RollsOnDisk, count: int) -> None:
+    on_disk = say_count("rolls.segments_on_disk", count)
+    cells = [
+        (
+            f'<div><div class="kv-lab">{say("rolls.found_in")}</div>'
+            f'<b class="kv-sm">{on_disk}</b></div>'
+        )
+    ]
+    for name in PANEL_SETTINGS:
+        value = format_setting(name, getattr(rolls.history.config, name.replace(".", "_")))
+        is_inferred = bool(rolls.history.inferred_limits.get(name))
+        if rolls.origins.get(name) is Origin.UNKNOWN and not is_inferred:
+            value = MISSING
+        source = (
+            '<div class="kv-fnt" style="font-size:12px">'
+            f"{elements.escape(_origin_text(rolls, name))}</div>"
+        )
+        label = elements.label(name, value, broker_names_text(name))
+        cells.append(f"<div>{label}{source}</div>")
+    with st.container(key="kv_set"):
+        st.html(f'<div class="kv-found">{"".join(cells)}</div>')
+    st.space(16)

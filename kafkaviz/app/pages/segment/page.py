@@ -1,5 +1,10 @@
-"""The Segment page: the three files of a segment, and how they point at each other."""
+"""The Segment page: the three files of a segment, and how they point at each other.
 
+Below the ruler are tabs: batches, index and time index around the pin, and bytes.
+"""
+
+from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import streamlit as st
@@ -10,18 +15,22 @@ from kafkaviz.app import page_state
 from kafkaviz.app.cache import segment_cache
 from kafkaviz.app.frame import frame
 from kafkaviz.app.frontend import address, ruler
-from kafkaviz.app.pages.segment import bytes_tab, head, tabs
+from kafkaviz.app.pages.segment import bytes_tab, head
+from kafkaviz.app.pages.segment.head import current_pin
 from kafkaviz.app.run_queue import in_turn
 from kafkaviz.app.state.page_location import PartitionLocation, SegmentLocation
-from kafkaviz.app.widgets import choice, elements, faults
+from kafkaviz.app.widgets import choice, elements, faults, segment_widgets
 from kafkaviz.app.widgets.elements import apply_print_style
+from kafkaviz.app.widgets.tables import download
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures.segment import segment_tables
 from kafkaviz.figures.segment.segment_facts import FactGroups
 from kafkaviz.figures.segment.segment_ruler import PLAIN
+from kafkaviz.figures.segment.segment_tables import PinnedRow
 from kafkaviz.figures.text import segment_text
 from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import LogSegment
+from kafkaviz.log.segment import Index, LogSegment
 from kafkaviz.messages import render, say, say_count
 
 MAX_OFFERED = 12  # segments offered instead of a missing one
@@ -67,17 +76,17 @@ def _explore(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) 
 
 
 def _render_explored(location: PartitionLocation, anatomy: Anatomy, groups: FactGroups) -> None:
-    tab = choice.take_from_address(page_state.TAB, tabs.tab_names())
+    tab = choice.take_from_address(page_state.TAB, tab_names())
     with st.container(gap=24):
         left, right = head.columns()
         with left:
             ruler(head.ruler_message(location, anatomy))
         head.render_facts(right, groups)
-        tabs.render_tables(location, anatomy)
+        render_tables(location, anatomy)
     shade = st.session_state[page_state.SHADE]
     address(
         {
-            page_state.TAB: None if tab == tabs.BATCHES else tab,
+            page_state.TAB: None if tab == BATCHES else tab,
             page_state.SHADE: None if shade == PLAIN else shade,
         }
     )
@@ -204,3 +213,88 @@ def _render_broker_link(location: PartitionLocation) -> None:
         icon=":material/dns:",
         query_params=page_state.address(location.directory),
     )
+
+
+# their words in the address
+BATCHES = "Batches"
+INDEX = "Index"
+TIMES = "Time index"
+
+
+def tab_names() -> dict[str, str]:
+    """Returns the labels of the tabs, by their words in the address."""
+    names = {
+        BATCHES: "common.batches",
+        INDEX: "segment.tab_index",
+        TIMES: "segment.tab_times",
+        bytes_tab.TAB: "segment.bytes_heading",
+    }
+    return {word: say(key) for word, key in names.items()}
+
+
+def render_tables(location: PartitionLocation, anatomy: Anatomy) -> None:
+    pin = current_pin(anatomy)
+    counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
+    elements.tab_counts(page_state.TAB, counts)
+    batches, index, times, raw_bytes = st.tabs(
+        list(tab_names().values()), key=page_state.TAB, on_change="rerun"
+    )
+    with batches:
+        st.html(segment_widgets.batches_html(segment_tables.batch_rows(anatomy, pin)))
+        _render_download(
+            location,
+            anatomy,
+            "batches",
+            say_count("segment.download_batches", counts[0]),
+        )
+    with index:
+        _render_index(location, anatomy, pin)
+    with times:
+        _render_time_index(location, anatomy, pin)
+    if raw_bytes.open:
+        with raw_bytes:
+            bytes_tab.render_pin_bytes(location, anatomy, pin)
+
+
+def _render_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
+    if _has_entries(anatomy, "index", anatomy.index, segment_text.no_entry_reason):
+        st.html(segment_widgets.index_html(segment_tables.index_rows(anatomy, pin)))
+        _render_download(location, anatomy, "index", _entries_label(len(anatomy.index.entries)))
+
+
+def _render_time_index(location: PartitionLocation, anatomy: Anatomy, pin: PinnedRow) -> None:
+    if _has_entries(anatomy, "timeindex", anatomy.times, segment_text.no_time_reason):
+        rows = segment_tables.time_rows(anatomy, pin, segment_text.closing_event(anatomy))
+        st.html(segment_widgets.time_index_html(rows))
+        _render_download(location, anatomy, "timeindex", _entries_label(len(anatomy.times.entries)))
+
+
+def _has_entries(
+    anatomy: Anatomy, kind: str, index: Index, describe_reason: Callable[[Anatomy], str]
+) -> bool:
+    """Returns whether an index file has entries. If not, draws a notice with the reason."""
+    if getattr(anatomy.segment, kind) is None:
+        with elements.state(
+            f"no_{kind}",
+            "warning",
+            say("segment.no_file", file=f".{kind}"),
+            say(f"segment.without_{kind}"),
+        ):
+            return False
+    if not len(index.entries):
+        with elements.empty(
+            kind, say("segment.no_entry", file=f".{kind}"), describe_reason(anatomy)
+        ):
+            return False
+    return True
+
+
+def _entries_label(count: int) -> str:
+    return say_count("segment.download_entries", count)
+
+
+def _render_download(location: PartitionLocation, anatomy: Anatomy, table: str, label: str) -> None:
+    name = (
+        f"{units.escape_controls(location.partition.directory)}-{anatomy.segment.name}-{table}.csv"
+    )
+    download(label, partial(segment_tables.csv_bytes, anatomy, table), name, f"kv_csv_{table}")
