@@ -1,4 +1,4 @@
-"""All address parameters and session keys in one list, and the address of a location.
+"""The address parameters and session keys of the app, and the address of a location.
 
 An address restores what its reader saw:
 `/segment?dir=/data/kafka&tp=orders-0&segment=38321&pin=38400`.
@@ -42,9 +42,6 @@ WARM = "warm"
 # The stepper reads and writes it.
 STEP = "step"
 DISTRIBUTION = "counted"  # Lookup: what the distribution at the bottom counts
-# Health: the selected finding and the listed severity; read and written in the browser
-FINDING = "finding"
-SEVERITY = "severity"
 RELEASE = "kafka"  # Health: the release whose behaviour is assumed, such as 3.9
 # Page cache: when a page goes cold, how far the index grows, log bytes per entry, kind of index
 COLD = "cold"
@@ -106,38 +103,20 @@ ROWS = "rows"  # Broker: the page of the map, with sixty rows each, from 1
 QUESTION = "ask"
 SQL = "sql"
 DRAWN_COLUMN = "draw"
-# Workshop: the lesson, and its step, from 1
-LESSON = "lesson"
-PART = "at"
-# Workshop: the answers, such as key-is-last.2b three-files.3x batches~1~130cb, and the text typed
-# into this step's exercise
-ANSWERS = "answers"
-TYPED_ANSWER = "given"
-# Workshop: the teacher's notes; the entire lesson in print form
-NOTES = "notes"
-PAPER = "paper"
-LAB = "break"  # Workshop: the lab at the end of the lesson
+PAPER = "paper"  # Workshop: the entire lesson in print form, whose charts are drawn for paper
 PROJECTOR = "projector"  # Workshop, Lookup: only the figure and its text, enlarged
-# Workshop: the code of the class; the track of the lessons, unset for all steps
-CLASS = "class"
-TRACK = "track"
 # Compare: the second directory, the leading side, the step after which the follower's log is shown,
 # and whether the axis shows everything
 COMPARED_DIRECTORY = "with"
 LEADER = "leader"
 FOLLOWER_STEP = "cut"
 COMPARED_WINDOW = "view"
-# Workshop: the selected word of the glossary, or ALL_WORDS
-WORD = "word"
-ALL_WORDS = "all"
-ASIDE = (PAPER, WORD, LAB)  # Workshop: pages shown in place of a step
 LANGUAGE = "lang"  # en or zh
 
 # Session keys: state that must outlive a rerun, but means nothing in a link.
 LINK_TARGET = "kv_came"  # Segment: the segment, file and byte of the last link without a pin
 # the open dialog, its initial text, and the page and address where it was opened
 DIALOG = "kv_dialog"
-PAGES_SHOWN = "kv_pages_shown"  # Workshop: whether the list of pages is shown
 TYPED_PATH = "kv_asked_to_open"  # Broker: the path typed in this run
 OPEN_COUNT = "kv_opened"  # Broker: number of opened paths; gives each new input field a new key
 # Compare: the two directories typed in this run, and how often that happened
@@ -162,17 +141,6 @@ ROLLS_WORKLOAD_TEXT = "kv_own_text"  # Rolls: the text of the custom workload
 LAST_QUERY = "kv_asking"  # Explore: the last query and its directory
 # Health: the listings, topic-partitions and releases whose indexes were rebuilt
 REBUILT_INDEXES = "kv_built"
-# Workshop: this session's lesson, step and answers, as address parameters
-WORKSHOP = "kv_workshop"
-# Workshop: tokens of this session's seats, or teacher's secrets, by the code of the class
-CLASS_TOKENS = "kv_class_tokens"
-# Workshop: the last step the class led to, and the revision shown by the page
-CLASS_STEP = "kv_class_step"
-CLASS_REVISION = "kv_class_revision"
-# Workshop: the lesson and track in the pickers of a learner's page
-CLASS_PICKER = "kv_class_picker"
-CLASS_PICKER_TRACK = "kv_class_picker_track"
-CLASS_NOTE = "kv_class_note"  # Workshop: why a typed code leads to no class
 # the topic-partitions and segments visited in this session, newest first
 VISITS = "kv_visited"
 SESSION_LANGUAGE = "kv_spoken"  # the language of this session

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from kafkaviz.app import access, page_state, registry
+from kafkaviz.app import access, registry
 from kafkaviz.app.registry import GoToEntry, Page
+from kafkaviz.workshop import lesson_address
 
 if TYPE_CHECKING:
     from kafkaviz.workshop.classroom.class_feed import ClassFeed
@@ -69,6 +70,6 @@ PAGE = Page(
         (("F", "Esc"), "projector"),
         (("PgDn", "PgUp"), "projector_lesson"),
     ),
-    private_parameters=(page_state.ANSWERS, page_state.TYPED_ANSWER, page_state.NOTES),
+    private_parameters=(lesson_address.ANSWERS, lesson_address.TYPED_ANSWER, lesson_address.NOTES),
     find_entries=_find_entries,
 )

@@ -5,11 +5,10 @@ They are found by their name in any language.
 
 from collections.abc import Iterator, Mapping
 
-from kafkaviz.app import page_state
 from kafkaviz.app.registry import GoToEntry
 from kafkaviz.app.widgets.go_to import MAX_ENTRIES
 from kafkaviz.messages import LANGUAGES, language, say
-from kafkaviz.workshop import WORKSHOP_PAGE
+from kafkaviz.workshop import WORKSHOP_PAGE, lesson_address
 from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.lessons import glossary
 
@@ -34,11 +33,11 @@ def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry
     for name, lesson in translations[language()].items():
         others = [lessons[name] for lessons in translations.values()]
         if any(text in other.title.lower() for other in others):
-            titles[True].append((lesson.title, "", {page_state.LESSON: name}))
+            titles[True].append((lesson.title, "", {lesson_address.LESSON: name}))
         for part, step in enumerate(lesson.steps, 1):
             names = [other.steps[part - 1].title for other in others if part <= len(other.steps)]
             if any(text in title.lower() for title in names):
-                step_address = {page_state.LESSON: name, page_state.PART: str(part)}
+                step_address = {lesson_address.LESSON: name, lesson_address.PART: str(part)}
                 titles[False].append((step.title, lesson.title, step_address))
     for words, aside, step_address in (*titles[True][:MAX_ENTRIES], *titles[False][:MAX_ENTRIES]):
         yield GoToEntry(
@@ -48,5 +47,5 @@ def _lesson_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry
 
 def _word_entries(text: str, address: Mapping[str, str]) -> Iterator[GoToEntry]:
     for term in glossary.matching_terms(text)[:MAX_ENTRIES]:
-        word_address = {**address, page_state.WORD: term.key}
+        word_address = {**address, lesson_address.WORD: term.key}
         yield GoToEntry(say("glossary.words"), term.name, "", WORKSHOP_PAGE, word_address)

@@ -17,25 +17,26 @@ import streamlit as st
 
 from kafkaviz.app import page_state
 from kafkaviz.messages import say
+from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.classroom import class_seat
 from kafkaviz.workshop.classroom.class_room import MAX_ANSWERS, SOLVED
 from kafkaviz.workshop.lab.break_it import LabAnswer
-from kafkaviz.workshop.lesson_step import open_step
+from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lessons.grammar import LETTERS, SHORT, Lesson, LessonBlock, LessonStep
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 LAB_ANSWER = re.compile(r"([a-z0-9-]{1,60})~(\d)~(\d{1,9})([a-e])([a-e])")
 RESETS = "kv_resets"  # session key: how often all answers were forgotten; part of widget keys
 SESSION_PARAMETERS = (
-    page_state.LESSON,
-    page_state.PART,
-    page_state.ANSWERS,
-    page_state.NOTES,
+    lesson_address.LESSON,
+    lesson_address.PART,
+    lesson_address.ANSWERS,
+    lesson_address.NOTES,
     page_state.PAPER,
-    page_state.LAB,
+    lesson_address.LAB,
     page_state.PROJECTOR,
-    page_state.CLASS,
-    page_state.TRACK,
+    lesson_address.CLASS,
+    lesson_address.TRACK,
 )
 
 
@@ -58,10 +59,10 @@ def current_position(lessons: Sequence[Lesson]) -> LessonPosition:
     Args:
         lessons: the lessons of the Workshop, at least one.
     """
-    name = st.query_params.get(page_state.LESSON, "")
+    name = st.query_params.get(lesson_address.LESSON, "")
     number = next((number for number, candidate in enumerate(lessons) if candidate.name == name), 0)
     lesson = lessons[number]
-    part = page_state.number(st.query_params.get(page_state.PART)) or 1
+    part = page_state.number(st.query_params.get(lesson_address.PART)) or 1
     if is_lab_open(lesson):
         part = parts(lesson)[-1] if parts(lesson) else len(lesson.steps)
     return LessonPosition(lesson, number, min(max(part, 1), len(lesson.steps)))
@@ -73,12 +74,12 @@ def restore_address() -> None:
     The link in the sidebar has such an address.
     """
     if not any(key in st.query_params for key in SESSION_PARAMETERS):
-        for key, value in st.session_state.get(page_state.WORKSHOP, {}).items():
+        for key, value in st.session_state.get(lesson_address.WORKSHOP, {}).items():
             st.query_params[key] = value
 
 
 def remember_address() -> None:
-    st.session_state[page_state.WORKSHOP] = {
+    st.session_state[lesson_address.WORKSHOP] = {
         key: st.query_params[key] for key in SESSION_PARAMETERS if key in st.query_params
     }
 
@@ -86,7 +87,7 @@ def remember_address() -> None:
 def open_lab(name: str, part: int) -> None:
     """Goes to the lab at the end of a lesson; `part` is the lesson's last step."""
     open_step(name, part)
-    st.query_params[page_state.LAB] = "1"
+    st.query_params[lesson_address.LAB] = "1"
 
 
 def lab_block(lesson: Lesson) -> LessonBlock | None:
@@ -96,7 +97,7 @@ def lab_block(lesson: Lesson) -> LessonBlock | None:
 
 def is_lab_open(lesson: Lesson) -> bool:
     """Returns whether the address names the lab of this lesson and the lesson has one."""
-    return bool(st.query_params.get(page_state.LAB)) and lab_block(lesson) is not None
+    return bool(st.query_params.get(lesson_address.LAB)) and lab_block(lesson) is not None
 
 
 def step_name(position: LessonPosition) -> str:
@@ -111,7 +112,7 @@ def open_named_step(step_name: str) -> None:
 
 
 def open_glossary() -> None:
-    st.query_params[page_state.WORD] = page_state.ALL_WORDS
+    st.query_params[lesson_address.WORD] = lesson_address.ALL_WORDS
 
 
 def toggle_parameter(name: str) -> None:
@@ -123,7 +124,7 @@ def toggle_parameter(name: str) -> None:
 
 def answers() -> dict[tuple[str, int, bool], str]:
     """Returns the answers by lesson, step and whether it was the exercise: letters, or SOLVED."""
-    matches = ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
+    matches = ANSWER.findall(st.query_params.get(lesson_address.ANSWERS, ""))[:MAX_ANSWERS]
     return {(name, int(part), letter == SOLVED): letter for name, part, letter in matches}
 
 
@@ -143,7 +144,7 @@ def record_lab_answer(name: str, number: int, answer: LabAnswer) -> None:
 
 
 def _lab_answers() -> dict[tuple[str, int], LabAnswer]:
-    matches = LAB_ANSWER.findall(st.query_params.get(page_state.ANSWERS, ""))[:MAX_ANSWERS]
+    matches = LAB_ANSWER.findall(st.query_params.get(lesson_address.ANSWERS, ""))[:MAX_ANSWERS]
     return {
         (name, int(number)): LabAnswer(int(place), start, read)
         for name, number, place, start, read in matches
@@ -159,7 +160,7 @@ def _write_answers(
         f"{name}~{number}~{answer.place}{answer.start}{answer.read}"
         for (name, number), answer in predictions.items()
     )
-    st.query_params[page_state.ANSWERS] = " ".join([*step_words, *lab_words])
+    st.query_params[lesson_address.ANSWERS] = " ".join([*step_words, *lab_words])
 
 
 def answer_count() -> int:
@@ -169,10 +170,10 @@ def answer_count() -> int:
 
 def set_typed_answer(text: str) -> None:
     """Writes the text typed into this step's exercise to the address."""
-    if text and text != st.query_params.get(page_state.TYPED_ANSWER):
-        st.query_params[page_state.TYPED_ANSWER] = text
+    if text and text != st.query_params.get(lesson_address.TYPED_ANSWER):
+        st.query_params[lesson_address.TYPED_ANSWER] = text
     elif not text:
-        st.query_params.pop(page_state.TYPED_ANSWER, None)
+        st.query_params.pop(lesson_address.TYPED_ANSWER, None)
 
 
 def reset() -> None:
@@ -180,35 +181,35 @@ def reset() -> None:
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
     for key in (
-        page_state.ANSWERS,
-        page_state.LESSON,
-        page_state.PART,
-        page_state.TYPED_ANSWER,
+        lesson_address.ANSWERS,
+        lesson_address.LESSON,
+        lesson_address.PART,
+        lesson_address.TYPED_ANSWER,
         page_state.STEP,
-        page_state.LAB,
+        lesson_address.LAB,
     ):
         st.query_params.pop(key, None)
-    st.session_state.pop(page_state.WORKSHOP, None)
+    st.session_state.pop(lesson_address.WORKSHOP, None)
     st.session_state[RESETS] = st.session_state.get(RESETS, 0) + 1
 
 
 def is_teacher() -> bool:
     """Returns whether questions hide nothing: in the notes, on a projector, and for a teacher."""
     return class_seat.is_teacher() or any(
-        st.query_params.get(key) for key in (page_state.NOTES, page_state.PROJECTOR)
+        st.query_params.get(key) for key in (lesson_address.NOTES, page_state.PROJECTOR)
     )
 
 
 def track() -> str:
-    return SHORT if st.query_params.get(page_state.TRACK) == SHORT else ""
+    return SHORT if st.query_params.get(lesson_address.TRACK) == SHORT else ""
 
 
 def set_track(name: str) -> None:
     """Chooses a track; the answers stay."""
     if name:
-        st.query_params[page_state.TRACK] = name
+        st.query_params[lesson_address.TRACK] = name
     else:
-        st.query_params.pop(page_state.TRACK, None)
+        st.query_params.pop(lesson_address.TRACK, None)
 
 
 def parts(lesson: Lesson, name: str | None = None) -> list[int]:

@@ -15,11 +15,12 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from kafkaviz.app import access, page_state
+from kafkaviz.app import access
 from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.messages import language, say, say_count
+from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.classroom import class_seat, network
 from kafkaviz.workshop.classroom.class_feed import ClassFeed
 from kafkaviz.workshop.classroom.class_room import (
@@ -83,19 +84,19 @@ def _run_part(render: Callable[[], None]) -> None:
 
 
 def set_picker_lesson(name: str) -> None:
-    st.session_state[page_state.CLASS_PICKER] = name
+    st.session_state[lesson_address.CLASS_PICKER] = name
 
 
 def set_picker_track(track: str) -> None:
     """Sets the track of the track picker, which is outside the PARTS."""
-    st.session_state[page_state.CLASS_PICKER_TRACK] = track
+    st.session_state[lesson_address.CLASS_PICKER_TRACK] = track
 
 
 def keep_whole(lesson: str, track: str) -> None:
     """Reruns the whole page if its PARTS alone cannot show what the learner chose."""
     if class_seat.is_learner() and (
-        st.session_state.get(page_state.CLASS_PICKER) != lesson
-        or st.session_state.get(page_state.CLASS_PICKER_TRACK) != track
+        st.session_state.get(lesson_address.CLASS_PICKER) != lesson
+        or st.session_state.get(lesson_address.CLASS_PICKER_TRACK) != track
         or class_seat.is_aside()
     ):
         st.rerun()
@@ -129,7 +130,7 @@ def render_button() -> None:
                 say("class.code"), key="kv_class_code", max_chars=12, on_change=_join, width=140
             )
             st.button(say("class.join"), key="kv_class_join", on_click=_join)
-        if note := st.session_state.pop(page_state.CLASS_NOTE, None):
+        if note := st.session_state.pop(lesson_address.CLASS_NOTE, None):
             st.html(f'<p class="kv-class-note" role="alert">{elements.escape(note)}</p>')
         if not access.may_open_class():
             return
@@ -147,9 +148,9 @@ def _join() -> None:
     if not text or class_seat.current() is not None:
         return
     if ROOMS.find(text) is None:
-        st.session_state[page_state.CLASS_NOTE] = say("class.no_such_code", code=text)
+        st.session_state[lesson_address.CLASS_NOTE] = say("class.no_such_code", code=text)
         return
-    st.query_params[page_state.CLASS] = text
+    st.query_params[lesson_address.CLASS] = text
     _take_seat()
 
 
@@ -157,7 +158,7 @@ def _teach() -> None:
     try:
         room = ROOMS.open()
     except ClassFull as fault:
-        st.session_state[page_state.CLASS_NOTE] = describe_error(fault)
+        st.session_state[lesson_address.CLASS_NOTE] = describe_error(fault)
         return
     class_seat.enter(room, room.secret)
 
@@ -169,7 +170,7 @@ def _take_seat() -> None:
     try:
         class_seat.enter(room, room.take_seat().token)
     except ClassFull as fault:
-        st.session_state[page_state.CLASS_NOTE] = describe_error(fault)
+        st.session_state[lesson_address.CLASS_NOTE] = describe_error(fault)
 
 
 # ---- the strip
@@ -207,7 +208,7 @@ def _link(code: str, attendance: Attendance | None) -> None:
     data = {
         "code": code,
         "token": attendance.token if attendance else "",
-        "revision": st.session_state.get(page_state.CLASS_REVISION, 0),
+        "revision": st.session_state.get(lesson_address.CLASS_REVISION, 0),
         "listens": attendance is not None and not attendance.is_teacher,
     }
 
@@ -233,7 +234,7 @@ def _no_class(code: str) -> None:
 
 
 def _visitor(room: ClassRoom) -> None:
-    note = st.session_state.pop(page_state.CLASS_NOTE, "")
+    note = st.session_state.pop(lesson_address.CLASS_NOTE, "")
     _say_status(say("class.label", code=room.code), note or say("class.take_seat_words"))
     st.button(say("class.take_seat"), type="primary", key="kv_class_seat", on_click=_take_seat)
     st.button(say("class.alone"), type="tertiary", key="kv_class_leave", on_click=class_seat.leave)
@@ -350,7 +351,7 @@ def _end() -> None:
 def _teacher_status(step: ClassStep) -> None:
     attendance = class_seat.current()
     if attendance is None or attendance.room.position.revision != st.session_state.get(
-        page_state.CLASS_REVISION
+        lesson_address.CLASS_REVISION
     ):
         st.rerun()
     room = attendance.room

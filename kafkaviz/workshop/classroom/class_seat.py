@@ -11,8 +11,9 @@ import streamlit as st
 
 from kafkaviz import messages
 from kafkaviz.app import page_state
+from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.classroom.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
-from kafkaviz.workshop.lesson_step import address_step, open_step
+from kafkaviz.workshop.lesson_address import address_step, open_step
 
 ROOMS = ClassRooms()  # the rooms of this server
 
@@ -33,7 +34,7 @@ class Attendance:
 
 def code() -> str:
     """Returns the code in the address, or ""."""
-    return st.query_params.get(page_state.CLASS, "")
+    return st.query_params.get(lesson_address.CLASS, "")
 
 
 def current() -> Attendance | None:
@@ -51,14 +52,14 @@ def current() -> Attendance | None:
 def join_query(code: str, language: str) -> dict[str, str]:
     """Returns the address parameters of a link into a class; English is left out."""
     spoken = {} if language == messages.ENGLISH else {page_state.LANGUAGE: language}
-    return {page_state.CLASS: code} | spoken
+    return {lesson_address.CLASS: code} | spoken
 
 
 def enter(room: ClassRoom, token: str) -> None:
     """Attends a class from now on, at the seat or as the teacher that the token belongs to."""
-    st.query_params[page_state.CLASS] = room.code
-    st.session_state[page_state.CLASS_TOKENS] = _tokens() | {room.code: token}
-    st.session_state.pop(page_state.CLASS_STEP, None)
+    st.query_params[lesson_address.CLASS] = room.code
+    st.session_state[lesson_address.CLASS_TOKENS] = _tokens() | {room.code: token}
+    st.session_state.pop(lesson_address.CLASS_STEP, None)
 
 
 def leave() -> None:
@@ -66,9 +67,9 @@ def leave() -> None:
     attendance = current()
     if attendance is not None and not attendance.is_teacher:
         attendance.room.leave(attendance.token)
-    st.session_state.pop(page_state.CLASS_TOKENS, None)
-    st.session_state.pop(page_state.CLASS_STEP, None)
-    st.query_params.pop(page_state.CLASS, None)
+    st.session_state.pop(lesson_address.CLASS_TOKENS, None)
+    st.session_state.pop(lesson_address.CLASS_STEP, None)
+    st.query_params.pop(lesson_address.CLASS, None)
 
 
 def follow() -> None:
@@ -81,10 +82,10 @@ def follow() -> None:
     if attendance is None:
         return
     position = attendance.room.position
-    st.session_state[page_state.CLASS_REVISION] = position.revision
+    st.session_state[lesson_address.CLASS_REVISION] = position.revision
     step = position.step
     at = address_step()
-    last = st.session_state.get(page_state.CLASS_STEP)
+    last = st.session_state.get(lesson_address.CLASS_STEP)
     if step is None or is_aside():
         return
     is_led = at is None or at == last
@@ -108,24 +109,24 @@ def _go_to(position: ClassPosition) -> None:
     if address_step() != position.step or is_aside():
         open_step(*position.step)
     if position.track:
-        st.query_params[page_state.TRACK] = position.track
+        st.query_params[lesson_address.TRACK] = position.track
     else:
-        st.query_params.pop(page_state.TRACK, None)
-    st.session_state[page_state.CLASS_STEP] = position.step
+        st.query_params.pop(lesson_address.TRACK, None)
+    st.session_state[lesson_address.CLASS_STEP] = position.step
 
 
 def lead(step: StepKey) -> None:
     """Shows a step to the class if this session is the teacher's."""
     attendance = current()
     if attendance is not None and attendance.is_teacher:
-        position = attendance.room.show(step, st.query_params.get(page_state.TRACK, ""))
-        st.session_state[page_state.CLASS_STEP] = step
-        st.session_state[page_state.CLASS_REVISION] = position.revision
+        position = attendance.room.show(step, st.query_params.get(lesson_address.TRACK, ""))
+        st.session_state[lesson_address.CLASS_STEP] = step
+        st.session_state[lesson_address.CLASS_REVISION] = position.revision
 
 
 def is_aside() -> bool:
     """Returns whether the page shows something else in place of a step."""
-    return any(st.query_params.get(name) for name in page_state.ASIDE)
+    return any(st.query_params.get(name) for name in lesson_address.ASIDE)
 
 
 def is_teacher() -> bool:
@@ -164,4 +165,4 @@ def record_failure(step: StepKey, text: str) -> None:
 
 
 def _tokens() -> dict[str, str]:
-    return st.session_state.get(page_state.CLASS_TOKENS, {})
+    return st.session_state.get(lesson_address.CLASS_TOKENS, {})

@@ -21,9 +21,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.app import access, page_state
+from kafkaviz.app import access
 from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
+from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.classroom import network
 from kafkaviz.workshop.classroom.class_room import ClassRoom
 from kafkaviz.workshop.classroom.class_seat import ROOMS, join_query
@@ -101,7 +102,7 @@ def join_link(origin: str, code: str, language: str) -> str:
 
 def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
     """Returns the teacher's link to the 45-minute track, for use on the server's machine."""
-    query = join_query(room.code, language) | {page_state.TRACK: SHORT}
+    query = join_query(room.code, language) | {lesson_address.TRACK: SHORT}
     return f"{origin}/workshop?{urlencode(query)}#{TEACH}={room.secret}"
 
 

@@ -10,6 +10,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count
+from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.drawings import ceiling_cases
 from kafkaviz.workshop.drawings.ceiling_cases import CeilingCase, CeilingCasesView
 from kafkaviz.workshop.figures.figure import (
@@ -100,7 +101,7 @@ def _answer_text(case: RuleCase, keys: tuple[int, ...]) -> str:
 
 
 def _draw(keys: tuple[int, ...], block: LessonBlock, key: str) -> list[Part]:
-    rule = st.query_params.get(page_state.TYPED_ANSWER, "")
+    rule = st.query_params.get(lesson_address.TYPED_ANSWER, "")
     cases_view = view(keys, rule)
     alt = say("common.titled", title=cases_view.title, below=ceiling_cases.describe(cases_view))
     view_key = (key, block_key(block), rule)

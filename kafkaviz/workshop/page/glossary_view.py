@@ -5,11 +5,11 @@ from html import escape
 
 import streamlit as st
 
-from kafkaviz.app import page_state
 from kafkaviz.app.registry import PAGES
 from kafkaviz.app.widgets import elements
 from kafkaviz.messages import say
-from kafkaviz.workshop.lesson_step import open_step
+from kafkaviz.workshop import lesson_address
+from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lessons.glossary import TERMS, GlossaryTerm, find_term
 from kafkaviz.workshop.lessons.markdown import inline_html
 
@@ -27,7 +27,7 @@ def render_glossary(lesson_titles: Mapping[str, str], address: Mapping[str, str]
     st.button(
         say("glossary.back"), icon=":material/arrow_back:", key="kv_word_back", on_click=_close
     )
-    term = find_term(st.query_params.get(page_state.WORD, ""))
+    term = find_term(st.query_params.get(lesson_address.WORD, ""))
     st.session_state[CHOICE] = term and term.key
     st.pills(
         say("glossary.choose"),
@@ -99,8 +99,8 @@ def _lesson_button(key: str, label: str, lesson: str) -> None:
 
 
 def _choose() -> None:
-    st.query_params[page_state.WORD] = st.session_state[CHOICE] or page_state.ALL_WORDS
+    st.query_params[lesson_address.WORD] = st.session_state[CHOICE] or lesson_address.ALL_WORDS
 
 
 def _close() -> None:
-    st.query_params.pop(page_state.WORD, None)
+    st.query_params.pop(lesson_address.WORD, None)

@@ -14,11 +14,11 @@ from kafkaviz.app.state import session_language
 from kafkaviz.app.widgets import elements, projector
 from kafkaviz.app.widgets.elements import apply_print_style
 from kafkaviz.messages import say
-from kafkaviz.workshop import lesson_state
+from kafkaviz.workshop import lesson_address, lesson_state
 from kafkaviz.workshop import lessons as lesson_files
 from kafkaviz.workshop.classroom import class_bar, class_seat
+from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
-from kafkaviz.workshop.lesson_step import open_step
 from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
 from kafkaviz.workshop.lessons.handout import render_handout
 from kafkaviz.workshop.page.glossary_view import render_glossary
@@ -46,11 +46,11 @@ def render_page() -> None:
             "lessons", say("workshop.no_lessons"), say("workshop.no_lessons_below"), level=1
         ):
             pass
-    elif st.query_params.get(page_state.WORD):
+    elif st.query_params.get(lesson_address.WORD):
         render_glossary({lesson.name: lesson.title for lesson in lessons}, location.address)
     elif st.query_params.get(page_state.PAPER):
         render_handout(
-            position, len(lessons), is_teacher=bool(st.query_params.get(page_state.NOTES))
+            position, len(lessons), is_teacher=bool(st.query_params.get(lesson_address.NOTES))
         )
     else:
         lab_block = _shown_lab(position)
@@ -72,7 +72,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
     position = lesson_state.current_position(lessons)
     with st.container(key="kv_body", gap=None):  # a fragment has gaps of its own
         _render_top(lessons, position)
-        if st.query_params.get(page_state.NOTES):
+        if st.query_params.get(lesson_address.NOTES):
             render_notes(lessons, position)
         else:
             render_step(lessons, position)
@@ -82,7 +82,7 @@ def _render_body(lessons: Sequence[Lesson]) -> None:
 
 def _shown_lab(position: LessonPosition) -> LessonBlock | None:
     is_shown = lesson_state.is_lab_open(position.lesson) and not st.query_params.get(
-        page_state.NOTES
+        lesson_address.NOTES
     )
     return lesson_state.lab_block(position.lesson) if is_shown else None
 
@@ -121,7 +121,7 @@ def _stylesheet() -> str:
 
 def _render_fold() -> None:
     """Draws the button for the list of pages, which is hidden to leave more room for figures."""
-    is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
+    is_shown = st.session_state.get(lesson_address.PAGES_SHOWN, False)
     st.button(
         say("stage.pages"),
         icon=f":material/{'left_panel_close' if is_shown else 'left_panel_open'}:",
@@ -135,8 +135,8 @@ def _render_fold() -> None:
 
 
 def _toggle_pages() -> None:
-    is_shown = st.session_state.get(page_state.PAGES_SHOWN, False)
-    st.session_state[page_state.PAGES_SHOWN] = not is_shown
+    is_shown = st.session_state.get(lesson_address.PAGES_SHOWN, False)
+    st.session_state[lesson_address.PAGES_SHOWN] = not is_shown
 
 
 def _render_crumbs(lessons: Sequence[Lesson], position: LessonPosition | None) -> None:
@@ -207,7 +207,7 @@ def _numbered_title(number: int, lesson: Lesson) -> str:
 def _render_tools(position: LessonPosition | None) -> None:
     if position is not None:
         is_paper = bool(st.query_params.get(page_state.PAPER))
-        has_notes = bool(st.query_params.get(page_state.NOTES))
+        has_notes = bool(st.query_params.get(lesson_address.NOTES))
         if is_paper or has_notes:
             st.button(
                 say("workshop.notes"),
@@ -215,7 +215,7 @@ def _render_tools(position: LessonPosition | None) -> None:
                 type="tertiary",
                 key="kv_notes",
                 on_click=lesson_state.toggle_parameter,
-                args=(page_state.NOTES,),
+                args=(lesson_address.NOTES,),
             )
         else:
             class_bar.render_button()

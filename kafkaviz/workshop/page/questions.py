@@ -6,12 +6,11 @@ from typing import Literal, cast
 
 import streamlit as st
 
-from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
 from kafkaviz.messages import say
-from kafkaviz.workshop import lesson_state
+from kafkaviz.workshop import lesson_address, lesson_state
 from kafkaviz.workshop.classroom import class_bar, class_room, class_seat
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons import exercise, tasks
@@ -122,7 +121,7 @@ def _help_row(block: LessonBlock, task: tasks.LessonTask) -> None:
 def _field(task: tasks.LessonTask, position: LessonPosition) -> str:
     """Draws the field for the answer and returns it. A choice is its word in the address."""
     key = f"kv_given_{position.lesson.name}_{position.part}"
-    address_answer = st.query_params.get(page_state.TYPED_ANSWER, "")
+    address_answer = st.query_params.get(lesson_address.TYPED_ANSWER, "")
     fields = {tasks.CHOICE: _choice_field, tasks.RULE: _rule_fields, tasks.NUMBERS: _text_field}
     answer = fields[task.kind](task, key, address_answer)
     lesson_state.set_typed_answer(answer)

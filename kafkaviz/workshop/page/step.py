@@ -18,8 +18,8 @@ from kafkaviz.workshop.classroom import class_seat
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import current_step, render
 from kafkaviz.workshop.lab import break_it
+from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
-from kafkaviz.workshop.lesson_step import open_step
 from kafkaviz.workshop.lessons import glossary
 from kafkaviz.workshop.lessons.grammar import Lesson, LessonBlock, NoValue
 from kafkaviz.workshop.page import questions
