@@ -27,14 +27,7 @@ from kafkaviz.simulate.startup.log_loader import LogLoader
 from kafkaviz.simulate.stored_log import StoredLog
 from kafkaviz.units import format_bytes
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.drawings import skip_list
-from kafkaviz.workshop.figures import (
-    LIVE,
-    batch_attributes,
-    fetch_share,
-    index_comparison,
-    setting_names,
-)
+from kafkaviz.workshop.figures import LIVE, file_bytes, indexes, skip_list, tuning
 from kafkaviz.workshop.lessons.grammar import LessonBlock, LessonStep, NoValue
 from kafkaviz.workshop.lessons.kinds import KINDS
 from tests.conftest import DATA
@@ -140,7 +133,7 @@ def test_a_dump_needs_an_index():
 def test_attributes_of_five_batches():
     """As the headers of 4.3.1's batches have them, bit by bit."""
     (figure,) = step("batches", 6, "en").blocks("attributes")
-    rows = [row[2:] for row in batch_attributes.rows(LIVE["attributes"].make(figure))]
+    rows = [row[2:] for row in file_bytes.attribute_rows(LIVE["attributes"].make(figure))]
     assert rows[0] == tuple(
         f"{high}\u202f{low}"
         for high, low in (
@@ -215,7 +208,7 @@ def test_the_figure_is_at_the_cut():
 def test_the_share_of_a_lookup(spoken):
     """The numbers of the answer are those of the figure: 22 µs, 839 µs, 2.6 %."""
     (figure,) = step("warm-section", 6, spoken).blocks("fetch-share")
-    *_, largest = fetch_share.rows(LIVE["fetch-share"].make(figure))
+    *_, largest = tuning.share_rows(LIVE["fetch-share"].make(figure))
     (question,) = step("warm-section", 6, spoken).blocks("predict")
     said = re.findall(r"[\d.]+", question["reveal"])[:3]
     numbers = [
@@ -229,7 +222,7 @@ def test_the_share_of_a_lookup(spoken):
 
 def test_ten_gigabit_carry_1250_bytes_a_microsecond():
     """The least time, without a header of any protocol."""
-    assert fetch_share.sending_us(1250) == 1
+    assert tuning.sending_us(1250) == 1
 
 
 # ---- two indexes, two names
@@ -238,7 +231,7 @@ def test_ten_gigabit_carry_1250_bytes_a_microsecond():
 def test_two_indexes_side_by_side():
     """Slots, the one that is kept, the warm section, and the entries of a real segment."""
     (figure,) = step("time", 6, "en").blocks("indexes")
-    rows = [row[1:] for row in index_comparison.rows(LIVE["indexes"].make(figure))]
+    rows = [row[1:] for row in indexes.rows(LIVE["indexes"].make(figure))]
     assert rows[2:7] == [
         ("8", "12"),
         ("250", "251"),
@@ -263,10 +256,10 @@ def test_a_broker_has_names_of_its_own():
     """In the order in which they count; before the answer in that of the alphabet."""
     (figure,) = step("rolls", 5, "en").blocks("settings")
     names = LIVE["settings"].make(figure)
-    by_topic = {topic: broker for topic, broker, _ in setting_names.rows(names)}
+    by_topic = {topic: broker for topic, broker, _ in tuning.name_rows(names)}
     assert by_topic["segment.index.bytes"] == "log.index.size.max.bytes"
     assert by_topic["segment.ms"] == "log.roll.ms → log.roll.hours"
-    asked = {topic: names for topic, names, _ in setting_names.rows(names, is_ordered=False)}
+    asked = {topic: names for topic, names, _ in tuning.name_rows(names, is_ordered=False)}
     assert asked["segment.ms"] == "log.roll.hours / log.roll.ms"
 
 

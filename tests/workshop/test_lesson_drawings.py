@@ -12,17 +12,18 @@ import pytest
 from kafkaviz.figures.page_cache import page_faults
 from kafkaviz.figures.segment import file_areas
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.drawings import (
+from kafkaviz.workshop.figures import (
+    LIVE,
     batch_areas,
-    ceiling_cases,
+    block_location,
+    ceiling_rule,
+    index_pages,
     limit_race,
-    moving_middles,
-    roll_clock,
+    rolls,
     timestamp_zigzag,
 )
-from kafkaviz.workshop.drawings.timestamp_zigzag import TimedRecord, TimestampLookup
-from kafkaviz.workshop.figures import LIVE, block_location, ceiling_rule
 from kafkaviz.workshop.figures.segments import TABLE
+from kafkaviz.workshop.figures.timestamp_zigzag import TimedRecord, TimestampLookup
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.workshop.lessons.kinds import KINDS
 from kafkaviz.workshop.lessons.reader import parse
@@ -149,13 +150,13 @@ def test_the_roll_by_time_is_that_of_the_bytes():
 def test_the_time_line_marks_both_moments(mode):
     """The two dots are the first batch and the incoming one."""
     view = LIVE["roll-clock"].make(lesson_block("rolls", 2, "roll-clock"))
-    moments = next(trace for trace in roll_clock.figure(view, mode).data if trace.name == "moments")
+    moments = next(trace for trace in rolls.figure(view, mode).data if trace.name == "moments")
     assert moments.x == (0, 270_860)
 
 
 def test_each_release_says_what_it_compares():
     """The broker's clock only before 0.10.1, and without timestamps."""
-    clocks = [releases for releases, counts in roll_clock.rows() if "broker’s clock" in counts]
+    clocks = [releases for releases, counts in rolls.rows() if "broker’s clock" in counts]
     assert clocks == ["0.8.1–0.10.0", "0.10.1 and later, without timestamps"]
 
 
@@ -267,11 +268,10 @@ def test_the_middles_are_those_of_a_plain_bisection():
 def test_the_second_lane_is_empty_before_the_answer():
     """No page of it is outlined, and its question is written into it."""
     view = LIVE["middles"].make(lesson_block("warm-section", 1, "middles"))
-    shapes = moving_middles.question_figure(view, "light").layout.shapes
+    shapes = index_pages.question_figure(view, "light").layout.shapes
     assert sum(shape.line.width > 0 for shape in shapes) == 5
     assert (
-        sum(shape.line.width > 0 for shape in moving_middles.figure(view, "light").layout.shapes)
-        == 10
+        sum(shape.line.width > 0 for shape in index_pages.figure(view, "light").layout.shapes) == 10
     )
 
 
@@ -433,14 +433,14 @@ def test_a_right_rule_has_no_cross():
     view = ceiling_rule.view(KEYS, RIGHT)
     assert view.title == "Your rule is right for all 16 targets"
     assert all(case.answer_slot == case.ceiling for case in view.cases)
-    assert ceiling_cases.rows(view)[1] == ("6", "slot 0", "slot 0 ✓", "slot 0")
+    assert ceiling_rule.rows(view)[1] == ("6", "slot 0", "slot 0 ✓", "slot 0")
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_rings_and_discs_stand_on_their_slots(mode):
     """A ring a target where `lookup` stands, a disc where the rule goes, in its row."""
     view = ceiling_rule.view(KEYS, "slot + 1")
-    moves, floors, discs = ceiling_cases.figure(view, mode).data
+    moves, floors, discs = ceiling_rule.figure(view, mode).data
     assert list(floors.x) == [case.floor_slot for case in view.cases]
     assert list(discs.x) == [case.floor_slot + 1 for case in view.cases]
     assert list(discs.y) == list(floors.y)

@@ -13,7 +13,7 @@ from kafkaviz.app.state import session_language
 from kafkaviz.messages import LANGUAGES, speaking, text_in
 from kafkaviz.workshop import lessons
 from kafkaviz.workshop.figures import LIVE
-from kafkaviz.workshop.figures.figure import Code, Group, Markdown
+from kafkaviz.workshop.figures.figure import CodeText, Group, Markdown
 from kafkaviz.workshop.lessons.grammar import Lesson
 from kafkaviz.workshop.lessons.markdown import to_html
 from kafkaviz.workshop.takeaway import HandoutEdition, files, handouts, notebook
@@ -79,7 +79,7 @@ def test_a_component_is_written_with_what_it_needs():
 
 
 def test_a_text_of_several_lines_keeps_them():
-    html = PageFile().html(Code("offset: 1\n<b>"))
+    html = PageFile().html(CodeText("offset: 1\n<b>"))
     assert html.endswith("<code>offset: 1\n&lt;b&gt;</code></pre>")
 
 

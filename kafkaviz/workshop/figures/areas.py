@@ -10,14 +10,13 @@ from kafkaviz.format import spans_batch
 from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, MAGIC_2
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
-from kafkaviz.workshop.drawings import batch_areas
-from kafkaviz.workshop.drawings.batch_areas import (
+from kafkaviz.workshop.figures import batch_areas, block_location
+from kafkaviz.workshop.figures.batch_areas import (
     BatchArea,
     BatchAreasView,
     HeaderAreasView,
     RecordArea,
 )
-from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 

@@ -23,7 +23,7 @@ class Markdown:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeText:
     text: str
 
 
@@ -66,7 +66,7 @@ class Group:
     is_row: bool = False
 
 
-Part = str | Markdown | Code | Chart | Component | Group  # str is HTML
+Part = str | Markdown | CodeText | Chart | Component | Group  # str is HTML
 # Any is the view of a kind, the same type in its `make` and its `draw`
 Draw = Callable[[Any, LessonBlock, str], Sequence[Part]]
 Destination = tuple[str, dict[str, str]]
@@ -79,7 +79,7 @@ def render(parts: Iterable[Part]) -> None:
             st.html(part)
         elif isinstance(part, Markdown):
             st.markdown(part.text)
-        elif isinstance(part, Code):
+        elif isinstance(part, CodeText):
             st.code(part.text, language=None, wrap_lines=True)
         elif isinstance(part, Chart):
             drawn = charts.figure(part.view_key, part.draw, part.view)

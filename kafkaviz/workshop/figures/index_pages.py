@@ -1,19 +1,239 @@
 """The pages of an index that a search reads while the index grows and pages go cold."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers, tail_search
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.simulation_cache import ReplaySettings, replays
 from kafkaviz.app.pages.page_cache import controls
 from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.figures import theme
 from kafkaviz.figures.page_cache import page_faults
 from kafkaviz.figures.page_cache.page_faults import PageFaultsView
+from kafkaviz.figures.page_cache.tail_pages import LANE_AXIS
+from kafkaviz.figures.text.sentences import join_comma
 from kafkaviz.messages import message, say
+from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
-from kafkaviz.workshop.drawings import moving_middles
-from kafkaviz.workshop.drawings.moving_middles import MovingMiddlesView
+from kafkaviz.units import format_count
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure, Part, drawing, drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+HEIGHT_PX = 252
+HEAD_PX = 26
+LANE_PX = 72
+LANE_STEP_PX = 118
+MAX_NUMBERED = 40  # with more pages, only some are numbered
+GAP = 0.03  # the gap between two pages, as a share of a page
+
+
+@dataclass(frozen=True)
+class BisectionLane:
+    """The index at one size, and the lookup of its newest entry.
+
+    Attributes:
+        probed_pages: the pages in the order of their first probe.
+        probes: number of slots that are read.
+        fresh_pages: pages that the lookup of the lane before did not read.
+    """
+
+    entries: int
+    pages: int
+    probed_pages: tuple[int, ...]
+    probes: int
+    fresh_pages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MovingMiddlesView:
+    title: str
+    question: str
+    caption: str
+    lanes: tuple[BisectionLane, BisectionLane]
+
+
+def view(entries: int, then_entries: int) -> MovingMiddlesView:
+    """Returns an index of 8 bytes per entry and 4 KiB per page, at two sizes.
+
+    Args:
+        entries: number of entries, one or more.
+        then_entries: number of entries after it has grown.
+    """
+    before = _lane(entries, ())
+    behind = _lane(then_entries, before.probed_pages)
+    return MovingMiddlesView(
+        say(
+            "moving_middles.title",
+            pages=behind.pages,
+            read=_join(behind.probed_pages),
+            before=_join(before.probed_pages),
+        ),
+        say("moving_middles.question", pages=before.pages, read=_join(before.probed_pages)),
+        say("moving_middles.below"),
+        (before, behind),
+    )
+
+
+def _lane(entries: int, read_before: tuple[int, ...]) -> BisectionLane:
+    search = tail_search(entries, None)
+    probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_A_PAGE for probe in search.probes))
+    return BisectionLane(
+        entries,
+        slots.page_count(entries, ENTRY_BYTES[OFFSET]),
+        probed_pages,
+        len(search.probes),
+        tuple(page for page in probed_pages if read_before and page not in read_before),
+    )
+
+
+def _join(pages: tuple[int, ...]) -> str:
+    return join_comma(map(str, pages)) or say("common.none")
+
+
+def rows(middles: MovingMiddlesView) -> list[tuple[str, str, str, str]]:
+    """Returns rows of entries, pages, pages read, pages not read before."""
+    return [
+        (
+            format_count(lane.entries),
+            str(lane.pages),
+            _join(lane.probed_pages),
+            _join(lane.fresh_pages),
+        )
+        for lane in middles.lanes
+    ]
+
+
+def figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
+    return _figure(middles, mode, is_answered=True)
+
+
+def question_figure(middles: MovingMiddlesView, mode: str) -> go.Figure:
+    return _figure(middles, mode, is_answered=False)
+
+
+def _figure(middles: MovingMiddlesView, mode: str, *, is_answered: bool) -> go.Figure:
+    colours = theme.colours(mode)
+    before, behind = middles.lanes
+    pages = max(before.pages, behind.pages)
+    lanes = ((before, HEAD_PX, True), (behind, HEAD_PX + LANE_STEP_PX, is_answered))
+    chart = go.Figure([_hover_trace(lane, top, is_shown=is_shown) for lane, top, is_shown in lanes])
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": 2, "r": 2, "t": 0, "b": 0},
+        showlegend=False,
+        hovermode="closest",
+        shapes=[
+            shape
+            for lane, top, is_shown in lanes
+            for shape in _boxes(lane, top, colours, is_shown=is_shown)
+        ],
+        xaxis=LANE_AXIS | {"range": [0, pages]},
+        yaxis=LANE_AXIS | {"range": [HEIGHT_PX, 0]},
+        annotations=[
+            note
+            for lane, top, is_shown in lanes
+            for note in _notes(lane, top, colours, is_shown=is_shown)
+        ],
+    )
+
+
+def _boxes(
+    lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
+) -> list[dict]:
+    """Draws a box per page: pages that are read have a frame, pages not read before are filled."""
+    boxes = []
+    for page in range(lane.pages):
+        is_read = is_shown and page in lane.probed_pages
+        is_fresh = is_shown and page in lane.fresh_pages
+        boxes.append(
+            {
+                "type": "rect",
+                "x0": page + GAP,
+                "x1": page + 1 - GAP,
+                "y0": top,
+                "y1": top + LANE_PX,
+                "fillcolor": colours["offset" if is_fresh else "offset_soft"],
+                "line": {"color": colours["ink"], "width": 2 if is_read else 0},
+                "layer": "below",
+            }
+        )
+    return boxes
+
+
+def _notes(
+    lane: BisectionLane, top: int, colours: Mapping[str, str], *, is_shown: bool
+) -> list[dict]:
+    texts = [
+        (
+            0,
+            top - 13,
+            "left",
+            f"<b>{say('moving_middles.lane', entries=lane.entries, n=lane.pages)}</b>",
+            13,
+            "ink",
+        )
+    ]
+    if not is_shown:
+        texts.append(
+            (lane.pages / 2, top + LANE_PX / 2, "center", say("moving_middles.open"), 15, "ink_2")
+        )
+    step = -(-lane.pages // MAX_NUMBERED)
+    for page in range(lane.pages):
+        order = lane.probed_pages.index(page) + 1 if page in lane.probed_pages else 0
+        if not is_shown and step == 1:
+            texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
+        elif is_shown and order:
+            colour = "bg" if page in lane.fresh_pages else "ink"
+            texts += [
+                (page + 0.5, top + LANE_PX + 11, "center", f"<b>{page}</b>", 13, "ink"),
+                (page + 0.5, top + LANE_PX / 2, "center", _ordinal(order), 18, colour),
+            ]
+        elif is_shown and page % step == 0:
+            texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
+    return [
+        {
+            "x": page,
+            "y": y_px,
+            "xanchor": anchor,
+            "showarrow": False,
+            "text": text,
+            "font": {"size": size, "color": colours[colour]},
+        }
+        for page, y_px, anchor, text, size, colour in texts
+    ]
+
+
+def _ordinal(order: int) -> str:
+    circled = "①②③④⑤⑥⑦⑧⑨"
+    return circled[order - 1] if order <= len(circled) else str(order)
+
+
+def _hover_trace(lane: BisectionLane, top: int, *, is_shown: bool) -> go.Scatter:
+    pages = lane.probed_pages if is_shown else ()
+    return go.Scatter(
+        x=[page + 0.5 for page in pages],
+        y=[top + LANE_PX / 2] * len(pages),
+        mode="markers",
+        name=str(lane.entries),
+        marker={"size": 30, "opacity": 0},
+        customdata=[
+            say(
+                "moving_middles.hover_fresh"
+                if page in lane.fresh_pages
+                else "moving_middles.hover",
+                page=page,
+                order=order,
+            )
+            for order, page in enumerate(pages, 1)
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
 
 PAGE_BYTES = 4096
 WARM_BYTES = 8192
@@ -55,11 +275,11 @@ def _make_middles(block: LessonBlock) -> MovingMiddlesView:
     """
     if not 0 < block["entries"] < block["then"] <= MAX_MIDDLES_ENTRIES:
         raise NoValue(message("moving_middles.sizes", most=MAX_MIDDLES_ENTRIES))
-    return moving_middles.view(block["entries"], block["then"])
+    return view(block["entries"], block["then"])
 
 
 def _middles_table(view: MovingMiddlesView) -> str:
-    return table_html(list(map(say, MIDDLES_HEADS)), moving_middles.rows(view), "rrll")
+    return table_html(list(map(say, MIDDLES_HEADS)), rows(view), "rrll")
 
 
 def _to_page_faults(block: LessonBlock) -> Destination:
@@ -87,6 +307,6 @@ PAGES = LessonFigure(
 MIDDLES = drawn_figure(
     _make_middles,
     _to_tail_pages,
-    (moving_middles.figure, moving_middles.question_figure),
+    (figure, question_figure),
     _middles_table,
 )

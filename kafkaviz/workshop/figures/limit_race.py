@@ -1,20 +1,469 @@
 """One segment of a simulated log on its way to its limits."""
 
-import numpy as np
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from kafkaviz.analysis.rolls.limit_race import race
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analysis.rolls.limit_race import LimitRace, race
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import simulation_cache
 from kafkaviz.app.cache.simulation_cache import RollSimulation
 from kafkaviz.app.widgets import charts
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.app.workloads import config_of, display_title, format_setting
+from kafkaviz.figures import theme
+from kafkaviz.figures.text import roll_text
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.messages import message, say
+from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.producers import workload
-from kafkaviz.workshop.drawings import limit_race as race_figure
-from kafkaviz.workshop.drawings.limit_race import LimitRaceView
+from kafkaviz.units import duration, format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures.figure import Destination, drawn_figure
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+GAP_PX = 10  # between two labels in a row
+# width of a Chinese and of another character at 13 px
+WIDE_PX = 13.5
+NARROW_PX = 7.0
+
+
+@dataclass(frozen=True)
+class LabelPlace:
+    """The place of a label.
+
+    Attributes:
+        row: 0 is next to the axis.
+        anchor: the part of the label that is at its point: left, center or right.
+    """
+
+    row: int
+    anchor: str
+
+
+def text_px(text: str) -> float:
+    """Estimates the width of a label."""
+    return sum(WIDE_PX if ord(character) > 0x2E7F else NARROW_PX for character in text)
+
+
+def stack_labels(labels: Sequence[tuple[float, str]], width_px: float) -> list[LabelPlace]:
+    """Returns a place for each label, in the free row that is nearest to the axis.
+
+    Args:
+        labels: the point on the axis, from 0 to 1, and the text.
+        width_px: the least width of the axis.
+    """
+    ends: list[float] = []  # end of the last label in each row
+    places: dict[int, LabelPlace] = {}
+    for number in sorted(range(len(labels)), key=lambda index: labels[index][0]):
+        share, text = labels[number]
+        point_px = share * width_px
+        label_px = text_px(text)
+        if point_px < label_px / 2:
+            anchor = "left"
+        elif point_px > width_px - label_px / 2:
+            anchor = "right"
+        else:
+            anchor = "center"
+        left_px = point_px - {"left": 0, "center": label_px / 2, "right": label_px}[anchor]
+        row = next(
+            (row for row, end_px in enumerate(ends) if end_px + GAP_PX <= left_px), len(ends)
+        )
+        ends[row : row + 1] = [left_px + label_px]
+        places[number] = LabelPlace(row, anchor)
+    return [places[number] for number in range(len(labels))]
+
+
+HEIGHT_PX = 330
+LEFT_PX = 52
+RIGHT_PX = 12
+BOTTOM_PX = 40
+# height of a row of labels, and least width of the figure
+LABEL_PX = 17
+MIN_WIDTH_PX = 440
+MAX_ROLLS = 4  # lines end at this many times the time until the roll
+MARGIN = 1.04  # factor for the time after the last limit
+POINTS = 160  # points per line
+TICKS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceLine:
+    """The way to one limit.
+
+    Attributes:
+        early_text: the amount after `early_ms` of the view.
+        points: (n, 2) ms since the segment's first append, and share of the limit.
+        reached_ms: when this limit alone would have ended the segment; None if later than the
+            figure.
+    """
+
+    cause: RollCause
+    name: str
+    limit_text: str
+    roll_text: str
+    early_text: str
+    points: np.ndarray
+    share_at_roll: float
+    reached_ms: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitRaceView:
+    """All lines of a segment.
+
+    Attributes:
+        question: the title before the answer is shown.
+        early_ms: a moment soon after the first append.
+        end_ms: the right end of the figure.
+    """
+
+    title: str
+    question: str
+    caption: str
+    lines: tuple[RaceLine, ...]
+    cause: RollCause
+    roll_ms: int
+    early_ms: int
+    end_ms: float
+
+
+def view(limit_race: LimitRace, base_offset: int, workload_title: str) -> LimitRaceView:
+    """Returns the race of a segment.
+
+    Raises:
+        ValueError: the segment was not rolled.
+    """
+    cause = limit_race.cause
+    roll = limit_race.roll
+    if cause is None or roll is None:
+        raise ValueError("the segment was not rolled")
+    roll_ms = int(limit_race.at_ms[roll])
+    reached_ms = {
+        limit: int(limit_race.at_ms[append])
+        for limit, append in limit_race.reached.items()
+        if append is not None and limit_race.at_ms[append] <= MAX_ROLLS * max(roll_ms, 1)
+    }
+    end_ms = MARGIN * max(1, *reached_ms.values())
+    early_ms = 10 ** max(0, len(str(roll_ms)) - 2)
+    early = int(np.searchsorted(limit_race.at_ms, early_ms))
+    lines = tuple(
+        _line(limit_race, limit, (early, roll), reached_ms.get(limit), end_ms)
+        for limit in RollCause
+    )
+    return LimitRaceView(
+        title=say(
+            "limit_race.title",
+            cause=roll_text.cause_name(cause),
+            span=duration(roll_ms),
+            size=format_bytes(int(limit_race.log_bytes[roll])),
+        ),
+        question=say("limit_race.question"),
+        caption=say("limit_race.below", offset=format_count(base_offset), workload=workload_title),
+        lines=lines,
+        cause=cause,
+        roll_ms=roll_ms,
+        early_ms=early_ms,
+        end_ms=end_ms,
+    )
+
+
+def _line(
+    limit_race: LimitRace,
+    cause: RollCause,
+    appends: tuple[int, int],
+    reached_ms: int | None,
+    end_ms: float,
+) -> RaceLine:
+    """Returns the line of one limit.
+
+    Args:
+        appends: an early append, and the one that rolls the segment.
+    """
+    early, roll = appends
+    last = limit_race.reached[cause] if reached_ms is not None else None
+    if last is None:
+        last = int(np.searchsorted(limit_race.at_ms, end_ms, "right")) - 1
+    drawn = np.unique([*np.linspace(0, last, POINTS).astype(int), min(roll, last)])
+    shares = np.minimum(limit_race.shares(cause), 1)
+    return RaceLine(
+        cause=cause,
+        name=roll_text.cause_name(cause),
+        limit_text=_amount(cause, limit_race.limits[cause]),
+        roll_text=_amount(cause, int(limit_race.amounts[cause][roll])),
+        early_text=_amount(cause, int(limit_race.amounts[cause][early])),
+        points=np.column_stack([limit_race.at_ms[drawn], shares[drawn]]),
+        share_at_roll=float(shares[roll]),
+        reached_ms=reached_ms,
+    )
+
+
+def _amount(cause: RollCause, amount: int) -> str:
+    name = "index-full" if cause in roll_text.INDEXES else cause
+    return say(f"limit_race.amount_{name}", amount=amount)
+
+
+def rows(race_view: LimitRaceView) -> list[tuple[str, ...]]:
+    """Returns rows of limit, its value, amount and share at the roll, its own roll time."""
+    return [
+        (
+            line.name,
+            line.limit_text,
+            line.roll_text,
+            format_percent(line.share_at_roll, 1),
+            say("limit_race.much_later") if line.reached_ms is None else duration(line.reached_ms),
+        )
+        for line in race_view.lines
+    ]
+
+
+def describe_limits(race_view: LimitRaceView) -> str:
+    return join_semicolon(f"{line.name} {line.limit_text}" for line in race_view.lines)
+
+
+# ---- the figure
+
+
+def figure(race_view: LimitRaceView, mode: str) -> go.Figure:
+    colours = theme.colours(mode)
+    labels = _limit_labels(race_view, colours)
+    traces = [trace for line in race_view.lines for trace in _line_traces(line, race_view, colours)]
+    return _frame(race_view, mode, traces, labels).update_layout(
+        shapes=[
+            *_rest_of_time(race_view, colours),
+            _limit_line(colours),
+        ]
+    )
+
+
+def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
+    """Draws the limits before the first append."""
+    colours = theme.colours(mode)
+    start = go.Scatter(
+        x=[0],
+        y=[0],
+        mode="markers",
+        marker={"size": 11, "color": colours["ink"]},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    style = {"showarrow": False, "xanchor": "left", "align": "left"}
+    columns = (
+        (0.02, "", [f"<b>{line.name}</b>" for line in race_view.lines]),
+        (0.33, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
+        (
+            0.68,
+            say("limit_race.early", span=duration(race_view.early_ms)),
+            [line.early_text for line in race_view.lines],
+        ),
+    )
+    limits = [
+        {
+            "xref": "paper",
+            "x": x,
+            "y": 1,
+            "yanchor": "top",
+            "yshift": -10 - 24 * row,
+            "text": text,
+            "font": {"size": 13, "color": colour},
+        }
+        | style
+        for x, head, texts in columns
+        for row, (text, colour) in enumerate(
+            zip(
+                (head, *texts),
+                (
+                    colours["ink_3"],
+                    *(_text_colour(line.cause, colours) for line in race_view.lines),
+                ),
+                strict=True,
+            )
+        )
+        if text
+    ]
+    note = {
+        "x": 0,
+        "y": 0,
+        "xshift": 14,
+        "yshift": 14,
+        "text": say("limit_race.start"),
+        "font": {"size": 13, "color": colours["ink_2"]},
+    }
+    return _frame(race_view, mode, [start], [*limits, note | style]).update_layout(
+        shapes=[_limit_line(colours)]
+    )
+
+
+def _frame(
+    race_view: LimitRaceView, mode: str, traces: Sequence, annotations: Sequence[dict]
+) -> go.Figure:
+    colours = theme.colours(mode)
+    plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
+    tick_ms = _tick_step(race_view.end_ms)
+    ticks = np.arange(0, race_view.end_ms, tick_ms)
+    chart = go.Figure(list(traces))
+    chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 3 * LABEL_PX + 6, "b": BOTTOM_PX},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=plain
+        | {
+            "range": [0, race_view.end_ms],
+            "tickvals": ticks,
+            "ticktext": [duration(tick) if tick else "0" for tick in ticks],
+            "showgrid": False,
+        },
+        yaxis=plain
+        | {
+            "range": [0, 1],
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "ticktext": ["0", "25 %", "50 %", "75 %", "100 %"],
+            "gridcolor": colours["line"],
+        },
+        annotations=[
+            *annotations,
+            theme.axis_name(say("limit_race.axis"), colours, shift_px=-20),
+        ],
+    )
+    return chart
+
+
+def _tick_step(span_ms: float) -> float:
+    steps = [factor * 10**power for power in range(5) for factor in (1, 2, 5)]
+    steps += [minutes * 60_000 for minutes in (1, 2, 5, 10, 30, 60, 120, 360, 720)]
+    return next(
+        (step for step in steps if span_ms / step <= TICKS),
+        86_400_000 * max(1, round(span_ms / TICKS / 86_400_000)),
+    )
+
+
+def _limit_line(colours: Mapping[str, str]) -> dict:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": 1,
+        "y1": 1,
+        "line": {"color": colours["ink"], "width": 1.5},
+        "layer": "below",
+    }
+
+
+def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
+    area = {"type": "rect", "x0": race_view.roll_ms, "x1": race_view.end_ms, "y0": 0, "y1": 1}
+    roll = {"type": "line", "x0": race_view.roll_ms, "x1": race_view.roll_ms, "y0": 0, "y1": 1}
+    return [
+        area | {"fillcolor": colours["panel"], "line": {"width": 0}, "layer": "below"},
+        roll | {"line": {"color": colours["ink"], "width": 1}, "layer": "below"},
+    ]
+
+
+def _line_traces(
+    line: RaceLine, race_view: LimitRaceView, colours: Mapping[str, str]
+) -> list[go.Scatter]:
+    colour = colours[roll_text.COLOUR_NAMES[line.cause]]
+    hover = say("limit_race.hover", limit=line.name, share="%{y:.0%}", span="%{customdata}")
+    is_first = line.cause == race_view.cause
+    before = line.points[line.points[:, 0] <= race_view.roll_ms]
+    behind = line.points[line.points[:, 0] >= race_view.roll_ms]
+    traces = [
+        go.Scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            name=line.name,
+            line={"color": colour, "width": width, "dash": dash},
+            customdata=[duration(at_ms) for at_ms in points[:, 0]],
+            hovertemplate=f"{hover}<extra></extra>",
+        )
+        for points, width, dash in (
+            (before, 3.2 if is_first else 2, _dash(line.cause)),
+            (behind, 1.6, "dot"),
+        )
+        if len(points) > 1 and not (is_first and points is behind)
+    ]
+    if line.reached_ms is not None:
+        marker = {
+            "size": 12 if is_first else 8,
+            "color": colour if is_first else colours["raised"],
+            "line": {"color": colour, "width": 2},
+        }
+        traces.append(
+            go.Scatter(
+                x=[line.reached_ms],
+                y=[1],
+                mode="markers",
+                name=f"{line.name} 100 %",
+                marker=marker,
+                cliponaxis=False,
+                hoverinfo="skip",
+            )
+        )
+    return traces
+
+
+def _dash(cause: RollCause) -> str:
+    return "6px,4px" if cause == RollCause.TIME else "solid"
+
+
+def _text_colour(cause: RollCause, colours: Mapping[str, str]) -> str:
+    name = roll_text.COLOUR_NAMES[cause]
+    return colours["ink" if name == "ink" else f"{name}_text"]
+
+
+def _limit_labels(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
+    """Returns each line's name: above where it reaches its limit, else at its right end."""
+    reached = [(line, line.reached_ms) for line in race_view.lines if line.reached_ms is not None]
+    texts = [
+        say(
+            "limit_race.rolls" if line.cause == race_view.cause else "limit_race.alone",
+            limit=line.name,
+            span=duration(reached_ms),
+        )
+        for line, reached_ms in reached
+    ]
+    points = [reached_ms / race_view.end_ms for _, reached_ms in reached]
+    places = stack_labels(list(zip(points, texts, strict=True)), MIN_WIDTH_PX - LEFT_PX - RIGHT_PX)
+    above = [
+        {
+            "x": reached_ms,
+            "y": 1,
+            "yanchor": "bottom",
+            "yshift": 7 + LABEL_PX * place.row,
+            "xanchor": place.anchor,
+            "text": f"<b>{text}</b>" if line.cause == race_view.cause else text,
+        }
+        for (line, reached_ms), text, place in zip(reached, texts, places, strict=True)
+    ]
+    beside = [
+        {
+            "xref": "paper",
+            "x": 1,
+            "xanchor": "right",
+            "y": float(line.points[-1, 1]),
+            "yanchor": "bottom",
+            "yshift": 2,
+            "text": say(
+                "limit_race.far",
+                limit=line.name,
+                share=format_percent(float(line.points[-1, 1]), 1),
+            ),
+        }
+        for line in race_view.lines
+        if line.reached_ms is None
+    ]
+    causes = [line.cause for line, _ in reached] + [
+        line.cause for line in race_view.lines if line.reached_ms is None
+    ]
+    return [
+        label | {"showarrow": False, "font": {"size": 13, "color": _text_colour(cause, colours)}}
+        for label, cause in zip((*above, *beside), causes, strict=True)
+    ]
+
 
 HEADS = ("limit", "most", "at_roll", "share", "alone")
 
@@ -42,7 +491,7 @@ def _make(block: LessonBlock) -> LimitRaceView:
         raise NoValue(message("lesson.rolled_segment", most=len(segments) - 2))
     return charts.view(
         ("limit race", run.key, block["segment"]),
-        lambda: _view(run, block["segment"], display_title(preset.title)),
+        lambda: _race_view(run, block["segment"], display_title(preset.title)),
     )
 
 
@@ -57,10 +506,10 @@ def _find_workload(name: str) -> workload.Workload:
     return workload.preset(name)
 
 
-def _view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
+def _race_view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceView:
     base_offset = run.history.segments[number].base_offset
     first_row = np.searchsorted(run.appended_batches["base_offset"], base_offset)
-    return race_figure.view(
+    return view(
         race(run.appended_batches[first_row:], run.history.config), base_offset, workload_title
     )
 
@@ -68,7 +517,7 @@ def _view(run: RollSimulation, number: int, workload_title: str) -> LimitRaceVie
 def _table(view: LimitRaceView) -> str:
     winner = next(number for number, line in enumerate(view.lines) if line.cause == view.cause)
     heads = [say(f"limit_race.head_{name}") for name in HEADS]
-    return table_html(heads, race_figure.rows(view), "lrrrr", winner)
+    return table_html(heads, rows(view), "lrrrr", winner)
 
 
 def _to_rolls(block: LessonBlock) -> Destination:
@@ -86,8 +535,8 @@ def _to_rolls(block: LessonBlock) -> Destination:
 RACE = drawn_figure(
     _make,
     _to_rolls,
-    (race_figure.figure, race_figure.question_figure),
+    (figure, question_figure),
     _table,
-    question_words=race_figure.describe_limits,
+    question_words=describe_limits,
     has_table_below=True,
 )

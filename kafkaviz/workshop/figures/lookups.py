@@ -1,11 +1,14 @@
-"""A lookup in a lesson, step by step."""
+"""A lookup step by step, and an index of a practice log above its batches."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
+from kafkaviz import versions
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.cache import lookup_cache, lookup_source
 from kafkaviz.app.cache.lookup_source import LookupSource
+from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures.stepper import LookupContext, stepper
 from kafkaviz.messages import say
@@ -16,10 +19,135 @@ from kafkaviz.workshop.figures.figure import (
     LessonFigure,
     Part,
     block_key,
+    frame,
     start_parameters,
     stepper_data,
 )
 from kafkaviz.workshop.lessons.grammar import LessonBlock
+
+
+def _make_entries(block: LessonBlock) -> LookupContext:
+    source = lookup_source.practice_source(block["set"])
+    return lookup_cache.lookup_context(
+        source,
+        "offset",
+        block["target"],
+        lookup_cache.release_profile(versions.NEWEST, lookup_source.KAFKAS_WARM, "offset"),
+    )
+
+
+def _draw_entries(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
+    segment = context.log.segments[0]
+    slot = context.result.searches[0].slot_search.slot
+    title = _search_title(
+        block["target"],
+        slot,
+        [int(entry["position"]) for entry in segment.offset_slots],
+        _batch_position(context),
+    )
+    return _entries_parts(context, block, key, {"title": title, "revealed": True})
+
+
+def _draw_entries_question(context: LookupContext, block: LessonBlock, key: str) -> list[Part]:
+    title = say("workshop.entries_ask", target=block["target"])
+    return _entries_parts(context, block, key, {"title": title, "revealed": False})
+
+
+def _entries_parts(context: LookupContext, block: LessonBlock, key: str, head: dict) -> list[Part]:
+    data = head | _search(context, block["target"]) | _rows(context)
+    return [frame(key, Component(partial(entries, data, key)))]
+
+
+def _rows(context: LookupContext) -> dict:
+    slots = context.log.segments[0].offset_slots
+    rows = context.batches(0).all_rows()
+    return {
+        "slots": [[int(entry["relative_offset"]), int(entry["position"])] for entry in slots],
+        "batches": [
+            [int(row[name]) for name in ("position", "size_bytes", "base_offset", "last_offset")]
+            for row in rows
+        ],
+    }
+
+
+def _search(context: LookupContext, target: int) -> dict:
+    """Returns the slot, the batches passed and the batch found, with the labels next to them."""
+    scan = context.result.scan
+    batch = _batch_position(context)
+    passed_positions = (
+        [
+            position
+            for position in sorted({batch_read.position for batch_read in scan.reads})
+            if position < batch
+        ]
+        if scan
+        else []
+    )
+    return {
+        "target": target,
+        "slot": context.result.searches[0].slot_search.slot,
+        "from": scan.from_position if scan else 0,
+        "passed": passed_positions,
+        "batch": batch,
+        "below": say("workshop.entries_below"),
+        "slot_word": say("workshop.slot"),
+        "here": say("workshop.entries_here", target=target),
+        "read": say(
+            f"workshop.entries_read{'_one' if len(passed_positions) == 1 else ''}",
+            count=len(passed_positions),
+        )
+        if passed_positions
+        else "",
+    }
+
+
+def _batch_position(context: LookupContext) -> int:
+    """Returns the position of the batch that was found, or -1."""
+    scan = context.result.scan
+    return scan.batch.position if scan and scan.batch else -1
+
+
+def _search_title(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
+    """Returns where the search started, and the entry of the target's own batch if it differs."""
+    if slot < 0:
+        return say("workshop.entries_none", target=target)
+    own_slot = positions.index(batch) if batch in positions else slot
+    return say(
+        "workshop.entries_found" if own_slot == slot else "workshop.entries_found_not",
+        target=target,
+        slot=slot,
+        own=own_slot,
+    )
+
+
+def _to_practice_lookup(block: LessonBlock) -> Destination:
+    return "Lookup", {
+        page_state.SET: block["set"],
+        page_state.BY: "offset",
+        page_state.TARGET: str(block["target"]),
+    }
+
+
+ENTRIES = LessonFigure(
+    _make_entries,
+    _draw_entries,
+    _to_practice_lookup,
+    paper=_draw_entries_question,
+    question=_draw_entries_question,
+)
+
+
+_entries = register_component("entries")
+
+
+def entries(data: dict[str, Any], key: str) -> None:
+    """Draws an index above its batches.
+
+    Args:
+        data: the slots as (key, position) and the batches as (position, size, first offset, last
+            offset); once the answer is revealed, also slot, from, passed and batch of the search.
+    """
+    _entries(key=key, data=data, width="stretch", height="content")
 
 
 def make_lookup(block: LessonBlock) -> LookupContext:

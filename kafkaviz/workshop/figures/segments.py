@@ -63,21 +63,21 @@ def _draw_table(
     block: LessonBlock,
     key: str,
     *,
-    of: str = "",
+    kind: str = "",
     is_marked: bool = True,
 ) -> list[Part]:
     """Returns rows of a file around the block's offset.
 
     Args:
-        of: one of FILE_SUFFIXES, by default that of the block.
+        kind: one of FILE_SUFFIXES, by default that of the block.
     """
     location, anatomy, pinned = segment_rows
-    of = of or block["of"]
-    make_rows, make_table = TABLES[of]
+    kind = kind or block["of"]
+    make_rows, make_table = TABLES[kind]
     rows = (
         row._replace(is_pinned=is_marked and row.is_pinned) for row in make_rows(anatomy, pinned)
     )
-    title = _segment_title(location, block, FILE_SUFFIXES[of])
+    title = _segment_title(location, block, FILE_SUFFIXES[kind])
     return [elements.figure_head_html(title, say("workshop.rows_below")), make_table(rows)]
 
 
@@ -148,7 +148,7 @@ RULER = LessonFigure(
     _draw_ruler,
     block_location.to_segment,
     _ruler_on_paper,
-    partial(_draw_table, of="batches"),
+    partial(_draw_table, kind="batches"),
 )
 TABLE = LessonFigure(
     _make,

@@ -1,18 +1,408 @@
 """The timestamps of a real segment around a target, and the record that a lookup returns."""
 
-from typing import cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple, cast
 
 import numpy as np
+import plotly.graph_objects as go
 
 from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.figures import theme
+from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
-from kafkaviz.workshop.drawings import timestamp_zigzag as zigzag_figure
-from kafkaviz.workshop.drawings.timestamp_zigzag import TimedRecord, TimestampLookup, ZigzagView
+from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+HEIGHT_PX = 348
+LEFT_PX = 66
+RIGHT_PX = 12
+TOP_PX = 30
+BOTTOM_PX = 40
+DEEPEST_MS = 20_000  # depth below the running maximum; older records are drawn on the lower edge
+TICKS = 6
+STEPS_MS = [factor * unit for unit in (1000, 60_000, 3_600_000) for factor in (1, 2, 5, 10, 30)]
+LABEL_LEFT_FROM = 0.6  # share of the width; from here on a label is on the left of its mark
+AROUND = 6  # records before and after the answer in the table
+
+
+class TimedRecord(NamedTuple):
+    offset: int
+    timestamp_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimestampLookup:
+    """Records around a target in a segment, and the result of a lookup.
+
+    Attributes:
+        newest_before_ms: the largest timestamp of the segment before these records, -1 for none.
+        entries: entries of the time index among the records.
+        start_offset: base offset of the batch where the search begins to read the log.
+        answer: the record that Kafka returns.
+    """
+
+    base_offset: int
+    target_ms: int
+    records: tuple[TimedRecord, ...]
+    newest_before_ms: int
+    entries: tuple[TimedRecord, ...]
+    start_offset: int
+    answer: TimedRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZigzagView:
+    """The figure.
+
+    Attributes:
+        running_ms: the largest timestamp up to each record.
+        lowest_ms: the lower edge; records below it are drawn on it.
+        closest: the record closest in time, None if that is the answer.
+    """
+
+    title: str
+    question: str
+    caption: str
+    target_ms: int
+    records: tuple[TimedRecord, ...]
+    running_ms: tuple[int, ...]
+    entries: tuple[TimedRecord, ...]
+    lowest_ms: int
+    start_offset: int
+    answer: TimedRecord
+    closest: TimedRecord | None
+
+
+def view(lookup: TimestampLookup, partition: str, source: str) -> ZigzagView:
+    times = [record.timestamp_ms for record in lookup.records]
+    running = tuple(accumulate(times, max, initial=lookup.newest_before_ms))[1:]
+    late = sum(time_ms < newest_ms for time_ms, newest_ms in zip(times, running, strict=True))
+    closest = min(lookup.records, key=lambda record: abs(record.timestamp_ms - lookup.target_ms))
+    lowest_ms = max(min(times), min(running) - DEEPEST_MS)
+    older = sum(time_ms < lowest_ms for time_ms in times)
+    target = clock(lookup.target_ms)
+    is_closest = closest == lookup.answer
+    return ZigzagView(
+        title=say(
+            "zigzag.title_closest" if is_closest else "zigzag.title",
+            target=target,
+            offset=lookup.answer.offset,
+            closest=closest.offset,
+        ),
+        question=say("zigzag.question", target=target),
+        caption=say(
+            "zigzag.below_older" if older else "zigzag.below",
+            late=late,
+            older=older,
+            count=len(times),
+            segment=f"{partition}/{file_stem(lookup.base_offset)}",
+            source=source,
+        ),
+        target_ms=lookup.target_ms,
+        records=lookup.records,
+        running_ms=running,
+        entries=lookup.entries,
+        lowest_ms=lowest_ms,
+        start_offset=lookup.start_offset,
+        answer=lookup.answer,
+        closest=None if is_closest else closest,
+    )
+
+
+def rows(zigzag: ZigzagView) -> list[tuple[str, str, str, str]]:
+    """Returns rows of offset, timestamp, running maximum and remark, around the answer."""
+    marks = {entry.offset: say("zigzag.entry") for entry in zigzag.entries}
+    if zigzag.closest:
+        marks[zigzag.closest.offset] = say("zigzag.is_closest")
+    marks[zigzag.answer.offset] = say("zigzag.is_answer")
+    answer = next(
+        number
+        for number, record in enumerate(zigzag.records)
+        if record.offset == zigzag.answer.offset
+    )
+    timed = list(zip(zigzag.records, zigzag.running_ms, strict=True))
+    return [
+        (
+            format_count(record.offset),
+            clock(record.timestamp_ms),
+            clock(newest_ms),
+            marks.get(record.offset, ""),
+        )
+        for record, newest_ms in timed[max(0, answer - AROUND) : answer + AROUND + 1]
+    ]
+
+
+def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
+    colours = theme.colours(mode)
+    marks = [(zigzag.answer, "circle", "hit", "zigzag.mark_answer", 1)]
+    if zigzag.closest:
+        marks.append((zigzag.closest, "circle-open", "warm", "zigzag.mark_closest", -1))
+    chart = _frame(zigzag, mode)
+    chart.add_traces(
+        [_mark_trace(record, symbol, colours[name]) for record, symbol, name, _, _ in marks]
+    )
+    chart.update_layout(
+        shapes=[*chart.layout.shapes, _scan_shape(zigzag, colours)],
+        annotations=[
+            *chart.layout.annotations,
+            *(
+                _mark_annotation(zigzag, record, key, side, colours=colours, name=name)
+                for record, _, name, key, side in marks
+            ),
+            {
+                "x": zigzag.start_offset,
+                "y": 1,
+                "yref": "paper",
+                "yanchor": "top",
+                "xanchor": "left",
+                "xshift": 3,
+                "showarrow": False,
+                "text": say("zigzag.scan"),
+                "font": {"size": 13, "color": colours["scan_text"]},
+            },
+        ],
+    )
+    return chart
+
+
+def question_figure(zigzag: ZigzagView, mode: str) -> go.Figure:
+    return _frame(zigzag, mode)
+
+
+def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
+    colours = theme.colours(mode)
+    first = zigzag.records[0].offset
+    last = zigzag.records[-1].offset
+    top_ms = max(*zigzag.running_ms, zigzag.target_ms)
+    margin_ms = 0.04 * (top_ms - zigzag.lowest_ms)
+    ticks = _ticks(zigzag.lowest_ms, top_ms)
+    plain = {"fixedrange": True, "zeroline": False, "showline": False, "ticks": "", "title": None}
+    target = {"y0": zigzag.target_ms, "y1": zigzag.target_ms}
+    chart = go.Figure(
+        [
+            _record_trace(zigzag, colours),
+            *_older_trace(zigzag, colours),
+            _running_trace(zigzag, colours),
+            _entry_trace(zigzag, colours),
+        ]
+    )
+    return chart.update_layout(
+        template=theme.template(mode),
+        height=HEIGHT_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        showlegend=False,
+        hovermode="closest",
+        xaxis=plain
+        | {
+            "range": [first - 1, last + 1],
+            "exponentformat": "none",
+            "separatethousands": True,
+            "showgrid": False,
+        },
+        yaxis=plain
+        | {
+            "range": [zigzag.lowest_ms - margin_ms, top_ms + margin_ms],
+            "tickvals": ticks,
+            "ticktext": [clock(tick)[:8] for tick in ticks],
+            "gridcolor": colours["line"],
+        },
+        shapes=[
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "line": {"color": colours["ink"], "width": 1.2, "dash": "6px,4px"},
+                **target,
+            }
+        ],
+        annotations=[
+            {
+                "xref": "paper",
+                "x": 0,
+                "xanchor": "left",
+                "xshift": 4,
+                "y": zigzag.target_ms,
+                "yanchor": "bottom",
+                "showarrow": False,
+                "text": f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
+                "font": {"size": 13, "color": colours["ink"]},
+            },
+            _legend_annotation(colours),
+            theme.axis_name(say("why_offset.offset"), colours, shift_px=-20),
+        ],
+    )
+
+
+def _legend_annotation(colours: Mapping[str, str]) -> dict:
+    parts = (
+        ("━", "time", "time_text", "zigzag.newest"),
+        ("⬢", "time", "time_text", "zigzag.entry"),
+    )
+    text = "&nbsp;&nbsp; ".join(
+        f'<span style="color:{colours[mark_colour]}">{mark}</span> '
+        f'<span style="color:{colours[colour]}">{say(key)}</span>'
+        for mark, mark_colour, colour, key in parts
+    )
+    return {
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "paper",
+        "y": 1,
+        "yanchor": "bottom",
+        "yshift": 8,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 13},
+    }
+
+
+def _ticks(lowest_ms: int, top_ms: int) -> list[int]:
+    span_ms = top_ms - lowest_ms
+    step = next((step for step in STEPS_MS if span_ms / step <= TICKS), max(1, span_ms // TICKS))
+    return list(range(-(-lowest_ms // step) * step, top_ms + 1, step))
+
+
+def _record_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
+    hover = say("zigzag.hover", offset="%{x}", time="%{customdata}")
+    return go.Scatter(
+        x=[record.offset for record in zigzag.records],
+        y=[max(record.timestamp_ms, zigzag.lowest_ms) for record in zigzag.records],
+        mode="lines+markers",
+        name="records",
+        line={"color": colours["log"], "width": 1.2},
+        marker={"size": 6, "color": colours["log"]},
+        customdata=[clock(record.timestamp_ms) for record in zigzag.records],
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _older_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> list[go.Scatter]:
+    """Draws records that are too old for the figure on its lower edge."""
+    older = [
+        (record, newest_ms - record.timestamp_ms)
+        for record, newest_ms in zip(zigzag.records, zigzag.running_ms, strict=True)
+        if record.timestamp_ms < zigzag.lowest_ms
+    ]
+    if not older:
+        return []
+    return [
+        go.Scatter(
+            x=[record.offset for record, _ in older],
+            y=[zigzag.lowest_ms] * len(older),
+            mode="markers",
+            name="older",
+            marker={"symbol": "triangle-down", "size": 10, "color": colours["log_text"]},
+            customdata=[
+                say(
+                    "zigzag.hover_older", offset=format_count(record.offset), span=duration(late_ms)
+                )
+                for record, late_ms in older
+            ],
+            hovertemplate="%{customdata}<extra></extra>",
+            cliponaxis=False,
+        )
+    ]
+
+
+def _running_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
+    return go.Scatter(
+        x=[record.offset for record in zigzag.records],
+        y=zigzag.running_ms,
+        mode="lines",
+        name="largest so far",
+        line={"color": colours["time"], "width": 2.6, "shape": "hv"},
+        hoverinfo="skip",
+    )
+
+
+def _entry_trace(zigzag: ZigzagView, colours: Mapping[str, str]) -> go.Scatter:
+    hover = say("zigzag.hover_entry", offset="%{x}", time="%{customdata}")
+    return go.Scatter(
+        x=[entry.offset for entry in zigzag.entries],
+        y=[entry.timestamp_ms for entry in zigzag.entries],
+        mode="markers",
+        name="entries",
+        marker={
+            "symbol": "hexagon",
+            "size": 15,
+            "color": colours["time"],
+            "line": {"color": colours["raised"], "width": 2},
+        },
+        customdata=[clock(entry.timestamp_ms) for entry in zigzag.entries],
+        hovertemplate=f"{hover}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _mark_trace(record: TimedRecord, symbol: str, colour: str) -> go.Scatter:
+    return go.Scatter(
+        x=[record.offset],
+        y=[record.timestamp_ms],
+        mode="markers",
+        name=symbol,
+        marker={"symbol": symbol, "size": 14, "color": colour, "line": {"width": 2.5}},
+        hoverinfo="skip",
+    )
+
+
+def _mark_annotation(
+    zigzag: ZigzagView,
+    record: TimedRecord,
+    key: str,
+    side: int,
+    *,
+    colours: Mapping[str, str],
+    name: str,
+) -> dict:
+    offsets = [timed.offset for timed in zigzag.records]
+    is_left = record.offset > offsets[0] + LABEL_LEFT_FROM * (offsets[-1] - offsets[0])
+    return {
+        "x": record.offset,
+        "y": record.timestamp_ms,
+        "showarrow": True,
+        "ax": -34 if is_left else 34,
+        "ay": -44 * side,
+        "xanchor": "right" if is_left else "left",
+        "arrowhead": 0,
+        "arrowwidth": 1.2,
+        "arrowcolor": colours[name],
+        "standoff": 8,
+        "bgcolor": colours["bg"],
+        "borderpad": 2,
+        "text": f"<b>{say(key, offset=record.offset)}</b>",
+        "font": {"size": 13, "color": colours[f"{name}_text"]},
+    }
+
+
+def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
+    return {
+        "type": "rect",
+        "x0": zigzag.start_offset,
+        "x1": zigzag.answer.offset,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": colours["scan_soft"],
+        "opacity": 0.6,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def describe(zigzag: ZigzagView) -> str:
+    return join_semicolon(
+        say("zigzag.row", offset=offset, time=time, newest=newest) + (f" ({mark})" if mark else "")
+        for offset, time, newest, mark in rows(zigzag)
+    )
+
 
 # records shown before the start of the scan and after the answer
 BEFORE = 24
@@ -55,7 +445,7 @@ def _make(block: LessonBlock) -> ZigzagView:
     before_ms = all_batches["max_timestamp_ms"][
         all_batches["base_offset"] < batches["base_offset"][0]
     ]
-    return zigzag_figure.view(
+    return view(
         TimestampLookup(
             base_offset=segment.base_offset,
             target_ms=block["target"],
@@ -75,13 +465,13 @@ def _make(block: LessonBlock) -> ZigzagView:
 
 
 def _table(view: ZigzagView) -> str:
-    return table_html(list(map(say, HEADS)), zigzag_figure.rows(view), "rrrl")
+    return table_html(list(map(say, HEADS)), rows(view), "rrrl")
 
 
 ZIGZAG = drawn_figure(
     _make,
     to_lookup,
-    (zigzag_figure.figure, zigzag_figure.question_figure),
+    (figure, question_figure),
     _table,
-    words=zigzag_figure.describe,
+    words=describe,
 )

@@ -23,7 +23,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.lessons import index_keys
-from kafkaviz.workshop.figures import block_location, growth_story, limit_race, replicas
+from kafkaviz.workshop.figures import block_location, limit_race, replicas, rolls
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 from kafkaviz.workshop.lessons.kinds import CAUSES, TASK_KEYS
@@ -172,7 +172,7 @@ def _varint(block: LessonBlock) -> LessonTask:
 
 
 def _step(block: LessonBlock):
-    steps = growth_story.view(block).growth.steps
+    steps = rolls.growth_view(block).growth.steps
     if not 1 <= block["step"] <= len(steps):
         raise NoValue(message("lesson.steps_of_story", count=len(steps)))
     return steps[block["step"] - 1]

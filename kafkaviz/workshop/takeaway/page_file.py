@@ -20,7 +20,7 @@ from kafkaviz.app.widgets import charts
 from kafkaviz.report.document import MODES, document
 from kafkaviz.report.html import Html, join, tag
 from kafkaviz.units import escape_controls
-from kafkaviz.workshop.figures.figure import Chart, Code, Component, Group, Markdown, Part
+from kafkaviz.workshop.figures.figure import Chart, CodeText, Component, Group, Markdown, Part
 from kafkaviz.workshop.lessons import markdown
 
 STYLES = (
@@ -53,7 +53,7 @@ class PageFile:
             return self._group(part)
         if isinstance(part, Markdown):
             return prose(part.text)
-        if isinstance(part, Code):
+        if isinstance(part, CodeText):
             text = Html(escape(escape_controls(part.text)))  # it may have several lines
             return tag("pre", tag("code", text), class_="command", tabindex="0")
         if isinstance(part, Chart):

@@ -1,19 +1,22 @@
-"""The two indexes of a real segment side by side: their entries and their rules."""
+"""The two indexes of a real segment side by side, and the output of Kafka's dump tool for one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
+
+import numpy as np
 
 from kafkaviz import config_def, versions
 from kafkaviz.app.state.page_location import SegmentLocation
 from kafkaviz.app.widgets import elements
 from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.segment import LogSegment
 from kafkaviz.messages import message, say
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.figures.figure import UNKNOWN, LessonFigure, Part
+from kafkaviz.workshop.figures.figure import UNKNOWN, CodeText, LessonFigure, Part
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 # slots reserved for the entry that is appended when the segment is rolled
@@ -110,3 +113,86 @@ def _parts(
 
 
 INDEXES = LessonFigure(_make, _draw, block_location.to_segment, question=_draw_question)
+
+
+COMMAND = "kafka-dump-log.sh --files"
+
+
+@dataclass(frozen=True)
+class IndexDump:
+    """The dump of an .index file.
+
+    Attributes:
+        path: the path given to the command.
+        entries: one line per entry, as many as the block asks for.
+        count: the number of entries in the file.
+        mismatches: the lines after the entries if any entry is wrong.
+    """
+
+    location: SegmentLocation
+    path: str
+    entries: tuple[str, ...]
+    count: int
+    mismatches: tuple[str, ...]
+
+    def text(self, entries: tuple[str, ...], mismatches: tuple[str, ...]) -> str:
+        more = ("…",) if len(self.entries) < self.count else ()
+        lines = (f"$ {COMMAND} {self.path}", f"Dumping {self.path}", *entries, *more, *mismatches)
+        return "\n".join(lines)
+
+
+def _make_dump(block: LessonBlock) -> IndexDump:
+    """Dumps the index of a block.
+
+    Raises:
+        NoValue: the segment has no .index, or no .log to compare it with.
+    """
+    location = block_location.locate(block)
+    segment = location.segment
+    if segment.index is None or not isinstance(segment, LogSegment):
+        file = ".index" if segment.index is None else ".log"
+        raise NoValue(message("lesson.segment_has_no_file", segment=segment.name, file=file))
+    path = f"{location.partition.directory}/{segment.name}.index"
+    slots = segment.offset_index
+    batches = segment.batches()
+    entries = tuple(
+        f"offset: {slot['offset']} position: {slot['position']}" for slot in slots[: block["lines"]]
+    )
+    wrong = tuple(
+        f"  Index offset: {offset}, log offset: {last_offset}"
+        for offset, last_offset in _mismatches(slots, batches)
+    )
+    mismatches = (f"Mismatches in :/…/{path}", *wrong) if wrong else ()
+    return IndexDump(location, path, entries, len(slots), mismatches)
+
+
+def _mismatches(slots: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
+    """Returns each entry's offset and the last offset of its batch, if they differ.
+
+    The tool reads the batch at an entry's position. In the samples every position has one.
+    """
+    rows = np.searchsorted(batches["position"], slots["position"])
+    last_offsets = batches["last_offset"][np.minimum(rows, len(batches) - 1)]
+    return [
+        (int(offset), int(last_offset))
+        for offset, last_offset in zip(slots["offset"], last_offsets, strict=True)
+        if offset != last_offset
+    ]
+
+
+def _draw_dump(dump: IndexDump, block: LessonBlock, key: str) -> list[Part]:
+    return _dump_parts(block, dump.text(dump.entries, dump.mismatches))
+
+
+def _draw_dump_question(dump: IndexDump, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the same number of lines without values, and no mismatches."""
+    unknown = tuple(f"offset: {UNKNOWN} position: {UNKNOWN}" for _ in dump.entries)
+    return _dump_parts(block, dump.text(unknown, ()))
+
+
+def _dump_parts(block: LessonBlock, text: str) -> list[Part]:
+    caption = say("index_dump.below", source=block["data"])
+    return [elements.figure_head_html(say("index_dump.title"), caption), CodeText(text)]
+
+
+DUMP = LessonFigure(_make_dump, _draw_dump, block_location.to_segment, question=_draw_dump_question)

@@ -1,4 +1,4 @@
-"""Findings in a real directory, and what Kafka does about them."""
+"""Findings in a real directory, and the result of a retention check on a topic-partition."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -6,9 +6,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz import units
 from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.health import broker_health
+from kafkaviz.analysis.retention import policy
+from kafkaviz.analysis.retention.policy import LogRetention, RetentionLimits, SegmentAge
 from kafkaviz.app.cache.broker_cache import HASH_FUNCS, BrokerSnapshot
 from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.figures.text import retention_text
 from kafkaviz.figures.text.sentences import to_sentence
 from kafkaviz.messages import message, render, say
 from kafkaviz.workshop.figures import block_location
@@ -79,3 +86,73 @@ def _there(finding: Finding) -> tuple[str, str]:
 
 
 FINDINGS = LessonFigure(_make, _draw, block_location.to_health, question=_draw_question)
+
+
+def _make_retention(block: LessonBlock) -> LogRetention:
+    """Runs the check of a block.
+
+    Raises:
+        NoValue: no segment has a timestamp.
+    """
+    location = block_location.locate(block)
+    segment_ages = _segment_ages(location.snapshot, location.partition.directory)
+    times = [
+        segment_age.timestamp_ms
+        for segment_age in segment_ages
+        if segment_age.timestamp_ms is not None
+    ]
+    if not times:
+        raise NoValue(message("lesson.no_timed_record", partition=block["tp"]))
+    limits = RetentionLimits(deletes=True, retention_ms=block["retention-days"] * DAY_MS)
+    return policy.log_retention(
+        location.partition.directory,
+        segment_ages,
+        limits,
+        now_ms=max(times) + block["days"] * DAY_MS,
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _segment_ages(snapshot: BrokerSnapshot, directory: str) -> tuple[SegmentAge, ...]:
+    return tuple(
+        segment.age
+        for log in broker_health.check(snapshot.broker, partition=directory).retention
+        for segment in log.segments
+    )
+
+
+def _draw_retention(log: LogRetention, block: LessonBlock, key: str) -> list[Part]:
+    return _retention_parts(
+        log, block, [retention_text.reason_text(log, segment) for segment in log.segments]
+    )
+
+
+def _draw_retention_question(log: LogRetention, block: LessonBlock, key: str) -> list[Part]:
+    return _retention_parts(log, block, [UNKNOWN] * len(log.segments))
+
+
+def _retention_parts(log: LogRetention, block: LessonBlock, results: Sequence[str]) -> list[Part]:
+    """Returns the segments, oldest first.
+
+    Args:
+        results: the result of the check for each segment.
+    """
+    heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
+    rows = (
+        (
+            units.format_count(segment.age.base_offset),
+            retention_text.newest_text(segment.age),
+            result,
+        )
+        for segment, result in zip(log.segments, results, strict=True)
+    )
+    caption = say("workshop.retention_below", when=retention_text.moment_text(log.now_ms))
+    return [
+        elements.figure_head_html(f"{log.partition}, {block['data']}", caption),
+        table_html(heads, rows, "rlw"),
+    ]
+
+
+RETENTION = LessonFigure(
+    _make_retention, _draw_retention, block_location.to_health, question=_draw_retention_question
+)

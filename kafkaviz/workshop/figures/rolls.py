@@ -1,18 +1,37 @@
-"""A roll by time on a time line: the time from a segment's first batch to the incoming batch.
-
-The roll compares the timestamps of records. The broker's clock is drawn as another line, which has
-no part in the decision.
-"""
+"""A roll by time of a real segment on the time axis of its records, and a log that grows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import plotly.graph_objects as go
 
+from kafkaviz.app import page_state
+from kafkaviz.app.cache import segment_cache, simulation_cache
+from kafkaviz.app.frontend import growth
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table_html
 from kafkaviz.figures import theme
-from kafkaviz.messages import say
+from kafkaviz.figures.rolls import growth as growth_figure
+from kafkaviz.figures.rolls.growth import GrowthView
+from kafkaviz.log import settings as log_settings
+from kafkaviz.messages import message, say
+from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.config import log_config
 from kafkaviz.units import clock, duration, file_stem, format_count
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import (
+    PAPER_ROWS,
+    Component,
+    Destination,
+    LessonFigure,
+    Part,
+    drawing,
+    start_parameters,
+    stepper_data,
+)
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 258
 LEFT_PX = 20
@@ -272,3 +291,97 @@ def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[
         }
         for at_ms, y_px, anchor, text, colour, tag in labels
     ]
+
+
+def _make(block: LessonBlock) -> RollClockView:
+    """Returns the roll that ended a block's segment.
+
+    Raises:
+        NoValue: the segment was not rolled by time.
+    """
+    location, anatomy = block_location.anatomy(block)
+    base_offset = location.segment.base_offset
+    partition = location.partition
+    cause = segment_cache.roll_reason(location.snapshot, partition, location.segment)
+    if cause != RollCause.TIME:
+        raise NoValue(message("roll_clock.no_time_roll", segment=location.segment.name))
+    next_segment = next(
+        segment
+        for segment in partition.live
+        if segment.base_offset > base_offset and segment.log.size_bytes
+    )
+    incoming = segment_cache.read(next_segment).batches.row(0)
+    settings = log_settings.open_settings(location.snapshot.broker)
+    config = log_config(
+        {name: setting.value for name, setting in settings.topic_settings(partition.topic).items()}
+    )
+    return view(
+        TimeRoll(
+            base_offset=base_offset,
+            batches_ms=tuple(anatomy.batches.all_rows()["max_timestamp_ms"].tolist()),
+            incoming_first_ms=int(incoming["base_timestamp_ms"]),
+            incoming_ms=int(incoming["max_timestamp_ms"]),
+            segment_ms=config.most_segment_ms,
+            jitter_ms=config.segment_jitter_ms,
+        ),
+        partition.directory,
+        block["data"],
+    )
+
+
+def _draw(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
+    return [*_draw_question(view, block, key), _table()]
+
+
+def _draw_question(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the time axis without the table of releases."""
+    words = describe(view)
+    return [drawing(figure, view, block, key, words=words)]
+
+
+def _table() -> str:
+    heads = [say("roll_clock.head_releases"), say("roll_clock.head_counts")]
+    return table_html(heads, rows(), "lw")
+
+
+def _on_paper(view: RollClockView, block: LessonBlock, key: str) -> list[Part]:
+    return [elements.figure_head_html(view.title, describe(view)), _table()]
+
+
+CLOCK = LessonFigure(_make, _draw, block_location.to_segment, _on_paper, _draw_question)
+
+
+# the names used on the Rolls page
+STORIES = dict(zip(("first", "full-time-index"), simulation_cache.STORIES, strict=True))
+GROWTH_HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
+
+
+def growth_view(block: LessonBlock) -> GrowthView:
+    return simulation_cache.lesson_story(STORIES[block["story"]])
+
+
+def _draw_growth(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
+    data = growth_figure.browser_payload(growth_view) | stepper_data(block, key)
+    return [Component(partial(growth, data, key=key))]
+
+
+def _draw_growth_question(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the log at the step where the stepper will start."""
+    message = growth_figure.browser_payload(growth_view)
+    data = stepper_data(block, key)
+    step = message["steps"][int(data["begin"])]
+    base = message | data | {"key": f"{message['key']} ?", "begin": 0, "steps": [step]}
+    return [Component(partial(growth, base, key=key))]
+
+
+def _growth_on_paper(growth_view: GrowthView, block: LessonBlock, key: str) -> list[Part]:
+    last_step = block["step"] or PAPER_ROWS
+    rows = growth_figure.rows(growth_view)[max(0, last_step - PAPER_ROWS) : last_step]
+    return [table_html([say(f"workshop.{name}") for name in GROWTH_HEADS], rows, "rwrrr")]
+
+
+def _to_rolls(block: LessonBlock) -> Destination:
+    return "Rolls", {page_state.STORY: STORIES[block["story"]]} | start_parameters(block)
+
+
+GROWTH = LessonFigure(growth_view, _draw_growth, _to_rolls, _growth_on_paper, _draw_growth_question)

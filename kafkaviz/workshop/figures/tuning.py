@@ -1,0 +1,458 @@
+"""The settings of a real log: the costs of other intervals and index sizes, and a lookup's share.
+
+Also the broker's names for a topic's settings, in order of precedence.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import config_def, units, versions
+from kafkaviz.analysis import tuning
+from kafkaviz.analysis.cost import cost_model
+from kafkaviz.analysis.cost.cost_model import Range
+from kafkaviz.analysis.tuning import index_size, segment_rounds
+from kafkaviz.analysis.tuning.source import open_source
+from kafkaviz.app import page_state
+from kafkaviz.app.cache.broker_cache import BrokerSnapshot
+from kafkaviz.app.cache.segment_cache import HASH_FUNCS
+from kafkaviz.app.state.page_location import SegmentLocation
+from kafkaviz.app.widgets import elements
+from kafkaviz.app.widgets.tables import table_html
+from kafkaviz.config_def import Setting
+from kafkaviz.errors import RefusedSetting
+from kafkaviz.figures.tuning import index_size_curve, index_size_map
+from kafkaviz.figures.tuning import tuning_curve as curve
+from kafkaviz.figures.tuning.index_size_curve import IndexSizeCurveView
+from kafkaviz.figures.tuning.index_size_map import IndexSizeMapView
+from kafkaviz.messages import language, message, say
+from kafkaviz.units import format_bytes, format_count, format_percent
+from kafkaviz.workshop.figures import block_location
+from kafkaviz.workshop.figures.figure import (
+    UNKNOWN,
+    Destination,
+    Group,
+    LessonFigure,
+    Part,
+    chart,
+    drawing,
+    frame,
+)
+from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
+
+INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
+HEIGHTS_PX = (250, 180)  # the headers figure and the bytes figure; both fit on one screen
+INTERVAL_HEADS = ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")
+
+
+def _interval_row(row: np.void) -> tuple[str, ...]:
+    names = ("interval_bytes", "entries", "index_bytes", "headers_p99")
+    interval, entries, index_bytes, p99 = (units.format_count(int(row[name])) for name in names)
+    return interval, entries, index_bytes, f"{row['headers_mean']:.1f}", p99
+
+
+@dataclass(frozen=True)
+class LessonTuning:
+    """The tuning result of a topic-partition.
+
+    Attributes:
+        intervals: the costs of each swept interval.
+        verdict: the recommendation in one line, "" if there is none.
+    """
+
+    location: SegmentLocation
+    view: curve.TuningCurveView
+    intervals: tuple
+    verdict: str
+    today_bytes: int
+
+
+def _make_tuning(block: LessonBlock) -> LessonTuning:
+    location = block_location.locate(block)
+    return _cached_tuning(
+        location.snapshot,
+        location.partition.directory,
+        block["considered"],
+        language(),
+        _location=location,
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _cached_tuning(
+    snapshot: BrokerSnapshot,
+    directory: str,
+    considered_bytes: int,
+    language_code: str,
+    *,
+    _location: SegmentLocation,
+) -> LessonTuning:
+    source = open_source(_location.partition.path)
+    case = source.total
+    budgets = tuning.Budgets()
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    intervals = tuning.compute_costs(case.measurement, costs, budgets)
+    today = case.today.interval_bytes
+    if considered_bytes not in {interval.interval_bytes for interval in intervals}:
+        raise NoValue(message("lesson.not_swept", value=considered_bytes))
+    current = tuning.compute_current_cost(case.measurement, costs, today, budgets)
+    view = curve.view(
+        intervals,
+        current,
+        considered_bytes,
+        log_bytes=case.measurement.log_bytes,
+        least_batch_bytes=case.measurement.parts.least_batch_bytes,
+        budgets=budgets,
+        costs=costs,
+    )
+    recommendation = tuning.recommend(case.measurement, case.today, budgets, costs)
+    return LessonTuning(
+        _location, view, intervals, _verdict(recommendation) if recommendation else "", today
+    )
+
+
+def _verdict(recommendation: tuning.Recommendation) -> str:
+    keeps_setting = recommendation.verdict == tuning.TuningVerdict.KEEP
+    return say(
+        "tuning_answer.keep" if keeps_setting else "workshop.tuning_change",
+        name=tuning.SETTING,
+        today=recommendation.current_cost.interval_bytes,
+        value=recommendation.value,
+    )
+
+
+def _draw_tuning(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
+    curves = _curves(lesson_tuning.view, block, key)
+    if not lesson_tuning.verdict:
+        return [curves]
+    subject = elements.escape(f"{lesson_tuning.location.partition.directory}, {block['data']}")
+    verdict = elements.escape(lesson_tuning.verdict)
+    return [curves, f'<p class="kv-sm">{subject}<br><b>{verdict}</b></p>']
+
+
+def _draw_tuning_question(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the cost of the current interval only."""
+    return [_curves(curve.before_sweep(lesson_tuning.view), block, f"{key}_asked")]
+
+
+def _curves(view: curve.TuningCurveView, block: LessonBlock, key: str) -> Group:
+    figures = (curve.headers_figure, curve.bytes_figure)
+    low_view = replace(view, heights_px=HEIGHTS_PX)
+    frames = []
+    for number, (title, words, draw) in enumerate(
+        zip(view.titles, curve.captions(view), figures, strict=True)
+    ):
+        figure_key = f"{key}_{number}"
+        head = elements.figure_head_html(title, words)
+        drawn = chart(draw, low_view, block, figure_key, f"{title}. {words}")
+        frames.append(frame(figure_key, head, drawn))
+    return Group(frames, gap_px=12)
+
+
+def _tuning_on_paper(lesson_tuning: LessonTuning, block: LessonBlock, key: str) -> list[Part]:
+    intervals = [
+        interval for interval in lesson_tuning.intervals if interval.interval_bytes in INTERVALS
+    ]
+    marked_row = next(
+        (
+            index
+            for index, interval in enumerate(intervals)
+            if interval.interval_bytes == lesson_tuning.today_bytes
+        ),
+        None,
+    )
+    title = f"{lesson_tuning.location.partition.directory}, {block['data']}"
+    rows = [_interval_row(interval.row) for interval in intervals]
+    return [
+        elements.figure_head_html(title, say("workshop.sweep_below")),
+        table_html([say(f"workshop.{name}") for name in INTERVAL_HEADS], rows, "rrrrr", marked_row),
+    ]
+
+
+TUNING = LessonFigure(
+    _make_tuning, _draw_tuning, block_location.to_tuning, _tuning_on_paper, _draw_tuning_question
+)
+
+
+MAP_INTERVALS = tuple(1 << power for power in range(6, 23, 2))  # 64 B to 4 MiB
+PAPER_SIZES = tuple(1 << power for power in range(8, 25, 4))
+SIZE_HEADS = (
+    "tuning.tab_index_size",
+    "index_size.head_log",
+    "index_size.head_gib",
+    "tuning.head_entries",
+    "index_size.head_probes",
+    "index_size.head_reads",
+)
+
+
+@dataclass(frozen=True)
+class LessonIndexSize:
+    """A topic-partition rewritten with each index size and each interval.
+
+    Attributes:
+        rows: the rows of index_size_curve.rows at the current interval.
+    """
+
+    location: SegmentLocation
+    curve: IndexSizeCurveView
+    size_map: IndexSizeMapView
+    rows: tuple[tuple, ...]
+    today_bytes: int
+
+
+def _make_sizes(block: LessonBlock) -> LessonIndexSize:
+    location = block_location.locate(block)
+    return _cached_sizes(
+        location.snapshot, location.partition.directory, language(), _location=location
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _cached_sizes(
+    snapshot: BrokerSnapshot, directory: str, language_code: str, *, _location: SegmentLocation
+) -> LessonIndexSize:
+    source = open_source(_location.partition.path)
+    config = source.total.today.config
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    rounds = segment_rounds.log_rounds(source.total.logs or ())
+    today = config.index_interval_bytes
+    outcomes = {
+        interval: index_size.sweep_index_sizes(
+            rounds,
+            replace(config, index_interval_bytes=interval),
+            {*index_size.INDEX_SIZES, config.segment_index_bytes, index_size_curve.DEFAULT_BYTES},
+            per_append=source.behaviour.per_append,
+            by_base_offset=source.by_base_offset,
+        )
+        for interval in sorted({today, *MAP_INTERVALS})
+    }
+    curve = index_size_curve.view(
+        outcomes[today],
+        costs,
+        today_bytes=config.segment_index_bytes,
+        considered_bytes=config.segment_index_bytes,
+    )
+    settings = today, config.segment_index_bytes
+    size_map = index_size_map.view(outcomes, costs, today=settings, considered=settings)
+    rows = index_size_curve.rows(outcomes[today], costs)
+    return LessonIndexSize(_location, curve, size_map, tuple(rows), config.segment_index_bytes)
+
+
+def _draw_sizes(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
+    return [_pair(sizes.curve, sizes.size_map, block, key)]
+
+
+def _draw_sizes_question(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the effect of the current size only."""
+    curve = index_size_curve.before_sweep(sizes.curve)
+    return [_pair(curve, index_size_map.before_sweep(sizes.size_map), block, f"{key}_asked")]
+
+
+def _pair(
+    curve: IndexSizeCurveView, size_map: IndexSizeMapView, block: LessonBlock, key: str
+) -> Group:
+    left = drawing(index_size_curve.figure, curve, block, f"{key}_curve")
+    right = drawing(index_size_map.figure, size_map, block, f"{key}_map")
+    return Group([left, right], gap_px=20, is_row=True)
+
+
+def _sizes_on_paper(sizes: LessonIndexSize, block: LessonBlock, key: str) -> list[Part]:
+    rows = [
+        dict(zip(index_size_curve.COLUMNS, row, strict=True))
+        for row in sizes.rows
+        if row[0] in {*PAPER_SIZES, sizes.today_bytes}
+    ]
+    cells = [
+        (
+            format_bytes(row["segment_index_bytes"]),
+            format_bytes(row["segment_log_bytes"]),
+            index_size_curve.count_text(row["rolls_a_gib"]),
+            format_count(row["entries"]),
+            f"{row['probes_mean']:.1f} ({row['plain_probes_mean']:.1f})",
+            f"{row['cold_reads_mean']:.1f}",
+        )
+        for row in rows
+    ]
+    marked_row = next(
+        number for number, row in enumerate(rows) if row["segment_index_bytes"] == sizes.today_bytes
+    )
+    title = f"{sizes.location.partition.directory}, {block['data']}"
+    return [
+        elements.figure_head_html(title, sizes.curve.caption),
+        table_html([say(head) for head in SIZE_HEADS], cells, "rrrrrr", marked_row),
+    ]
+
+
+def _to_index_size(block: LessonBlock) -> Destination:
+    page, address = block_location.to_tuning(block)
+    return page, address | {page_state.TAB: "IndexSize"}
+
+
+INDEX_SIZE = LessonFigure(
+    _make_sizes, _draw_sizes, _to_index_size, _sizes_on_paper, _draw_sizes_question
+)
+
+
+LINK_BITS_PER_US = 10_000  # 10 Gbit/s
+# the last one is the default of max.partition.fetch.bytes
+FETCH_BYTES = (4 << 10, 64 << 10, 1 << 20)
+FETCHES_PER_S = 10_000
+
+
+@dataclass(frozen=True)
+class FetchShare:
+    """The lookups of a topic-partition and their costs.
+
+    Attributes:
+        lookup_us: the modelled mean time of a lookup of a batch's base offset in the page cache.
+        headers: the batch headers that a lookup reads on average.
+        cores: the cores that FETCHES_PER_S lookups keep busy.
+    """
+
+    location: SegmentLocation
+    lookup_us: Range
+    headers: float
+    cores: Range
+
+
+def _make_share(block: LessonBlock) -> FetchShare:
+    location = block_location.locate(block)
+    return _cached_share(location.snapshot, location.partition.directory, _location=location)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=HASH_FUNCS)
+def _cached_share(
+    snapshot: BrokerSnapshot, directory: str, *, _location: SegmentLocation
+) -> FetchShare:
+    source = open_source(_location.partition.path)
+    case = source.total
+    costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
+    current = tuning.compute_current_cost(
+        case.measurement, costs, case.today.interval_bytes, tuning.Budgets()
+    )
+    headers = float(current.row["headers_mean"])
+    return FetchShare(_location, current.mean_us, headers, costs.cores(headers, FETCHES_PER_S))
+
+
+def sending_us(size_bytes: int) -> float:
+    return size_bytes * 8 / LINK_BITS_PER_US
+
+
+def share_rows(fetch_share: FetchShare) -> Iterator[tuple[str, str, str, str]]:
+    """Yields response size, lookup time, sending time, and the lookup's share of both."""
+    lookup = fetch_share.lookup_us
+    for size_bytes in FETCH_BYTES:
+        sending = sending_us(size_bytes)
+        yield (
+            format_count(size_bytes),
+            say("fetch_share.range", low=lookup.low, typical=lookup.typical, high=lookup.high),
+            say("fetch_share.microseconds", us=sending),
+            format_percent(lookup.typical, lookup.typical + sending),
+        )
+
+
+def _draw_share(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
+    cores = fetch_share.cores
+    text = say(
+        "fetch_share.cores",
+        fetches=FETCHES_PER_S,
+        low=cores.low,
+        typical=cores.typical,
+        high=cores.high,
+    )
+    below = f'<p class="kv-sm">{elements.escape(text)}</p>'
+    return [*_share_parts(fetch_share, block, [*share_rows(fetch_share)]), below]
+
+
+def _draw_share_question(fetch_share: FetchShare, block: LessonBlock, key: str) -> list[Part]:
+    """Returns the sending times, with the lookups hidden."""
+    cells = [(size, UNKNOWN, sending, UNKNOWN) for size, _, sending, _ in share_rows(fetch_share)]
+    return _share_parts(fetch_share, block, cells)
+
+
+def _share_parts(
+    fetch_share: FetchShare, block: LessonBlock, cells: list[tuple[str, str, str, str]]
+) -> list[Part]:
+    caption = say(
+        "fetch_share.below",
+        headers=fetch_share.headers,
+        partition=fetch_share.location.partition.directory,
+        source=block["data"],
+    )
+    heads = ("head_bytes", "head_lookup", "head_sending", "head_share")
+    return [
+        elements.figure_head_html(say("fetch_share.title"), caption),
+        table_html([say(f"fetch_share.{name}") for name in heads], cells, "rrrr"),
+    ]
+
+
+FETCH_SHARE = LessonFigure(
+    _make_share, _draw_share, block_location.to_tuning, question=_draw_share_question
+)
+
+
+@dataclass(frozen=True)
+class SettingNames:
+    settings: tuple[Setting, ...]
+    release: str
+
+
+def _make_names(block: LessonBlock) -> SettingNames:
+    """Returns the settings that a block names.
+
+    Raises:
+        NoValue: a name is not a topic setting.
+    """
+    try:
+        settings = tuple(config_def.setting(name) for name in block["name"])
+    except RefusedSetting as fault:
+        raise NoValue(fault.message) from None
+    return SettingNames(settings, block["release"])
+
+
+def name_rows(names: SettingNames, *, is_ordered: bool = True) -> Iterator[tuple[str, str, str]]:
+    """Yields the topic's name of each setting, the broker's names, and the default.
+
+    Args:
+        is_ordered: whether the broker's names are in order of precedence; False hides the order.
+    """
+    release = versions.parse(names.release)
+    for setting in names.settings:
+        broker_names = [name for name, _ in setting.broker_names]
+        default = setting.default(release)
+        is_known = is_ordered or len(broker_names) < 2
+        yield (
+            setting.name,
+            (" → " if is_known else " / ").join(broker_names if is_known else sorted(broker_names)),
+            format_count(default) if isinstance(default, int) else str(default),
+        )
+
+
+def _draw_names(names: SettingNames, block: LessonBlock, key: str) -> list[Part]:
+    return _names_parts(names, is_ordered=True)
+
+
+def _draw_names_question(names: SettingNames, block: LessonBlock, key: str) -> list[Part]:
+    return _names_parts(names, is_ordered=False)
+
+
+def _names_parts(names: SettingNames, *, is_ordered: bool) -> list[Part]:
+    title = say("setting_names.title", count=len(names.settings))
+    below = "setting_names.below" if is_ordered else "setting_names.below_asked"
+    heads = map(
+        say, ("tuning.head_topic", "setting_names.head_broker", "setting_names.head_default")
+    )
+    return [
+        elements.figure_head_html(title, say(below, release=names.release)),
+        table_html([*heads], name_rows(names, is_ordered=is_ordered), "ccr"),
+    ]
+
+
+def _to_rolls(block: LessonBlock) -> Destination:
+    return "Rolls", {}
+
+
+SETTINGS = LessonFigure(_make_names, _draw_names, _to_rolls, question=_draw_names_question)
