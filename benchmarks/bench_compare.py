@@ -22,7 +22,7 @@ from kafkaviz.pipeline.catalog import catalog_info
 from kafkaviz.pipeline.catalog.catalog import NAME
 from kafkaviz.pipeline.catalog.schema import BATCHES, PARTITIONS, TABLES
 
-BATCHES_A_SIDE, BATCH_BYTES = 655_360, 16 << 10  # 10 GiB
+BATCHES_PER_SIDE, BATCH_BYTES = 655_360, 16 << 10  # 10 GiB
 PARTITION_COUNT = 64
 PARTED_BATCHES = 100  # at the end of one partition, which differ
 READ_BYTES, READ_SHARE = 1 << 30, 10
@@ -36,7 +36,9 @@ def run() -> list[str]:
         brokers = [write_log(Path(folder, f"logs-{side}"), side) for side in "ab"]
         read_s = READ_SHARE * best(lambda: read_both(brokers), runs=2)
         engines = {"Spark, `local[2]`": on_spark(catalogs), "DuckDB": on_duckdb(catalogs)}
-    what = f"2 × 10 GiB in batches of 16 KiB, which are 2 × {BATCHES_A_SIDE}, compared by checksums"
+    what = (
+        f"2 × 10 GiB in batches of 16 KiB, which are 2 × {BATCHES_PER_SIDE}, compared by checksums"
+    )
     against = f"both logs read and compared, {read_s:.1f} s (ten times 2 × 1 GiB, page cache)"
     return [
         row(f"{what}: {engine}", f"{seconds:.1f} s", against, f"{read_s / seconds:.1f} ×")
@@ -71,29 +73,29 @@ def check(rows: list[dict]) -> None:
     """One partition has parted, and no other differs."""
     assert len(rows) == PARTITION_COUNT
     (parted,) = (line for line in rows if line["relation"] != "same-batches")
-    batches = BATCHES_A_SIDE // PARTITION_COUNT
+    batches = BATCHES_PER_SIDE // PARTITION_COUNT
     assert parted["relation"] == "diverged" and parted["different_batches"] == 2 * PARTED_BATCHES
     assert parted["first_different_offset"] == (batches - PARTED_BATCHES) * RECORDS
 
 
 def write_catalog(folder: Path, side: str) -> Path:
     """The tables that are compared, and the description."""
-    numbers = np.arange(BATCHES_A_SIDE)
+    numbers = np.arange(BATCHES_PER_SIDE)
     place, partition = np.divmod(numbers, PARTITION_COUNT)
-    batches = BATCHES_A_SIDE // PARTITION_COUNT
+    batches = BATCHES_PER_SIDE // PARTITION_COUNT
     is_parted = (partition == 0) & (place >= batches - PARTED_BATCHES)
-    crcs = np.random.default_rng(1).integers(0, 1 << 32, BATCHES_A_SIDE)
+    crcs = np.random.default_rng(1).integers(0, 1 << 32, BATCHES_PER_SIDE)
     epochs = np.where(is_parted, 3 if side == "a" else 5, 2)
     columns = {
-        "topic": np.full(BATCHES_A_SIDE, "orders"),
+        "topic": np.full(BATCHES_PER_SIDE, "orders"),
         "partition": partition,
-        "segment_base_offset": np.zeros(BATCHES_A_SIDE, np.int64),
+        "segment_base_offset": np.zeros(BATCHES_PER_SIDE, np.int64),
         "position": place * BATCH_BYTES,
-        "size_bytes": np.full(BATCHES_A_SIDE, BATCH_BYTES),
+        "size_bytes": np.full(BATCHES_PER_SIDE, BATCH_BYTES),
         "base_offset": place * RECORDS,
         "last_offset": place * RECORDS + RECORDS - 1,
         "leader_epoch": epochs,
-        "record_count": np.full(BATCHES_A_SIDE, RECORDS),
+        "record_count": np.full(BATCHES_PER_SIDE, RECORDS),
         "crc": np.where(is_parted & (side == "b"), crcs ^ 1, crcs),
     }
     partitions = [
@@ -112,7 +114,7 @@ def write_catalog(folder: Path, side: str) -> Path:
             {
                 field.name: pa.array(columns[field.name]).cast(field.type)
                 if field.name in columns
-                else pa.nulls(BATCHES_A_SIDE, field.type)
+                else pa.nulls(BATCHES_PER_SIDE, field.type)
                 for field in BATCHES
             }
         ),

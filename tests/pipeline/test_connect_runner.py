@@ -74,7 +74,7 @@ def tasks() -> list:
 @pytest.fixture
 def small_queries(monkeypatch) -> Iterator[None]:
     """Two tasks a query."""
-    monkeypatch.setattr(task_runner, "TASKS_A_QUERY", 2)
+    monkeypatch.setattr(task_runner, "TASKS_PER_QUERY", 2)
 
 
 def test_results_come_in_the_order_of_the_tasks(tasks, small_queries, tmp_path):

@@ -34,7 +34,7 @@ TIMES_MS = range(START_MS, START_MS + 10)
 def small_shares(monkeypatch):
     """Every compressed segment is looked into, and cut if its index lets it."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
-    monkeypatch.setattr(plan_module, "TASKS_A_CORE", 1000)
+    monkeypatch.setattr(plan_module, "TASKS_PER_CORE", 1000)
     monkeypatch.setattr(plan_module, "SAMPLED_FROM_BYTES", 0)
 
 
@@ -176,7 +176,7 @@ def test_what_is_not_compressed_is_not_cut(tmp_path, small_shares):
 
 
 def test_a_share_of_many_is_a_task(tmp_path, monkeypatch, small_shares):
-    monkeypatch.setattr(plan_module, "TASKS_A_CORE", 3)
+    monkeypatch.setattr(plan_module, "TASKS_PER_CORE", 3)
     task = segment_task(write_partition(tmp_path / "zstd", "zstd", 50, 300))
     assert {type(task) for task in plan([task] * 20, cores=2)} == {IngestTask}
     assert {type(task) for task in plan([task] * 2, cores=2)} == {DecodeTask}

@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 # worker more, so smaller tasks share one.
 MAX_BYTES = 256 << 20
 MIN_BYTES = 128 << 20
-TASKS_A_CORE = 3  # several tasks per core, so that all cores end at about the same time
+TASKS_PER_CORE = 3  # several tasks per core, so that all cores end at about the same time
 # A segment is decoded in splits only if a byte costs more than two of uncompressed .log, because
 # results of batches must be transferred.
 DIVIDED_FROM_COST = 2
 # the cost per byte and per batch, by codec id: benchmarks/README.md, deep scan
-COSTS_A_BYTE = np.array([1, 12, 4, 3, 6, 1, 1, 1])
-COSTS_A_BATCH = np.array([0, 2_000, 2_000, 10_000, 14_000, 0, 0, 0])
+COSTS_PER_BYTE = np.array([1, 12, 4, 3, 6, 1, 1, 1])
+COSTS_PER_BATCH = np.array([0, 2_000, 2_000, 10_000, 14_000, 0, 0, 0])
 SAMPLES = 4
 SAMPLED_FROM_BYTES = 1 << 20  # sampling a smaller segment costs about as much as reading it
 ENTRY_BYTES = offset_index.ENTRY.itemsize
@@ -107,7 +107,7 @@ def load_tasks(loads: Iterable["LogStartup"], cores: int) -> Iterator[StartupTas
         loads: the loads; they are iterated twice.
     """
     costs = array("q", map(_load_cost, loads))
-    target = min(max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES), MAX_BYTES)
+    target = min(max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES), MAX_BYTES)
     for group, cost in pack_by_cost(zip(loads, costs, strict=True), target):
         yield StartupTask(tuple(group), cost)
 
@@ -122,7 +122,7 @@ def plan(segment_tasks: Iterable[SegmentTask], cores: int) -> Iterator[IngestTas
         segment_tasks: the segments; they are iterated twice.
     """
     costs = array("q", map(_task_cost, segment_tasks))
-    share = max(sum(costs) // (cores * TASKS_A_CORE), MIN_BYTES)
+    share = max(sum(costs) // (cores * TASKS_PER_CORE), MIN_BYTES)
     decode_tasks: list[DecodeTask] = []
 
     def undivided() -> Iterator[tuple[SegmentTask, int]]:
@@ -261,7 +261,7 @@ def check_cost(segment: LogSegment) -> int:
     if not len(batches):
         return log.size_bytes
     codec_ids = codec(batches)
-    costs = COSTS_A_BYTE[codec_ids] * sizes + COSTS_A_BATCH[codec_ids]
+    costs = COSTS_PER_BYTE[codec_ids] * sizes + COSTS_PER_BATCH[codec_ids]
     return int(log.size_bytes * (int(costs.sum()) / int(sizes.sum())))
 
 

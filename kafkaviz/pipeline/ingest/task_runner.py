@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     TaskResult = ResultFile | DecodedSplit | LoadFile | str
 
-TASKS_A_QUERY = 4096  # tasks per query on Spark Connect, which sends them all at once: about 4 MB
+TASKS_PER_QUERY = 4096  # tasks per query on Spark Connect, which sends them all at once: about 4 MB
 
 
 class TaskRunner(Protocol):
@@ -126,14 +126,14 @@ class ConnectRunner:
         self._is_cancelled = False
 
     def run(self, tasks: Sequence["PackedTask"], staging: Path) -> list["TaskResult"]:
-        """Runs a query per TASKS_A_QUERY tasks."""
+        """Runs a query per TASKS_PER_QUERY tasks."""
         session: Any = self._spark
         session.addTag(self._group)
         session.registerProgressHandler(self._note)
         try:
             parts = [
-                self._query(tasks[first : first + TASKS_A_QUERY], staging)
-                for first in range(0, len(tasks), TASKS_A_QUERY)
+                self._query(tasks[first : first + TASKS_PER_QUERY], staging)
+                for first in range(0, len(tasks), TASKS_PER_QUERY)
             ]
         finally:
             session.removeProgressHandler(self._note)
