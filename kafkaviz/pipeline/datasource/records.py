@@ -6,7 +6,7 @@ separately. If a batch has a wrong checksum, cannot be decompressed, or has malf
 fault is returned instead of its records, because a consumer would not get these either.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -349,3 +349,41 @@ def _columns_of(row: np.void, chunk: Sequence[BatchRecord], selection: RecordSel
             [list(batch_record.headers) for batch_record in chunk], HEADERS
         )
     return columns
+
+
+def consumer_columns(record_columns: Mapping[str, pa.Array | np.ndarray]) -> Columns:
+    """Returns the columns of kafka_files, in the form of Spark's own kafka source.
+
+    Consumers do not get control records, so they are left out. As in KafkaRecordToRowConverter of
+    Spark 4.3, a record without a timestamp (Kafka's -1) gets the millisecond before 1970, and a
+    record without headers has null headers.
+
+    Args:
+        record_columns: the columns that `records` returns.
+    """
+    is_visible = ~np.asarray(record_columns["is_control"])
+    visible = {
+        name: column if is_visible.all() else _filter(column, is_visible)
+        for name, column in record_columns.items()
+    }
+    visible["timestamp"] = timestamps(visible["timestamp_ms"], none=None)
+    if "timestamp_type" in visible:
+        visible["timestampType"] = visible["timestamp_type"]
+    if "headers" in visible:
+        visible["headers"] = _consumer_headers(visible["headers"])
+    return visible
+
+
+def _filter(column: pa.Array | np.ndarray, mask: np.ndarray) -> pa.Array | np.ndarray:
+    return column.filter(pa.array(mask)) if isinstance(column, pa.Array) else column[mask]
+
+
+def _consumer_headers(headers: pa.ListArray) -> pa.ListArray:
+    """Returns lists of structs with key and value."""
+    lengths = headers.value_lengths().to_numpy(zero_copy_only=False)
+    names, values = headers.flatten().flatten()
+    return pa.ListArray.from_arrays(
+        pa.array(np.append(0, np.cumsum(lengths)), pa.int32()),
+        pa.StructArray.from_arrays([names, values], names=["key", "value"]),
+        mask=pa.array(lengths == 0),
+    )

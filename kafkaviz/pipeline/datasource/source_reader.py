@@ -38,7 +38,7 @@ from kafkaviz.log.remote import address
 from kafkaviz.log.resync_scan import HeaderScan, Hole
 from kafkaviz.log.segment import OFFSET_ENTRY, LogSegment, fill_wrapper_fields
 from kafkaviz.messages import Message, message, verbatim
-from kafkaviz.pipeline.datasource import consumer_records, records
+from kafkaviz.pipeline.datasource import records
 from kafkaviz.pipeline.datasource.consumer_options import DataLoss, TopicPartition
 from kafkaviz.pipeline.datasource.pushdown import ALL, NumberRange, PushedFilters
 from kafkaviz.pipeline.datasource.records import UnreadableBatch
@@ -358,7 +358,7 @@ class SourceReader:
         self, columns: Columns, batches: np.ndarray, transactions: PartitionTransactions
     ) -> Columns:
         if self._name == "kafka_files":
-            return consumer_records.columns(columns)
+            return records.consumer_columns(columns)
         if "timestamp" in self._schema.names:
             columns = {**columns, "timestamp": records.timestamps(columns["timestamp_ms"])}
         return self._add_aborted(columns, batches, transactions)
