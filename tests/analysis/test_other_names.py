@@ -1,5 +1,7 @@
 """Findings about files of a partition directory that have none of Kafka's names."""
 
+import shutil
+
 import pytest
 
 from kafkaviz.analysis.health.broker_health import check
@@ -99,3 +101,15 @@ def test_an_index_beside_a_folder_of_the_name_of_its_log_stays(lab):
     index.unlink()
     assert found["orphan-index"].consequence.key == "consequence.kept_beside_folder"
     assert alone["orphan-index"].consequence.key == "consequence.deleted_at_start"
+
+
+def test_white_space_in_a_directory_name_ends_the_start_after_the_next(lab):
+    """A broker of 4.4.0 started on such a directory, and then did not start again."""
+    folder = lab.path / "clicks none-0"
+    shutil.copytree(lab.path / PLAIN, folder)
+    health = check(lab.path, "4.3.1")
+    shutil.rmtree(folder)
+    (found,) = [found for found in health.findings if found.code == "directory-name-bad"]
+    assert (found.file, found.partition) == (folder.name, folder.name)
+    assert found.consequence.key == "consequence.name_with_space"
+    assert health.restart.starts

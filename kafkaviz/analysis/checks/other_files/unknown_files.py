@@ -21,6 +21,7 @@ from kafkaviz.units import replace_surrogates
 from kafkaviz.versions import Release
 
 PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
+WHITE_SPACE = " \t\n\x0b\f\r"  # of java.util.regex
 DELETED = message("consequence.deleted_at_start")
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
 
@@ -92,6 +93,7 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
 
     Left-over snapshots wait for deletion, or were never finished.
     """
+    yield from _check_white_space(partition, facts)
     for file_info in partition.other_files:
         name = names.parse_file(file_info.name)
         if name and name.kind == "checkpoint" and not name.suffix:
@@ -110,6 +112,25 @@ def check_partition(partition: Partition, facts: PartitionFacts) -> Iterator[Fin
             )
         elif not name and file_info.name.removesuffix(".tmp") not in PARTITION_FILES:
             yield _name_finding(file_info, partition, facts)
+
+
+def _check_white_space(partition: Partition, facts: PartitionFacts) -> Iterator[Finding]:
+    """Yields a finding about a directory whose name the next start takes, and a later one refuses.
+
+    A broker of 4.4.0 started on it, wrote the name into its checkpoints, or renamed the directory
+    to end in -stray, and did not start again.
+    """
+    is_in_use = partition.state in ("current", "future")
+    if not is_in_use or not any(character in WHITE_SPACE for character in partition.directory):
+        return
+    name = replace_surrogates(partition.directory)
+    yield facts.make_finding(
+        "directory-name-bad",
+        None,
+        message("finding.name_with_space", name=name),
+        Evidence(message("evidence.name", name=name), message("evidence.topic_number")),
+        consequence=message("consequence.name_with_space"),
+    )
 
 
 def _name_finding(file_info: FileInfo, partition: Partition, facts: PartitionFacts) -> Finding:
