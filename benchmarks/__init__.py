@@ -1,6 +1,4 @@
-"""What kafkaviz is fast or slow at: one bench_*.py a question, each measured against something else
-in the same run.
-"""
+"""Benchmarks: one bench_*.py per question, each compared with a rival in the same run."""
 
 import time
 from collections.abc import Callable

@@ -30,7 +30,7 @@ RECORDS = 16  # of each batch
 
 
 def run() -> list[str]:
-    """A row an engine: its time, and how many times that it takes to read both."""
+    """Returns one row per engine: its time, and its ratio to the time for reading both logs."""
     with tempfile.TemporaryDirectory() as folder:
         catalogs = [write_catalog(Path(folder, side), side) for side in "ab"]
         brokers = [write_log(Path(folder, f"logs-{side}"), side) for side in "ab"]

@@ -49,7 +49,7 @@ WORDS = (
 
 
 def run() -> list[str]:
-    """A row a rival and codec: the plain bytes read in a second."""
+    """Returns one row per rival and codec: plain bytes read per second."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "00000000000000000000.log"

@@ -34,7 +34,7 @@ def run() -> list[str]:
 
 
 def measured(directory: Path) -> list[str]:
-    """Both rows, over the catalog of the sample broker."""
+    """Returns both rows, for the catalog of the sample broker."""
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.figures.explore.questions import QUESTIONS
     from kafkaviz.pipeline.sql.query import Query

@@ -93,7 +93,9 @@ class Paint:
 
 
 def run() -> list[str]:
-    """A row a page, the median of some runs each; and the first page that a server ever shows."""
+    """Returns one row per page, the median of some runs each, and the first page that a server
+    shows.
+    """
     with (
         tempfile.TemporaryDirectory() as folder,
         browsing.started(Path(folder)) as server,
@@ -132,7 +134,7 @@ def measured(server: "Server", name: str) -> str:
 
 
 def median(paints: list[Paint]) -> Paint:
-    """Of each of their numbers."""
+    """Returns the median of each number."""
     return Paint(*map(statistics.median, zip(*map(astuple, paints), strict=True)))
 
 
@@ -185,6 +187,6 @@ def watched(server: "Server", page: "Page", name: str, *, clicks: bool) -> Paint
 
 
 def processor_s(process: int) -> float:
-    """What a process has taken so far, as Linux tells it."""
+    """Returns the processor time of a process so far, from Linux."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

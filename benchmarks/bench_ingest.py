@@ -162,8 +162,8 @@ def plainly(directory: Path) -> float:
 
 
 def ingest(directory: Path, *catalogs: Path) -> tuple[dict, int]:
-    """What INGEST prints of an ingest into each catalog in turn, and the most memory that it and
-    its descendants had at once.
+    """Returns the output of INGEST for an ingest into each catalog in turn, and the most memory
+    that it and its descendants had at once.
     """
     command = [sys.executable, "-c", INGEST, str(directory), *map(str, catalogs)]
     most_bytes = 0

@@ -26,7 +26,7 @@ RUNS = 2
 
 
 def run() -> list[str]:
-    """A row a codec and size of batch."""
+    """Returns one row per codec and batch size."""
     with pytest.MonkeyPatch.context() as patched:
         without_spark(patched)
         return [

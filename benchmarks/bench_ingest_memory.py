@@ -42,7 +42,7 @@ print(json.dumps({
 
 
 def run() -> list[str]:
-    """A row a run: the first one, and the one that reads a segment."""
+    """Returns one row per run: the first one, and the one that reads one segment."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         template = write_template(root / "template")
@@ -65,7 +65,7 @@ def run() -> list[str]:
 
 
 def measure(root: Path, template: Path, count: int) -> list[dict]:
-    """What INGEST prints, at first and where a segment has changed."""
+    """Returns the output of INGEST for the first run and after one segment has changed."""
     broker = write_broker(root / "broker", template, count // SEGMENTS)
     peaks = []
     for read in (count, 1):

@@ -33,7 +33,7 @@ PROGRAM = Path(__file__).parent / "kafka" / "LookupTimes.java"
 
 
 def run() -> list[str]:
-    """A row a release, batch size and interval; none without Kafka's classes."""
+    """Returns one row per release, batch size and interval; none without Kafka's classes."""
     if not shutil.which("java") or not os.environ.get("KAFKA_STORAGE"):
         return []
     rows, calibration = [], calibrations.measure()

@@ -26,7 +26,7 @@ RUNS = 30
 
 
 def run() -> list[str]:
-    """A row a kind of lookup, and one for a whole process."""
+    """Returns one row per kind of lookup, and one for a whole process."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "orders-0"
         write(directory)
@@ -85,7 +85,7 @@ def run() -> list[str]:
 
 
 def read_headers(segment: SegmentView, offset: int) -> None:
-    """All from byte 0 to the batch that ends at an offset or behind it."""
+    """Reads all headers from byte 0 to the batch that ends at or after an offset."""
     with segment.log.open_reader() as read:
         for batches in Walk(read, 0, segment.size_bytes):
             if (batches["last_offset"] >= offset).any():
@@ -93,8 +93,8 @@ def read_headers(segment: SegmentView, offset: int) -> None:
 
 
 def write(directory: Path) -> None:
-    """A segment whose batches hold one-byte records behind padding in the first of them, with an
-    index entry a batch.
+    """Writes a segment with an index entry per batch; its batches hold one-byte records, after
+    padding in the first of them.
     """
     directory.mkdir()
     number = np.arange(BATCHES)

@@ -37,7 +37,7 @@ QUERIES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def run() -> list[str]:
-    """A row a page: what is resident at most, and what the first run takes."""
+    """Returns one row per page: the most resident memory, and the time of the first run."""
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder) / "small", Path(folder) / "large"
         write(small, SMALL_COUNT)

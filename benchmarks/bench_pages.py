@@ -32,7 +32,7 @@ PAGES = {  # by script; what its address says beside the directory
 
 
 def run() -> list[str]:
-    """A row a page: the median of the reruns."""
+    """Returns one row per page: the median of the reruns."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KAFKAVIZ_CACHE"] = folder
         directory = prepare()

@@ -96,7 +96,9 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
 
 
 def bytes_read(name: str, directory: Path, options: dict[str, str]) -> int:
-    """What planning and reading the range asks of the system, in this process."""
+    """Returns the bytes that planning and reading the range take from the system, in
+    this process.
+    """
     reader = KafkaReader(
         name,
         {"path": str(directory), **options},
@@ -109,7 +111,7 @@ def bytes_read(name: str, directory: Path, options: dict[str, str]) -> int:
 
 
 def counted_bytes() -> int:
-    """What this process has read from anywhere so far."""
+    """Returns the bytes that this process has read so far."""
     return int(
         next(
             line.split()[1]

@@ -40,8 +40,8 @@ def run() -> list[str]:
 
 
 def _row(what: str, measured: float, appended: np.ndarray) -> str:
-    """Each beside the literal replay, whose time for all batches and intervals follows from a part
-    of them.
+    """Returns a row: the sweep compared with the literal replay, whose time is extrapolated from a
+    part.
     """
     rows = appended[:PLAIN_BATCHES].tolist()
     plain_s = (

@@ -23,7 +23,7 @@ SCRIPT += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
 def run() -> list[str]:
-    """A row: what is resident at both sizes, and how much of it each further batch takes."""
+    """Returns a row: resident memory at both sizes, and per further batch."""
     with tempfile.TemporaryDirectory() as folder:
         logs = [
             write(Path(folder) / f"orders-{number}", count) for number, count in enumerate(COUNTS)

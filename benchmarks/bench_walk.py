@@ -26,7 +26,9 @@ TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
 
 def run() -> list[str]:
-    """A row a rival: what the walk reads in a second, and how many times that of the rival."""
+    """Returns one row per rival: bytes that the walk reads per second, and the ratio to
+    the rival.
+    """
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "00000000000000000000.log"
         write(log)
@@ -91,7 +93,7 @@ def can_dump() -> bool:
 
 
 def dumped(log: Path, *options: str) -> None:
-    """Kafka's tool; without options it prints a line a batch, here to nowhere."""
+    """Runs Kafka's tool; without options it prints one line per batch, here to /dev/null."""
     command = [
         "java",
         "-Xmx1g",

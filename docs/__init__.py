@@ -1,5 +1,3 @@
-"""What to read about kafkaviz; two modules here keep pages as the code has them.
-
-reference.py writes commands.md and the tables of data-source.md; screenshots.py takes the pictures
-of tour.md.
+"""The documents of kafkaviz, and the scripts that make them. reference.py writes commands.md and
+the tables of data-source.md; screenshots.py takes the pictures of tour.md.
 """

@@ -1,5 +1,5 @@
-"""A server of the app and a Chromium before it, for the pictures of the documentation and for the
-tests that click.
+"""A server of the app and a Chromium for it, used for the pictures of the documents and by browser
+tests.
 
 It is here because nobody imports tests/, as tests/test_floors.py says.
 """
@@ -55,7 +55,9 @@ def serving(cache: Path, *arguments: str) -> Iterator[str]:
 def started(
     cache: Path, *arguments: str, python: Path | str = sys.executable, cwd: Path = ROOT
 ) -> Iterator[tuple[str, subprocess.Popen]]:
-    """The same, and the process of the server: of this checkout, or of what another Python has."""
+    """Returns the same, and the process of the server, run by this checkout or by
+    another Python.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -108,8 +110,8 @@ def chromium() -> Iterator["Browser"]:
 
 
 def watch(page: "Page") -> list[str]:
-    """From now on, what is wrong on a page: a list that grows with each error of its console but
-    Streamlit's harmless ones.
+    """Returns a list that grows with each console error of a page, except Streamlit's harmless
+    ones.
     """
     errors: list[str] = []
 

@@ -51,8 +51,8 @@ DENSE = {"tp": "dense-index-0", "segment": 0}
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page: its path and address; what must have come before its first picture, and what is done
-    before each; the archive it shows, its name among the drawings, and its height without one.
+    """A page to photograph: path, address, the element to wait for, actions before each picture,
+    the archive, its name among the drawings, and the height without one.
     """
 
     path: str

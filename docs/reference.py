@@ -189,7 +189,7 @@ FACTS = {
 
 
 def main() -> None:
-    """Writes the pages anew."""
+    """Rewrites the pages."""
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
 
@@ -225,7 +225,7 @@ def _marked(name: str, text: str) -> str:
 
 
 def glossary_table() -> str:
-    """Each word and what it is, as the app says it."""
+    """Returns each word with its meaning, as in the app."""
     rows = [f"| {_cell(term.name)} | {_cell(term.meaning)} |\n" for term in TERMS]
     return "| Word | Meaning |\n|---|---|\n" + "".join(rows)
 
@@ -234,7 +234,7 @@ def glossary_table() -> str:
 
 
 def tables() -> Iterator[tuple[str, str]]:
-    """A table of columns a format; what an option adds stands at its end."""
+    """Returns one table of columns per format, with the columns that an option adds at its end."""
     schemas = {name: columns(name, parse_options(EVERY_COLUMN)) for name in FORMATS}
     consumer = {"subscribe": "t", "includeHeaders": "true", "includeReplica": "true"} | {
         "mode": "PERMISSIVE"
@@ -277,7 +277,7 @@ def spark_type(arrow: pa.DataType) -> str:
 
 
 def commands_page() -> str:
-    """Every command: what it does, its usage, its arguments, and the rest of its help."""
+    """Returns the page of all commands: purpose, usage, arguments, and the rest of the help."""
     commands = _commands(command_line())
     rows_html = "".join(
         f"| [`{name}`](#kafkaviz-{name}) | {_cell(short)} |\n" for name, _, short in commands
@@ -289,9 +289,7 @@ def commands_page() -> str:
 
 
 def _commands(top: argparse.ArgumentParser) -> list[tuple[str, argparse.ArgumentParser, str]]:
-    """(name, parser, what the list of commands says) of each; what is not listed there comes
-    last.
-    """
+    """Returns (name, parser, short help) of each command; those without short help come last."""
     (subparsers,) = [
         action for action in top._actions if isinstance(action, argparse._SubParsersAction)
     ]
@@ -356,7 +354,7 @@ def _part(action: argparse.Action) -> str:
 
 
 def _bare(action: argparse.Action) -> str:
-    """As it is typed, whether it must be or may be."""
+    """Returns an option as it is typed, required or not."""
     return (
         f"{action.option_strings[0]} {_value(action)}".rstrip()
         if action.option_strings
@@ -372,7 +370,7 @@ def _argument(action: argparse.Action) -> str:
 
 
 def _value(action: argparse.Action) -> str:
-    """What is written for the value; nothing for a flag."""
+    """Returns the placeholder of an option's value; "" for a flag."""
     if action.nargs == 0:
         return ""
     name = (

@@ -36,8 +36,8 @@ BUSY = "[data-testid=stStatusWidget], [data-testid=stSpinner], [data-testid=stSk
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture: where, how high, and what is done and waited for before it is taken; sample: an
-    archive of sample_data, else the clean one.
+    """A picture to take: place, height, the actions and waits before it, and the archive of
+    sample_data (the clean one by default).
     """
 
     path: str
@@ -72,8 +72,8 @@ def drawn(page: Page) -> None:
 
 
 def answered(page: Page) -> None:
-    """Waits for the first answer, which waits for Spark, and asks once more: the time that is shown
-    is then the question's own.
+    """Waits for the first answer, which waits for Spark, and runs the query again, so that the
+    displayed time is the query's own.
     """
     drawn(page)
     settle(page)
@@ -87,14 +87,14 @@ def raced(page: Page) -> None:
 
 
 def steps_at_top(page: Page) -> None:
-    """The steps of a lookup, which stand below the race."""
+    """Scrolls to the steps of a lookup, which are below the race."""
     page.locator(".transport").wait_for(timeout=PATIENCE_MS)
     settle(page)
     page.locator(".transport").evaluate("steps => steps.scrollIntoView({block: 'start'})")
 
 
 def far_behind(page: Page) -> None:
-    """The same race for a reader that nobody else is near."""
+    """Shows the same race for a reader far behind."""
     page.locator(".st-key-kv_behind button").first.click()
     settle(page)
     raced(page)
@@ -202,7 +202,7 @@ def take_shot(browser: Browser, address: str, folder: Path, name: str) -> list[s
 
 
 def settle(page: Page) -> None:
-    """Until nothing runs any more on the server, and what came has been drawn."""
+    """Waits until the server runs nothing and everything that arrived is drawn."""
     page.wait_for_timeout(SETTLE_MS)
     page.wait_for_function(
         "selector => !document.querySelector(selector)", arg=BUSY, timeout=PATIENCE_MS

@@ -32,7 +32,7 @@ def from_cluster(spark: SparkSession, servers: str, options: dict[str, str]) -> 
 
 
 def hours(records: DataFrame) -> DataFrame:
-    """A row an hour and a topic: how many records, and the bytes of their values."""
+    """Returns one row per hour and topic: the number of records, and the bytes of their values."""
     return (
         records.groupBy("topic", F.date_trunc("hour", "timestamp").alias("hour"))
         .agg(

@@ -19,7 +19,9 @@ from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark, open_pair
 
 
 def differing_partitions(partitions: DataFrame) -> DataFrame:
-    """What both sides have and is not the same, the lowest offset first; damaged ones too."""
+    """Returns the partitions that differ between the sides, damaged ones included, by the first
+    differing offset.
+    """
     is_different = "different_batches > 0 OR relation = 'damaged'"
     return partitions.where(is_different).orderBy("first_different_offset", "topic", "partition")
 

@@ -31,8 +31,8 @@ def with_late_ms(records: DataFrame) -> DataFrame:
 
 
 def late_partitions(records: DataFrame, late_ms: int) -> DataFrame:
-    """A row a partition with late records: how many, how late at most, and the offset of the
-    first.
+    """Returns one row per partition with late records: how many, how late at most, and the offset
+    of the first.
     """
     late = with_late_ms(records).where(F.col("late_ms") > late_ms)
     summary = late.groupBy(*PARTITION).agg(

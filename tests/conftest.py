@@ -1,4 +1,4 @@
-"""What tests of every floor share."""
+"""Fixtures and options of all tests."""
 
 import gc
 import hashlib

@@ -1,4 +1,4 @@
-"""Cases that are one test: each is run, and those that fail are told."""
+"""Cases that share one test: each is run, and the failing ones are named."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a change of words, files or statements may touch."""
+"""The changes that commits of words, files and statements may make."""
 
 import pytest
 

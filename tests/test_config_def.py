@@ -1,4 +1,4 @@
-"""The table of settings, held to what LogConfig of Kafka 4.3.1 and 4.4.0 answered."""
+"""The table of settings, compared with LogConfig of Kafka 4.3.1 and 4.4.0."""
 
 import pytest
 

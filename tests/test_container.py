@@ -1,4 +1,4 @@
-"""The Dockerfile and compose.yaml: what they name is there, and the app is started as it should."""
+"""The Dockerfile and compose.yaml: their paths exist, and the app is started correctly."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What is raised: errors that cross processes, and what the system says."""
+"""Errors that cross processes, and the operating system's messages."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""What the report says of the interval of a broker whose topics differ."""
+"""The report's section about the interval of a broker whose topics differ."""
 
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model

@@ -1,5 +1,5 @@
-"""What the repository promises about itself: one list of dependencies, a lock for any machine, no
-path of one machine.
+"""The repository's promises: one list of dependencies, a lock for any machine, no path of one
+machine.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The table of what releases do differently: each boundary, and its patch releases."""
+"""The table of differences between releases: each boundary, and its patch releases."""
 
 import ast
 import re

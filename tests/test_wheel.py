@@ -1,4 +1,4 @@
-"""What is installed from a wheel: all of the app, or the core alone, from any folder."""
+"""The content of an installed wheel: the whole app, or the core alone, from any folder."""
 
 import os
 import shutil

@@ -1,6 +1,4 @@
-"""Batches and index entries as arrays, made from a few numbers, for the tests of what is worked out
-from them.
-"""
+"""Batches and index entries as arrays, made from a few numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""A small healthy broker directory to damage: files are linked, and written anew where a test
-changes them.
-"""
+"""A small healthy broker directory to damage. Its files are links; a changed file is rewritten."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""analysis/segment/links.py once more, as a person would look it up: one batch, one entry at a time."""
+"""analysis/segment/links.py as a slow loop: one batch and one entry at a time."""
 
 from kafkaviz.analysis.segment.links import NONE, Aim
 from kafkaviz.format.batch import UNKNOWN

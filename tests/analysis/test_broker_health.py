@@ -1,5 +1,5 @@
-"""Whole directories that real brokers wrote: the doctor finds what was done to them, and nothing in
-healthy ones.
+"""Whole directories of real brokers: the check finds every damage in them, and nothing in healthy
+ones.
 """
 
 import os

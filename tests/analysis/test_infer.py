@@ -1,6 +1,4 @@
-"""What is inferred, held to settings that were known: real topics whose configuration is on record,
-and a plain loop.
-"""
+"""Inferred settings, compared with real topics of known configuration and with a plain loop."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""Closed forms of the limits, beside the tables that were worked out and held against the real
-LogSegment of 4.3.1.
+"""Closed forms of the limits, compared with tables that were verified with the real LogSegment of
+4.3.1.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""A start foretold, held against what real starts did: of a killed directory, a damaged one, and
-one that no broker starts on.
+"""The predicted start, compared with real starts on a killed directory, a damaged one, and one on
+which no broker starts.
 """
 
 import hashlib

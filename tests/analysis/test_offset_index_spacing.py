@@ -1,5 +1,5 @@
-"""Entries that a recovery would write and that are not there: told from what restarts and changed
-settings leave.
+"""Missing entries that a recovery would write, as opposed to gaps left by restarts and changed
+settings.
 """
 
 from collections.abc import Mapping

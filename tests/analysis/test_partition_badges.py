@@ -1,4 +1,4 @@
-"""What a picture of segments says of each topic-partition."""
+"""The badges of each topic-partition on the map."""
 
 import shutil
 import time

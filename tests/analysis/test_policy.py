@@ -1,5 +1,5 @@
-"""What keeps a segment: Kafka's rules as one plain loop, what Kafka's own log deleted, and what
-real brokers did.
+"""Retention: Kafka's rules as a plain loop, the segments that Kafka's own log deleted, and real
+brokers.
 """
 
 import gzip

@@ -1,6 +1,4 @@
-"""Which segments a start reads anew: those that its foretold steps name, and what retention makes
-of them.
-"""
+"""The segments that a start reads again, by its predicted steps and by retention."""
 
 import os
 import shutil

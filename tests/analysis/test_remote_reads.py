@@ -1,4 +1,4 @@
-"""What a lookup reads of tiered storage, and its cost."""
+"""The reads of a lookup in tiered storage, and their cost."""
 
 import json
 from pathlib import Path

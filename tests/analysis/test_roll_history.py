@@ -1,5 +1,5 @@
-"""Histories: how a simulated log's segments fill, beside a log that is asked after every append; and
-those of real partitions.
+"""How the segments of a simulated log fill, compared with a log that is asked after every append;
+and the history of real partitions.
 """
 
 import numpy as np

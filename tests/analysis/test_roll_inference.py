@@ -1,5 +1,5 @@
-"""Why a segment was rolled, from a glance at its neighbours: against what is known of the sample
-broker's topics.
+"""The reason for a roll, inferred from the neighbouring segments, on topics of the sample broker
+whose settings are known.
 """
 
 import pytest

@@ -1,4 +1,6 @@
-"""Until when a segment is kept, told without its log: held to the check, which reads every one."""
+"""How long a segment is kept, computed without reading its log, compared with the check that reads
+every log.
+"""
 
 import pytest
 

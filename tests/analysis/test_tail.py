@@ -1,4 +1,4 @@
-"""What stands behind the last whole batch, in words; the batches are those of a 4.3.1 broker."""
+"""The bytes after the last complete batch, in words; the batches come from a 4.3.1 broker."""
 
 import pytest
 

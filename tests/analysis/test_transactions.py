@@ -1,4 +1,4 @@
-"""What is kept of a segment's transactions, beside a plain account of all of them."""
+"""The kept transactions of a segment, compared with a plain list of all of them."""
 
 from collections.abc import Iterator
 

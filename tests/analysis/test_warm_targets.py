@@ -1,4 +1,4 @@
-"""Targets at the tail and far behind, beside a plain loop over all targets."""
+"""Targets at the tail and far from it, compared with a plain loop over all targets."""
 
 import numpy as np
 import pytest

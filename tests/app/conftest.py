@@ -1,4 +1,4 @@
-"""What tests of the pages share: no Spark, and nothing that still runs from the test before."""
+"""Fixtures of the page tests: no Spark, and no job left from the test before."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stand-ins for what a test must not start: an ingest without Spark."""
+"""Stand-ins for jobs that a test must not start, such as an ingest on Spark."""
 
 import time
 

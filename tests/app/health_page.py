@@ -1,4 +1,6 @@
-"""The Health page without a browser: opened at an address, and what it sends to its figures."""
+"""The Health page without a browser: opens it at an address, and returns the data of
+its figures.
+"""
 
 import json
 from pathlib import Path

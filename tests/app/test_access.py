@@ -1,6 +1,4 @@
-"""What may be opened, and by whom: on a person's own machine, below roots, on a server that others
-reach.
-"""
+"""Which paths may be opened: on one's own machine, below allowed roots, and on a shared server."""
 
 import os
 from pathlib import Path

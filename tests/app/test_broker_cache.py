@@ -1,4 +1,4 @@
-"""The doors: when a directory is listed anew, and what its catalog tells."""
+"""When a directory is listed again, and which values come from its catalog."""
 
 import json
 from collections.abc import Callable

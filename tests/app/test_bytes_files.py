@@ -1,5 +1,5 @@
-"""The bytes of any file without a browser: what lies beside a segment, what has no batch, and names
-that are no file of the directory.
+"""The bytes view of any file, without a browser: files next to a segment, files without batches,
+and names that are not files of the directory.
 """
 
 import os

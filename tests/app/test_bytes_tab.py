@@ -1,5 +1,5 @@
-"""The tab Bytes without a browser: what is sent for an address, and that nothing is while another
-tab is open.
+"""The Bytes tab without a browser: its data for an address, and no data while
+another tab is open.
 """
 
 import pytest

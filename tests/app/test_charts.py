@@ -1,6 +1,4 @@
-"""Figures of pages: drawn once for what they depend on, again for another drawing or another
-language.
-"""
+"""Figures of pages are drawn once per set of inputs, and again for another drawing or language."""
 
 import plotly.graph_objects as go
 import pytest

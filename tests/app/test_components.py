@@ -1,4 +1,4 @@
-"""What a component of ours is sent."""
+"""The data that a page sends to its browser components."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The small parts: what is read from files never becomes markup."""
+"""Small HTML parts: text from files never becomes markup."""
 
 import pytest
 

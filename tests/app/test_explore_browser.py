@@ -1,5 +1,5 @@
-"""Explore in a real browser, on a real DuckDB: asked by click and by key, mistaken, taken along,
-brought back by its link.
+"""Explore in a real browser with a real DuckDB: queries by click and by key, mistakes, downloads,
+and links.
 """
 
 import os

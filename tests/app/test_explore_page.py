@@ -1,6 +1,4 @@
-"""The Explore page without a browser and without DuckDB: its states, its address, and what it hands
-out.
-"""
+"""The Explore page without a browser and without DuckDB: states, address and downloads."""
 
 import io
 import json

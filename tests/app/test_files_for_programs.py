@@ -1,6 +1,4 @@
-"""What a page gives as CSV is for programs: its cells are numbers and identifiers, the same in
-every language.
-"""
+"""CSV downloads are for programs: cells are numbers and identifiers, the same in every language."""
 
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace

@@ -1,6 +1,4 @@
-"""What is there before a chart is: its script, evaluated while the page before it was read, and a
-skeleton of its size.
-"""
+"""The page before a chart arrives: its script is already loaded, and a skeleton keeps its size."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

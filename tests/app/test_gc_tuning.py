@@ -1,6 +1,4 @@
-"""What outlives a long search for garbage is left out of the next; what is garbage is not kept by
-it.
-"""
+"""Long-lived objects are left out of the next garbage collection; garbage is still freed."""
 
 import asyncio
 import gc

@@ -1,5 +1,5 @@
-"""The Health page without a browser: what its component is sent, what it says while it reads, and
-what it hands out.
+"""The Health page without a browser: its component's data, its text while reading, and its
+downloads.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""One file of a segment, without the others: every page opens it, and says what is missing."""
+"""One file of a segment without the others: every page opens it and names the missing files."""
 
 import shutil
 from pathlib import Path

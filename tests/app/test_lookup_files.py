@@ -1,4 +1,4 @@
-"""How many files somebody opens who follows one lookup through the code."""
+"""The number of files that a reader opens to follow one lookup through the code."""
 
 import sys
 from collections.abc import Callable

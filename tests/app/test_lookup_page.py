@@ -1,5 +1,5 @@
-"""The Lookup page without a browser: its sources, its targets, what it says when there is none, and
-what stands in the address.
+"""The Lookup page without a browser: sources, targets, its text without a target,
+and its address.
 """
 
 import json

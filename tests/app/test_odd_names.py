@@ -1,5 +1,5 @@
-"""Every page on broker directories with names that are no UTF-8: its own, a topic-partition's, a
-file's.
+"""Every page on broker directories with names that are not UTF-8: of the directory, a
+topic-partition, or a file.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""Tools that stand on one line at 1024 px, and numbers that keep their unit, in a real browser."""
+"""Toolbars that fit on one line at 1024 px, and numbers that stay with their unit, in a real
+browser.
+"""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What an address points at, and the list of directories opened before."""
+"""The location that an address names, and the list of recent directories."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a page holds of a full segment of small batches, which has millions of them."""
+"""The memory that a page needs for a full segment of millions of small batches."""
 
 import pytest
 

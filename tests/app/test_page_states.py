@@ -1,5 +1,5 @@
-"""Pages over a small broker: where their pickers and keys lead, and what they say of what is not
-there or cannot be worked out.
+"""Pages of a small broker: the targets of pickers and keys, and the messages for missing or
+impossible things.
 """
 
 import io

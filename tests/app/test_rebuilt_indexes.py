@@ -1,5 +1,5 @@
-"""The indexes built anew on the Health page: which topic-partitions first, how they differ from
-those on disk, what is handed out.
+"""The rebuilt indexes on the Health page: the order of topic-partitions, the differences from the
+disk, and the downloads.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""What the Workshop adds to the app, and the app without it."""
+"""The Workshop's additions to the app, and the app without it."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages of a broker directory in an object store: by its address, which is all that they show."""
+"""Pages of a broker directory in an object store, opened by its address."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""The Rolls page without a browser: its findings in words, what its settings change, what cannot
-work, and what it gives away.
+"""The Rolls page without a browser: its findings, the effect of settings, impossible settings, and
+downloads.
 """
 
 import io

@@ -1,5 +1,5 @@
-"""The browser's half: its bundles are those of the sources, its own tests pass, and numbers look
-like Python's.
+"""The JavaScript: bundles match the sources, its own tests pass, and numbers are formatted as in
+Python.
 """
 
 import hashlib

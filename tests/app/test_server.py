@@ -1,5 +1,5 @@
-"""Who the web server answers: by its own names alone, in no other site's frame, and with nothing of
-its own figures.
+"""Requests that the web server answers: only for its own host names, in no other site's frame, and
+without usage statistics.
 """
 
 import asyncio

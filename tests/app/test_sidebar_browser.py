@@ -1,5 +1,5 @@
-"""The sidebar in a real browser: no click is lost while the page is drawn anew, and it leads to the
-directory that is being opened.
+"""The sidebar in a real browser: no click is lost during a rerun, and it leads to the directory
+that is being opened.
 """
 
 import pytest

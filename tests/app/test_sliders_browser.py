@@ -1,5 +1,5 @@
-"""Sliders under keys that come quicker than the page is drawn anew: every press counts, and slider,
-address and figure agree.
+"""Sliders when keys come faster than reruns: every press counts, and slider, address and figure
+agree.
 """
 
 from urllib.parse import parse_qs, urlsplit

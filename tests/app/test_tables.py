@@ -1,4 +1,4 @@
-"""Tables, and what a reader takes along of them."""
+"""Tables and their downloads."""
 
 import ast
 import csv

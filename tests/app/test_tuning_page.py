@@ -1,5 +1,5 @@
-"""The Tuning page without a browser: its answer in words, what its controls change, what cannot be
-tuned, and what it gives away.
+"""The Tuning page without a browser: its answer, the effect of its controls, sources that cannot be
+tuned, and downloads.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is tuned is called what it is: a topic-partition, a topic, a whole broker or a workload."""
+"""The names of tuning scopes: a topic-partition, a topic, a whole broker or a workload."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is left of uploads, and for how long."""
+"""How long uploads are kept, and what remains of them."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What a session has looked at: newest first, each place once."""
+"""The places that a session has visited: newest first, each once."""
 
 import pytest
 import streamlit as st

@@ -1,4 +1,4 @@
-"""Which targets of a source end in a warm section, beside a search for each."""
+"""The targets of a source whose search ends in a warm section, compared with a search for each."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the first page of a server needs is there before it is asked for."""
+"""The parts that a server loads before its first page is requested."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""The compiled decompressors, against the libraries behind codec.decompress: what one takes, the
-other takes for the same bytes.
+"""The compiled decompressors, compared with the libraries behind codec.decompress: both accept the
+same bytes.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Spans: fields of a fixed layout, cut ones, values as text, and what it is to tile."""
+"""Spans: fields of a fixed layout, cut fields, values as text, and tiling."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""kafkaviz calibrate: what it measures, where it writes, and that tune prices with it."""
+"""kafkaviz calibrate: its measurements, its file, and the prices of tune that use them."""
 
 import json
 

@@ -1,4 +1,6 @@
-"""What a few bytes in a directory must not take: memory, processor time, or a wait without end."""
+"""A few bytes in a directory must not cost gigabytes of memory, minutes of processor time, or an
+endless wait.
+"""
 
 import json
 import os

@@ -1,6 +1,5 @@
-"""kafkaviz ingest: what it prints where, and what is left when it is stopped.
-
-Without Spark where Spark is not the point.
+"""kafkaviz ingest: its output, and the state after it is stopped. Spark runs only where a test is
+about it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What a path leads to that has no log in use: one line, or what is there all the same."""
+"""Paths without a log in use: one line of error, or the content that exists."""
 
 import json
 from pathlib import Path

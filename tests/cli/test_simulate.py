@@ -1,5 +1,5 @@
-"""kafkaviz simulate: directories that the other commands open, replays of real logs, and what is
-refused.
+"""kafkaviz simulate: directories that the other commands open, replays of real logs,
+and refusals.
 """
 
 import hashlib

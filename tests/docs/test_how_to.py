@@ -1,5 +1,5 @@
-"""The how-tos are true: every command in them that begins with $ prints what stands below it, line
-by line.
+"""The how-tos are true: every command in them that begins with $ prints the text below it, line by
+line.
 """
 
 import os

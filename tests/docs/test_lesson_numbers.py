@@ -1,4 +1,4 @@
-"""What the documents say of the lessons, in numbers, is so: how many, their steps, their minutes."""
+"""The documents give the right numbers of lessons, steps and minutes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Each claim of docs/lessons-claims.md names a step that exists, and words that stand in it."""
+"""Each claim of docs/lessons-claims.md names an existing step, and words in it."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""docs/how-to/object-stores.md: the numbers it tells are those of the code."""
+"""The numbers in docs/how-to/object-stores.md match the code."""
 
 from pathlib import Path
 

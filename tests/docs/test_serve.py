@@ -1,6 +1,4 @@
-"""docs/serve.md: the limits it tells are those of the code and of the settings that the server
-starts with.
-"""
+"""The limits in docs/serve.md match the code and the settings of the server."""
 
 import os
 import socket

@@ -1,5 +1,5 @@
-"""The figure of an answer: which column is drawn, how rows are named, units, lines, and what
-somebody put into a topic's name.
+"""The figure of an answer: the drawn column, names of rows, units, lines, and
+hostile topic names.
 """
 
 import pyarrow as pa

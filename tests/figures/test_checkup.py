@@ -1,4 +1,4 @@
-"""Health as it is shown: every choice of what to say, value by value."""
+"""The data of the Health page, value by value."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""What could not be done, in another language: errors of every kind that a page can show are said in
-it.
-"""
+"""Errors of every kind that a page can show, in another language."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What stands beside a number of segments that are not in use."""
+"""The sentence about segments that are not in use."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Figures of plain values: sent as they are, and Plotly's own where somebody looks into them."""
+"""Figures of plain values: sent unchanged, and converted to Plotly's objects only on access."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""kv.plot and the tables of a notebook, held to what the pages are drawn from."""
+"""kv.plot and the tables of a notebook, compared with the figures of the pages."""
 
 import shutil
 

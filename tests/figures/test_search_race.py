@@ -1,4 +1,4 @@
-"""The race of the two searches: what it says of each disk, its strips, and its plain values."""
+"""The race of the two searches: its text for each disk, its strips, and its plain values."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the bytes view is sent, for batches, indexes and tails of real segments."""
+"""The data of the bytes view, for batches, indexes and tails of real segments."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The facts beside the ruler, as text: of sound segments, damaged ones, and those without a
+"""The facts next to the ruler, as text: sound segments, damaged ones, and those with a missing
 file.
 """
 

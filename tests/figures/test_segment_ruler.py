@@ -1,4 +1,4 @@
-"""What the ruler is sent: the words of a lane, and the bytes of the message."""
+"""The data of the ruler: the words of a lane, and the size of the payload."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""What is said of a segment: the finding, the sentence below the title, and why something is not
-there.
+"""The words about a segment: the finding, the sentence below the title, and the reason for a
+missing file.
 """
 
 import re

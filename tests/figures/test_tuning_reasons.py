@@ -1,6 +1,4 @@
-"""The sentences of a recommendation: on a page in English they are those that the command line
-prints.
-"""
+"""The reasons of a recommendation: the page says the same in English as the command line."""
 
 import numpy as np
 import pytest

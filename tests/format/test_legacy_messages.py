@@ -1,5 +1,5 @@
-"""Messages of magic 0 and 1: what they hold, what is refused, and a plain reader that must agree on
-any bytes.
+"""Messages of magic 0 and 1: their content, refusals, and a plain reader that must agree on any
+bytes.
 """
 
 import struct

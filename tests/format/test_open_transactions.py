@@ -1,4 +1,4 @@
-"""The tracker of open transactions beside an account of every batch."""
+"""The tracker of open transactions, compared with a list of every batch."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,5 @@
-"""Whole commands on damaged directories: tuning, rebuilding, writing once more, the report.
-
-A result, or one line; nothing escapes main.
+"""Whole commands on damaged directories: tuning, rebuilding, replaying, the report. Each gives a
+result or one line of error; no exception leaves main.
 """
 
 import contextlib

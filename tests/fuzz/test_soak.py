@@ -1,6 +1,4 @@
-"""A short soak of every reader, always the same one; and that the soak notices what it is there
-for.
-"""
+"""A short soak of every reader, always the same one; and proof that the soak notices faults."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What the walks share: a server to which nothing was named, and the pictures of their steps."""
+"""Fixtures of the journeys: a server without a directory, and pictures of the steps."""
 
 import os
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""What Kafka's own classes answered when `python -m tests.kafka.record` asked them: compared here
-without Java.
-"""
+"""Recorded answers of Kafka's classes (`python -m tests.kafka.record`), compared without Java."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What holds the judge of starts itself, without Java."""
+"""Tests, without Java, of the comparison of starts."""
 
 import random
 from pathlib import Path

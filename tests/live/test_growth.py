@@ -1,4 +1,4 @@
-"""What a running broker does after a directory was listed is left for the next time."""
+"""Bytes that a running broker adds after the listing are ignored until the next listing."""
 
 import json
 import shutil

@@ -1,6 +1,4 @@
-"""A broker directory as the model shows it, held to what real brokers left and to Kafka's own
-dumps.
-"""
+"""A broker directory as objects, compared with real brokers and with Kafka's own dumps."""
 
 import hashlib
 import json

@@ -1,5 +1,5 @@
-"""Files are judged once they are open: a link that leads out of what may be read is refused,
-whenever it was put there.
+"""Paths are checked after they are opened: a link that leads out of the allowed roots is refused,
+whenever it was created.
 """
 
 import os

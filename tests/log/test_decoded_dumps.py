@@ -1,5 +1,5 @@
-"""Every record of the internal topics of whole directories, held to what kafka-dump-log of Kafka
-4.3.1 printed of it.
+"""Every record of the internal topics of whole directories, compared with kafka-dump-log of Kafka
+4.3.1.
 """
 
 import gzip

@@ -1,6 +1,5 @@
-"""What a stranger's archive may not do: take a core for ever, the memory, the disk.
-
-Each refusal is one line.
+"""A hostile archive cannot take a core for ever, the memory or the disk. Each
+refusal is one line.
 """
 
 import bz2

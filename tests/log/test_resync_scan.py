@@ -1,6 +1,4 @@
-"""Batches behind damage: those that an entry proves, the same ones from wherever the reading
-starts.
-"""
+"""Batches after damage: those that an index entry proves, the same ones wherever reading starts."""
 
 from pathlib import Path
 

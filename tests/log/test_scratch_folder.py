@@ -1,4 +1,4 @@
-"""What is written aside goes with its process, however that ends."""
+"""Temporary files are removed with their process, however it ends."""
 
 import subprocess
 import sys

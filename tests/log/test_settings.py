@@ -1,4 +1,6 @@
-"""Settings and topic ids of whole directories, held to what their topics were created with."""
+"""Settings and topic ids of whole directories, compared with the values the topics were created
+with.
+"""
 
 import json
 import tarfile

@@ -1,4 +1,4 @@
-"""What tests of the pipeline share: an ingest on the Spark of the whole run."""
+"""Fixtures of the pipeline tests: an ingest on the Spark session of the whole run."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What reading a segment tells: the same, however it is cut into chunks and splits."""
+"""The statistics of a segment are the same, however it is cut into chunks and splits."""
 
 from dataclasses import replace
 from functools import reduce

@@ -1,4 +1,4 @@
-"""Reading a catalog: its tables, its description, and what is said where there is none."""
+"""Reading a catalog: its tables, its description, and the errors if it is missing or damaged."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
-"""What the checks of a segment found, kept as text: nothing is lost on the way there and back, and
-nothing wrong comes back.
+"""The stored results of a segment's checks: a round trip loses nothing, and wrong
+text is refused.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""The swap: at whatever point a run ends, the catalog is whole; two runs do not meet; nothing else
-in a folder is harmed.
+"""The commit: whenever a run ends, the catalog is complete; two runs exclude each other; other
+files in a folder stay.
 """
 
 import json

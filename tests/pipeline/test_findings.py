@@ -1,5 +1,5 @@
-"""Findings by way of the catalog are those of a check in process, however little of a directory was
-read for them.
+"""Findings read from a catalog equal those of a check in this process, however little of a
+directory was read.
 """
 
 import json

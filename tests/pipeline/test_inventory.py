@@ -1,4 +1,4 @@
-"""What lies there now, held against a catalog: names of brokers, stamps of files."""
+"""The current files, compared with a catalog: names of brokers, stamps of files."""
 
 import uuid
 from collections.abc import Callable

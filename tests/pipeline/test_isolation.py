@@ -1,4 +1,4 @@
-"""What is not given of a log that is whole: aborted and open transactions, and all replicas but
+"""Records that are left out of a complete log: aborted and open transactions, and all replicas but
 one.
 """
 

@@ -1,5 +1,5 @@
-"""What cannot be read: the end of the query, a row or a line in the log, as mode says, and never
-rows that are missing without a word.
+"""Unreadable data ends the query, becomes a row, or becomes a line in the log, depending on mode.
+Rows are never dropped silently.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What register says of a Spark that cannot run the data source."""
+"""The error of register for a Spark that cannot run the data source."""
 
 import subprocess
 import sys

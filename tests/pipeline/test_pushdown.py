@@ -1,4 +1,4 @@
-"""Spark's filters as limits: what is understood, and that what is not limits nothing."""
+"""Spark's filters as limits: the understood ones, and the others, which limit nothing."""
 
 from math import inf
 

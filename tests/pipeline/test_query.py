@@ -1,5 +1,5 @@
-"""Queries to a catalog: each question of the page Explore against plain Python and Spark, what is
-refused, and how a query ends.
+"""Queries to a catalog: each question of the page Explore compared with plain Python and Spark,
+refusals, and the end of a query.
 """
 
 import bisect

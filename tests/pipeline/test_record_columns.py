@@ -1,5 +1,5 @@
-"""What the header of its batch says of a record, real timestamps, which columns are never null, and
-why a replica is read.
+"""Columns of a record from its batch's header, real timestamps, non-null columns, and the reason
+for reading a replica.
 """
 
 import datetime

@@ -1,5 +1,5 @@
-"""A task's pass: its rows in Parquet files, its summaries, and what it does with what cannot be
-read.
+"""The scan of a task: its rows in Parquet files, its summaries, and its behaviour on unreadable
+bytes.
 """
 
 import os

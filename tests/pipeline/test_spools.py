@@ -1,4 +1,4 @@
-"""What is put aside comes back: partitions as they were listed, values in order."""
+"""Spools return their values: partitions in the order of the listing, and sorted values."""
 
 from random import Random
 

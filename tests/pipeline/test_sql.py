@@ -1,4 +1,4 @@
-"""What a query may ask, judged by the tree that DuckDB makes of it, and its faults in our words."""
+"""Which queries are allowed, judged by DuckDB's syntax tree, and their errors in our words."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What a process that answers queries does with a request, in this process and without its limits."""
+"""A worker's handling of a request, in this process and without its limits."""
 
 import io
 import json

@@ -1,5 +1,5 @@
-"""The sweep of a catalog: a row a segment and interval, as analysis.sweep has it, however the
-segment was read.
+"""The sweep table of a catalog: one row per segment and interval, equal to analysis.sweep however
+the segment was read.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Rows that are copied are those that would be made: two catalogs of the same directory go through
-the same runs, one of which copies nothing.
+"""Copied rows equal recomputed ones: two catalogs of one directory go through the same runs, and
+only one copies rows.
 """
 
 import json

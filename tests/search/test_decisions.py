@@ -1,4 +1,6 @@
-"""What a lookup decides and why, as values: whoever words a step compares nothing again."""
+"""The decisions of a lookup and their reasons, as values, so that texts need no
+second comparison.
+"""
 
 import pytest
 

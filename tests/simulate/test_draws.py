@@ -1,4 +1,4 @@
-"""Draws: the same on every machine, and spread as they were asked to be."""
+"""Random draws: the same on every machine, with the requested distribution."""
 
 from functools import cache
 

@@ -1,4 +1,6 @@
-"""Producer snapshots made from batches, beside the files that Kafka made from the same batches."""
+"""Producer snapshots made from batches, compared with the files that Kafka made from the same
+batches.
+"""
 
 import base64
 import gzip

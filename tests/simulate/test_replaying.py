@@ -1,4 +1,4 @@
-"""Partitions that real brokers wrote, written once more: the same files, byte for byte."""
+"""Partitions of real brokers, written again: the same files, byte for byte."""
 
 import json
 from dataclasses import replace

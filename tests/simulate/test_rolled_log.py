@@ -1,4 +1,4 @@
-"""A log whose rolls are compiled too, beside the writer that it stands for."""
+"""The compiled log of rolls, compared with the writer."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""kv.simulate and what it writes: a broker directory like any other."""
+"""kv.simulate and its output, a broker directory like any other."""
 
 import hashlib
 import os

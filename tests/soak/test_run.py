@@ -1,4 +1,4 @@
-"""What a soak of a few directories shows, and what it calls grown."""
+"""The report of a soak over a few directories, and the growth that it flags."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""A visitor without a browser: asks a running app for its pages over the websocket that the browser
-speaks, and reads what comes back.
+"""A visitor without a browser: requests pages from a running app over its websocket, and reads the
+replies.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What tests that click share: how long they wait, and the pages that they open."""
+"""Waiting and opening pages, for tests that use a browser."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a server that was just started answers."""
+"""The first answer of a server that was just started."""
 
 import urllib.request
 from time import monotonic, sleep

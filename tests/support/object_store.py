@@ -1,4 +1,4 @@
-"""A local server of the S3 protocol, moto's: it counts what it is asked, and can be made to fail."""
+"""moto's local server of the S3 protocol, which counts requests and can be made to fail."""
 
 import threading
 import urllib.request

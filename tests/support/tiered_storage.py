@@ -1,4 +1,6 @@
-"""The recorded broker with tiered storage, and its store once more in the layout of Aiven's plugin."""
+"""The recorded broker with tiered storage, and a copy of its store in the layout of
+Aiven's plugin.
+"""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""Words that say nothing of what they name."""
+"""Words that do not describe a thing and may not be names."""
 
 SAYS_NOTHING = frozenset(
     [

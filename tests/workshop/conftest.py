@@ -1,4 +1,4 @@
-"""What tests of the Workshop share with those of the app's pages."""
+"""Fixtures that the Workshop's tests share with those of the app's pages."""
 
 from tests.app.conftest import (  # noqa: F401
     chinese,

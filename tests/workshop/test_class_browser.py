@@ -1,4 +1,4 @@
-"""A class in two browsers: a learner's page goes along by itself, and a reload loses nobody."""
+"""A class in two browsers: a learner's page follows by itself, and nobody is lost by a reload."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How a learner's browser hears that the class goes on: a request that waits for it."""
+"""How a learner's browser learns of the next step: by a request that waits for it."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What `kafkaviz app --class` prints: links that lead into the class, its QR code, what is served."""
+"""The output of `kafkaviz app --class`: links into the class, its QR code, and the served paths."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The base state of each figure of a lesson: what there is before the answer, and not the answer."""
+"""The base state of each figure of a lesson, which does not show the answer."""
 
 import pytest
 

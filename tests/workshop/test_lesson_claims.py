@@ -1,5 +1,5 @@
-"""What the steps on attributes, dumps, settings and the rest say, held against Kafka's bytes, its
-answers, and its tool's output.
+"""The claims of the steps on attributes, dumps, settings and others, compared with Kafka's bytes,
+answers and tool output.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""The drawings of lessons on their page: what is asked, what is so, the reader's own search."""
+"""The drawings of lessons on their page: the question, the answer, and the reader's own search."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

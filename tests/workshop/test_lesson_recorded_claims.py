@@ -1,5 +1,5 @@
-"""What the lessons say of a leader's checks, of the magic byte, of a scan and of a time entry, held
-against what Kafka's own classes did.
+"""The lessons' claims about a leader's checks, the magic byte, a scan and a time entry, compared
+with recordings of Kafka's classes.
 """
 
 import json

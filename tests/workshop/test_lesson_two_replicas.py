@@ -1,5 +1,5 @@
-"""What the lesson on two replicas says, held to the story of both: what 4.4.0 logged, elected and
-truncated, and what 4.3.1's dump tool printed.
+"""The claims of the lesson on two replicas, compared with the logs of 4.4.0 and the output of
+4.3.1's dump tool.
 """
 
 import gzip

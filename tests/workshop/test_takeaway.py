@@ -1,4 +1,4 @@
-"""What the Workshop gives to take away: the file of a lesson, the hand-outs, the notebook."""
+"""The Workshop's files to take away: a lesson, the hand-outs, the notebook."""
 
 import json
 import re

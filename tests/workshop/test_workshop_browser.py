@@ -1,5 +1,5 @@
-"""The Workshop in a real browser, by keyboard: answer, watch, go on; a stepper between; no error in
-the console, nothing clipped.
+"""The Workshop in a real browser, by keyboard: answers, steps and a stepper, without console errors
+or clipped parts.
 """
 
 from urllib.parse import parse_qs, urlsplit

@@ -1,4 +1,4 @@
-"""Logs of a few records, written to be compared: which batches they lie in is up to the test."""
+"""Logs of a few records to compare; the test chooses how the records are batched."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

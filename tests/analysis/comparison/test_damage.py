@@ -1,5 +1,5 @@
-"""Copies with each damage of the corruption lab, beside the log as it was: the right relation, and
-where the first bytes differ.
+"""Copies with each damage of the corruption lab, compared with the undamaged log: the relation, and
+the first bytes that differ.
 """
 
 import shutil

@@ -1,5 +1,5 @@
-"""Two logs on one offset axis: held against a plain comparison of all their records, and against
-what was done to them.
+"""Two logs on one offset axis, compared with a plain comparison of all their records and with the
+changes that were made.
 """
 
 import itertools

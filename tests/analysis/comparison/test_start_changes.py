@@ -1,4 +1,4 @@
-"""One directory before and after: what a start was foretold to do is what was done."""
+"""One directory before and after a start: the changes are the predicted ones."""
 
 import os
 import shutil

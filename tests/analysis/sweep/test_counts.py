@@ -1,4 +1,4 @@
-"""Counts of targets by their number of headers: what is read out of them."""
+"""Counts of targets by their number of headers, and the statistics computed from them."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""What another segment.index.bytes does: the roll rules held to a real broker's segments, to the
-writer and to sums; what a search reads.
+"""The effect of another segment.index.bytes: roll rules compared with a real broker's segments,
+with the writer and with sums; and the reads of a search.
 """
 
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""What is tuned: a broker's own settings where its topics differ, and one answer to what an index
-needs.
-"""
+"""The source that is tuned: a broker whose topics have their own settings."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""The recommendation: budgets, plateaus, what is within its error, and what is kept."""
+"""The recommendation: budgets, plateaus, gains within the error, and reasons to keep a setting."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Compiled lines of records are those that the plain way prints, batch by batch."""
+"""The compiled printing of records gives the same lines as the plain one, batch by batch."""
 
 import numpy as np
 import pytest

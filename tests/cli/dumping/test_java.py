@@ -1,4 +1,4 @@
-"""What Java does, as far as it shows: the order of a hash map, paths, numbers, text."""
+"""Java's behaviour where the output shows it: order of a hash map, paths, numbers, text."""
 
 import pytest
 

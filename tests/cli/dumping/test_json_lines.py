@@ -1,4 +1,4 @@
-"""JSON lines hold what a file holds, go on past damage, and say the same as the text."""
+"""JSON lines: the content of a file, also after damage, and the same as in the text."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""Checksums of a .log, whatever the size of its batches and of what is read at once."""
+"""Checksums of a .log for any size of batches and of reads."""
 
 import zlib
 

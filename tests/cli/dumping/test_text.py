@@ -1,5 +1,5 @@
-"""The text of a dump is that of DumpLogSegments 4.3.1: of real directories, and of files damaged on
-purpose.
+"""The text of a dump equals that of DumpLogSegments 4.3.1, for real directories and for files
+damaged on purpose.
 """
 
 import base64

@@ -1,4 +1,6 @@
-"""How each store is spoken to by what its address says, and a library's error in one line of ours."""
+"""Connections to each kind of store, from the parts of its address; a library's error becomes one
+line.
+"""
 
 import pyarrow.fs
 import pytest

@@ -1,4 +1,4 @@
-"""What goes wrong between here and a store is one line, and never zeros."""
+"""A fault between this machine and a store becomes one line of error, never zeros."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A directory in Google Cloud Storage, behind a local server of its protocol."""
+"""A directory in Google Cloud Storage, served by a local server of its protocol."""
 
 from pathlib import Path
 

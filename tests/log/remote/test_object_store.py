@@ -1,4 +1,4 @@
-"""What lies in an object store reads as what lies on disk, by few requests."""
+"""A directory in an object store gives the same results as on disk, with few requests."""
 
 import json
 import os
