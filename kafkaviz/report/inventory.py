@@ -109,7 +109,7 @@ def _metrics(subject: Subject) -> Html:
         for kind in KINDS[1:]
         if overview.count_kind(kind)
     ) or say("report.all_closed")
-    covered = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
+    covered = None if total.bytes_per_entry is None else round(total.bytes_per_entry)
     entries = say("report.entries_of_both", offsets=total.offset_entries, times=total.time_entries)
     cells = (
         (
@@ -190,11 +190,11 @@ def _map(subject: Subject) -> Drawing | None:
         tails={log_key: render(text) for log_key, text in subject.tails.items()},
         badges=partition_badges.badges_from_findings(subject.health.findings, subject.broker),
     )
-    more = len(overview.partitions) - map_rows.ROWS_A_PAGE
+    more = len(overview.partitions) - map_rows.ROWS_PER_PAGE
 
     caption = say(
         "report.map_caption_largest" if more > 0 else "report.map_caption",
-        shown_count=map_rows.ROWS_A_PAGE,
+        shown_count=map_rows.ROWS_PER_PAGE,
         count=len(overview.partitions),
     )
     return Drawing("map", map_view.title, caption, lambda mode: broker_map.figure(map_view, mode))
@@ -240,8 +240,8 @@ def _row(row: PartitionRow) -> tuple:
     )
     covered = (
         units.MISSING
-        if sums.bytes_an_entry is None
-        else units.format_count(round(sums.bytes_an_entry))
+        if sums.bytes_per_entry is None
+        else units.format_count(round(sums.bytes_per_entry))
     )
     return (
         label,

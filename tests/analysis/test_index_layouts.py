@@ -53,7 +53,7 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
     result = layout.run(keys, targets)
     assert result[:, 0].tolist() == (np.searchsorted(keys, targets, "right") - 1).tolist()
     assert (result[:, 2] <= result[:, 1]).all() or layout.run is index_layouts.b_tree
-    assert result[:, 2].max() <= -(-len(keys) // index_layouts.ENTRIES_A_PAGE) + 1
+    assert result[:, 2].max() <= -(-len(keys) // index_layouts.ENTRIES_PER_PAGE) + 1
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def test_the_listing_knows_sizes_and_states(small):
         and known.total.index_bytes is None
         and known.total.batches is None
     )
-    assert known.total.bytes_an_entry is None and known.partitions[1].last_offset is None
+    assert known.total.bytes_per_entry is None and known.partitions[1].last_offset is None
 
 
 def test_index_files_add_entries_and_where_they_are(small):
@@ -52,7 +52,7 @@ def test_index_files_add_entries_and_where_they_are(small):
         2,
         3 * 8 + 2 * 12,
     )
-    assert orders.sums.bytes_an_entry == 500
+    assert orders.sums.bytes_per_entry == 500
     assert known.entries.partition.tolist() == [0, 1, 1, 1]
     assert known.entries.position.tolist() == [100, 400, 800, 1250]
     assert known.problems == ()
@@ -64,7 +64,7 @@ def test_no_entry_covers_no_bytes(tmp_path):
     """
     make_segment(tmp_path / "empty-0", 0, 10, [])
     known = overview.with_entries(overview.inventory(open_broker(tmp_path / "empty-0")))
-    assert known.total.offset_entries == 0 and known.total.bytes_an_entry is None
+    assert known.total.offset_entries == 0 and known.total.bytes_per_entry is None
 
 
 def test_an_entry_beyond_its_log_is_counted_but_not_placed(tmp_path):
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_left_out_and_reported(small):
     assert known.segments["left_out"].tolist() == [False, False, True, False]
     assert known.total.offset_entries == 2 and known.total.log_bytes == 1700
     assert (
-        known.partitions[1].sums.bytes_an_entry == 500
+        known.partitions[1].sums.bytes_per_entry == 500
         and known.partitions[1].sums.covered_bytes == 500
     )
     assert known.entries.position.tolist() == [100, 1250]

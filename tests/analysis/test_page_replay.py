@@ -99,7 +99,7 @@ def test_every_fault_is_the_one_of_a_plain_replay(
     growth = IndexGrowth(entries, 10, entry_bytes)
     memory = Memory(page_bytes, cold_gaps * 10, around * page_bytes)
     readers = Readers(
-        laggard_share=share, lag=lag, lag_entries=20, appends_a_lookup=every, seed=entries
+        laggard_share=share, lag=lag, lag_entries=20, appends_per_lookup=every, seed=entries
     )
     compiled = page_replay.replay(growth, memory, readers, warm_bytes, columns=entries)
     faults, touches = plain_replay(growth, memory, readers, warm_bytes)
@@ -115,7 +115,7 @@ def test_every_fault_is_the_one_of_a_plain_replay(
 
 
 def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
-    return page_replay.replay(GROWN, memory, warm_bytes=warm_bytes).faults_a_grown_page
+    return page_replay.replay(GROWN, memory, warm_bytes=warm_bytes).faults_per_new_page
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_who_is_protected(share, plain_tail, plain_laggard, warm_laggard):
         page_replay.replay(GROWN, SIXTEEN_MB, readers, warm_bytes)
         for warm_bytes in (None, slots.WARM_BYTES)
     )
-    assert plain.faults_a_thousand(TAIL) == pytest.approx(plain_tail, rel=0.1, abs=0.13)
-    assert warm.faults_a_thousand(TAIL) == 0
-    assert plain.faults_a_thousand(LAGGARD) == (
+    assert plain.faults_per_thousand(TAIL) == pytest.approx(plain_tail, rel=0.1, abs=0.13)
+    assert warm.faults_per_thousand(TAIL) == 0
+    assert plain.faults_per_thousand(LAGGARD) == (
         plain_laggard and pytest.approx(plain_laggard, rel=0.1, abs=2)
     )
-    assert warm.faults_a_thousand(LAGGARD) == (
+    assert warm.faults_per_thousand(LAGGARD) == (
         warm_laggard and pytest.approx(warm_laggard, rel=0.1, abs=2)
     )
 
@@ -191,9 +191,9 @@ def test_the_seed_decides_the_readers():
 
 def test_a_warm_section_does_not_help_who_comes_too_seldom():
     """A lookup every 1.4 MB of a log whose pages go cold after 1 MB."""
-    seldom, cold = Readers(appends_a_lookup=304), Memory(cold_after_bytes=MB)
+    seldom, cold = Readers(appends_per_lookup=304), Memory(cold_after_bytes=MB)
     warm, plain = (
-        page_replay.replay(GROWN, cold, seldom, warm_bytes).faults_a_thousand(TAIL)
+        page_replay.replay(GROWN, cold, seldom, warm_bytes).faults_per_thousand(TAIL)
         for warm_bytes in (slots.WARM_BYTES, None)
     )
     assert (warm / 1000, plain / 1000) == (
@@ -206,9 +206,9 @@ def test_a_warm_section_that_is_too_large_does_not_keep_itself_warm():
     """One lookup every 5000 appends: 0 faults a lookup with 16 KiB, 2 with 64, 3.9 with 256, 5.4
     without one.
     """
-    readers = Readers(appends_a_lookup=5000)
+    readers = Readers(appends_per_lookup=5000)
     faults = [
-        page_replay.replay(GROWN, SIXTEEN_MB, readers, warm).faults_a_thousand(TAIL) / 1000
+        page_replay.replay(GROWN, SIXTEEN_MB, readers, warm).faults_per_thousand(TAIL) / 1000
         for warm in (4096, 16_384, 65_536, 262_144, None)
     ]
     assert faults == [0, 0, 2, pytest.approx(3.9, abs=0.1), pytest.approx(5.4, abs=0.1)]
@@ -282,7 +282,7 @@ def test_an_index_without_an_entry():
     """No page, no lookup, no fault."""
     none = page_replay.replay(IndexGrowth(0))
     assert (none.pages, none.lookups, none.faults, len(none.first_faults)) == (0, (0, 0), (0, 0), 0)
-    assert none.faults_a_grown_page == 0 and none.faults_a_thousand(TAIL) is None
+    assert none.faults_per_new_page == 0 and none.faults_per_thousand(TAIL) is None
 
 
 def test_how_long_a_page_lives():

@@ -206,7 +206,7 @@ def test_the_title_says_what_is_most_worth_knowing(known):
 
 def test_only_a_page_of_rows_is_shown(known, monkeypatch):
     """The next rows of the chosen order, on an axis of their own."""
-    monkeypatch.setattr(map_rows, "ROWS_A_PAGE", 2)
+    monkeypatch.setattr(map_rows, "ROWS_PER_PAGE", 2)
     view = broker_map.view(known, page=1)
     assert names(view) == ["__consumer_offsets-3", "old-0 (deleted)"]
     assert view.longest_bytes == 240
@@ -221,7 +221,7 @@ def test_names_in_the_hover_are_no_markup(tmp_path):
 
 def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
     """It opens the largest segment, and says how many there are."""
-    monkeypatch.setattr(broker_map, "MAX_BARS_A_ROW", 1)
+    monkeypatch.setattr(broker_map, "MAX_BARS_PER_ROW", 1)
     bars = broker_map.view(known).bars
     assert [(bar.row, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars[:2]] == [
         (0, 2400, "many", 0),
@@ -235,7 +235,7 @@ def test_the_rows_with_most_segments_become_one_bar_first():
     """Until no more bars are left than a browser draws at once."""
     assert broker_map._choose_detailed([5, 1, 3]) == [True, True, True]
     assert broker_map._choose_detailed([1999, 1999, 1998, 1999]) == [False, True, True, True]
-    assert broker_map._choose_detailed([broker_map.MAX_BARS_A_ROW + 1, 1]) == [False, True]
+    assert broker_map._choose_detailed([broker_map.MAX_BARS_PER_ROW + 1, 1]) == [False, True]
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -421,7 +421,7 @@ def test_a_segment_says_what_was_found_about_it(known):
 
 def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
     """However many of its segments are marked: how many is under the pointer."""
-    monkeypatch.setattr(broker_map, "MAX_BARS_A_ROW", 1)
+    monkeypatch.setattr(broker_map, "MAX_BARS_PER_ROW", 1)
     view = broker_map.view(known, badges={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
     assert view.rows[0].badge.hover.endswith(
         "warning: Records have timestamps in the future, 2 segments"

@@ -61,7 +61,7 @@ def test_what_one_side_has_is_there_alone(comparison):
 
 def test_rows_are_paged(comparison, monkeypatch):
     """None is lost and none is there twice."""
-    monkeypatch.setattr(partition_map, "ROWS_A_PAGE", 10)
+    monkeypatch.setattr(partition_map, "ROWS_PER_PAGE", 10)
     pages = [partition_map.view(comparison, page).rows for page in range(3)]
     names = [row.directory for page in pages for row in page]
     assert [len(page) for page in pages] == [10, 10, 4] and len(set(names)) == 24

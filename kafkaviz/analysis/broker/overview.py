@@ -96,7 +96,7 @@ class Sums(NamedTuple):
         )
 
     @property
-    def bytes_an_entry(self) -> float | None:
+    def bytes_per_entry(self) -> float | None:
         """Mean .log bytes per offset entry; None if unknown or without an entry."""
         return self.covered_bytes / self.offset_entries if self.offset_entries else None
 

@@ -23,7 +23,7 @@ from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
-ENTRIES_A_PAGE = PAGE_BYTES // ENTRY_BYTES
+ENTRIES_PER_PAGE = PAGE_BYTES // ENTRY_BYTES
 MAX_PROBES = 1 << 16  # guesses of one search, after which it bisects
 PIECE_BYTES = 16  # size of a line: its first key, first slot and slope
 
@@ -123,12 +123,12 @@ def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 def page_first_keys(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Bisects the first keys of all pages in the heap, then one page."""
-    return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_A_PAGE]), True)
+    return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_PER_PAGE]), True)
 
 
 def b_tree(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Searches a tree in which the first keys are in pages too, and so on up to one root."""
-    return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_A_PAGE]), False)
+    return _search_pages(keys, targets, np.ascontiguousarray(keys[::ENTRIES_PER_PAGE]), False)
 
 
 def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -155,7 +155,7 @@ def pieces(keys: np.ndarray, epsilon: int) -> int:
 def _interpolate(keys: np.ndarray, targets: np.ndarray, alternate: bool) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(MAX_PROBES + 130, np.int64)
-    page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
+    page_marks = np.full(len(keys) // ENTRIES_PER_PAGE + 1, -1, np.int64)
     for row in range(len(targets)):
         slot, count = _guess(keys, targets[row], alternate, probed_slots)
         results[row, 0] = slot
@@ -228,7 +228,7 @@ def _slots_in_order(entries: int) -> np.ndarray:
 def _eytzinger(keys: np.ndarray, targets: np.ndarray, slot_of: np.ndarray) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(64, np.int64)
-    page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
+    page_marks = np.full(len(keys) // ENTRIES_PER_PAGE + 1, -1, np.int64)
     for row in range(len(targets)):
         node = 1
         count = 0
@@ -262,7 +262,7 @@ def _search_pages(
     nodes = len(firsts)
     while not in_heap and nodes > 1:
         levels = levels + 1
-        nodes = -(-nodes // ENTRIES_A_PAGE)
+        nodes = -(-nodes // ENTRIES_PER_PAGE)
     for row in range(len(targets)):
         page, probes = _last_not_above(firsts, 0, len(firsts) - 1, targets[row])
         if page < 0:
@@ -272,8 +272,8 @@ def _search_pages(
             continue
         slot, more = _last_not_above(
             keys,
-            page * ENTRIES_A_PAGE,
-            min((page + 1) * ENTRIES_A_PAGE, len(keys)) - 1,
+            page * ENTRIES_PER_PAGE,
+            min((page + 1) * ENTRIES_PER_PAGE, len(keys)) - 1,
             targets[row],
         )
         results[row, 0] = slot
@@ -339,7 +339,7 @@ def _search_lines(
 ) -> np.ndarray:
     results = np.empty((len(targets), 3), np.int64)
     probed_slots = np.empty(64, np.int64)
-    page_marks = np.full(len(keys) // ENTRIES_A_PAGE + 1, -1, np.int64)
+    page_marks = np.full(len(keys) // ENTRIES_PER_PAGE + 1, -1, np.int64)
     starts = keys[first]
     for row in range(len(targets)):
         piece, probes = _last_not_above(starts, 0, len(starts) - 1, targets[row])
@@ -376,7 +376,7 @@ def _pages(probed_slots: np.ndarray, page_marks: np.ndarray, mark: int) -> int:
     """
     count = 0
     for slot in probed_slots:
-        page = slot // ENTRIES_A_PAGE
+        page = slot // ENTRIES_PER_PAGE
         count += page_marks[page] != mark
         page_marks[page] = mark
     return count
@@ -387,7 +387,7 @@ def _no_extra_bytes(_keys: np.ndarray) -> int:
 
 
 def _first_key_bytes(keys: np.ndarray) -> int:
-    return -(-len(keys) // ENTRIES_A_PAGE) * ENTRY_BYTES
+    return -(-len(keys) // ENTRIES_PER_PAGE) * ENTRY_BYTES
 
 
 def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:

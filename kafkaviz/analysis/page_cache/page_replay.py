@@ -72,7 +72,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """The readers that look up offsets, one lookup every `appends_a_lookup` appends.
+    """The readers that look up offsets, one lookup every `appends_per_lookup` appends.
 
     Readers at the tail look up the last entry. A share of the lookups comes from laggards.
 
@@ -85,7 +85,7 @@ class Readers:
     laggard_share: float = 0.0
     lag: str = UNIFORM
     lag_entries: int = 0
-    appends_a_lookup: int = 1
+    appends_per_lookup: int = 1
     seed: int = 6432
     from_entries: int = 0
 
@@ -117,11 +117,11 @@ class Replay:
     idle_bytes: np.ndarray
 
     @property
-    def faults_a_grown_page(self) -> float:
+    def faults_per_new_page(self) -> float:
         """Page faults per new page of the index, summed over all readers."""
         return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
 
-    def faults_a_thousand(self, reader: int) -> float | None:
+    def faults_per_thousand(self, reader: int) -> float | None:
         """Returns the faults per 1000 lookups of TAIL or LAGGARD, or None without a lookup."""
         return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
 
@@ -239,7 +239,7 @@ def targets(growth: IndexGrowth, readers: Readers) -> tuple[np.ndarray, np.ndarr
         For each lookup the number of entries, the slot it finds, and whether a laggard makes it.
     """
     entry_counts = np.arange(
-        readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64
+        readers.appends_per_lookup, growth.entries + 1, readers.appends_per_lookup, dtype=np.int64
     )
     entry_counts = entry_counts[entry_counts >= readers.from_entries]
     random = np.random.default_rng(readers.seed)
@@ -377,14 +377,14 @@ def expected_faults(growth: IndexGrowth, memory: Memory = Memory()) -> int:
     first read by step k is a fault if the log has grown by more than cold_after_bytes since the
     last read by step k + 1.
     """
-    entries_a_page = memory.page_bytes / growth.entry_bytes
-    pages = np.arange(math.ceil(growth.entries / entries_a_page))
+    entries_per_page = memory.page_bytes / growth.entry_bytes
+    pages = np.arange(math.ceil(growth.entries / entries_per_page))
     faults = 0
     for step in range(1, 64):
         step_share = 1 - 0.5**step
         next_step_share = 1 - 0.5 ** (step + 1)
-        revisit_entries = pages * entries_a_page / step_share
-        leave_entries = (pages + 1) * entries_a_page / next_step_share
+        revisit_entries = pages * entries_per_page / step_share
+        leave_entries = (pages + 1) * entries_per_page / next_step_share
         idle = growth.gap_bytes * (revisit_entries - leave_entries)
         faults += int(
             np.count_nonzero(

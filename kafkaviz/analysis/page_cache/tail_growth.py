@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.analysis.page_cache import page_replay
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.analysis.page_cache.page_replay import ENTRY_BYTES, IndexGrowth, Memory, tail_search
 from kafkaviz.search.slots import WARM_BYTES, first_warm_slot
 
@@ -47,11 +47,11 @@ class TailLookups:
 
     @property
     def entries(self) -> int:
-        return self.pages * ENTRIES_A_PAGE
+        return self.pages * ENTRIES_PER_PAGE
 
 
 def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLookups, ...]:
-    growth = IndexGrowth(most_pages * ENTRIES_A_PAGE)
+    growth = IndexGrowth(most_pages * ENTRIES_PER_PAGE)
     plain_faults, warm_faults = (
         page_replay.replay(growth, memory, warm_bytes=warm_bytes).first_faults
         for warm_bytes in (None, WARM_BYTES)
@@ -65,12 +65,12 @@ def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLook
 
 
 def _lookup(pages: int, faults: np.ndarray, warm_bytes: int | None) -> TailLookup:
-    entries = pages * ENTRIES_A_PAGE
+    entries = pages * ENTRIES_PER_PAGE
     search = tail_search(entries, warm_bytes)
     warm_from_slot = (
         None if warm_bytes is None else first_warm_slot(entries, ENTRY_BYTES, warm_bytes)
     )
-    since = entries - ENTRIES_A_PAGE
+    since = entries - ENTRIES_PER_PAGE
     waits = faults[(faults["entries"] > since) & (faults["entries"] <= entries)]
     return TailLookup(
         tuple(probe.slot for probe in search.probes),

@@ -35,7 +35,7 @@ from kafkaviz.messages import say, say_count
 
 REMOTE = "remote"  # kind of a bar whose segment is only in tiered storage
 COUNT_COLUMNS = ("batches", "records", "offset_entries", "time_entries")
-MAX_BARS_A_ROW = 2000  # a row with more segments is drawn as one bar
+MAX_BARS_PER_ROW = 2000  # a row with more segments is drawn as one bar
 MAX_BARS = 6000  # on the whole map; the rows with most segments become one bar until it holds
 DENSE_TEXT_BYTES = 2500  # with fewer log bytes per entry, the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
@@ -218,7 +218,7 @@ def _row(
     tails: Mapping[tuple[str, int], str],
     badges: Mapping[str, Sequence[Badge]],
 ) -> MapRow:
-    gap = partition.sums.bytes_an_entry
+    gap = partition.sums.bytes_per_entry
     name_in_address = partition.address_name or partition.directory
     tail = next(
         (tail_text for (directory, _), tail_text in tails.items() if directory == name_in_address),
@@ -253,13 +253,13 @@ def _row(
 def _gap(partition: PartitionRow) -> str:
     if partition.sums.offset_entries == 0:
         return say("broker.no_entry")
-    if partition.sums.bytes_an_entry is None:
+    if partition.sums.bytes_per_entry is None:
         return units.MISSING
-    return f"{units.format_count(round(partition.sums.bytes_an_entry))} B"
+    return f"{units.format_count(round(partition.sums.bytes_per_entry))} B"
 
 
 def _choose_detailed(counts: Sequence[int]) -> list[bool]:
-    is_detailed = [count <= MAX_BARS_A_ROW for count in counts]
+    is_detailed = [count <= MAX_BARS_PER_ROW for count in counts]
     for index in sorted(range(len(counts)), key=lambda index: -counts[index]):
         if (
             sum(
@@ -424,9 +424,9 @@ def _dense_title(comparable: Sequence[PartitionRow], *, is_alone: bool) -> str:
     Args:
         comparable: partitions with enough entries to compare.
     """
-    least_bytes = min(round(cast(float, row.sums.bytes_an_entry)) for row in comparable)
+    least_bytes = min(round(cast(float, row.sums.bytes_per_entry)) for row in comparable)
     densest, *others = (
-        row for row in comparable if round(cast(float, row.sums.bytes_an_entry)) == least_bytes
+        row for row in comparable if round(cast(float, row.sums.bytes_per_entry)) == least_bytes
     )
     if others:
         key = "dense_same" if len(others) + 1 == len(comparable) else "dense_several"

@@ -65,11 +65,11 @@ def _entries_per_column(positions: np.ndarray, column_starts: np.ndarray) -> np.
     )
 
 
-ROWS_A_PAGE = 60
+ROWS_PER_PAGE = 60
 ORDERS = {
     "By size": lambda row: (-row.sums.log_bytes, natural_sort_key(row.directory)),
     "By gap": lambda row: (
-        row.sums.bytes_an_entry or math.inf,
+        row.sums.bytes_per_entry or math.inf,
         natural_sort_key(row.directory),
     ),
     "By name": lambda row: natural_sort_key(row.directory),
@@ -92,9 +92,9 @@ def find_page_rows(rows: Sequence[PartitionRow], order: str, page: int = 0) -> l
             ORDERS[order](rows[index]),
         ),
     )
-    return ordered[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
+    return ordered[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
 
 
 def page_count(count: int) -> int:
     """Returns the number of pages for `count` rows; at least 1."""
-    return max(1, -(-count // ROWS_A_PAGE))
+    return max(1, -(-count // ROWS_PER_PAGE))

@@ -23,7 +23,7 @@ from kafkaviz.figures.text.sentences import join_details
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import escape_controls
 
-ROWS_A_PAGE = 40
+ROWS_PER_PAGE = 40
 ROW_PX = 24
 LANE_PX = 7
 TOP_PX = 4
@@ -101,7 +101,7 @@ def severity(relation: Relation) -> str:
 
 def view(comparison: BrokerComparison, page: int = 0) -> PartitionMapView:
     """Returns one page of the rows, the worst first."""
-    partitions = comparison.worst_first[page * ROWS_A_PAGE : (page + 1) * ROWS_A_PAGE]
+    partitions = comparison.worst_first[page * ROWS_PER_PAGE : (page + 1) * ROWS_PER_PAGE]
     return PartitionMapView(
         title=title(comparison),
         caption=say("compare.map_below"),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory
 from kafkaviz.analysis.page_cache.tail_growth import TailLookup, TailLookups
 from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon
@@ -118,8 +118,8 @@ def _title(now: TailLookups) -> str:
 
 
 def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
-    pages_now = [slot // ENTRIES_A_PAGE for slot in now.probes]
-    pages_before = [slot // ENTRIES_A_PAGE for slot in before.probes] if before else []
+    pages_now = [slot // ENTRIES_PER_PAGE for slot in now.probes]
+    pages_before = [slot // ENTRIES_PER_PAGE for slot in before.probes] if before else []
     waits = tuple(
         PageWait(
             int(wait["page"]),
@@ -145,7 +145,7 @@ def _lane(before: TailLookup | None, now: TailLookup) -> GrowthLane:
 
 
 def _in_pages(slot: int | None) -> float | None:
-    return None if slot is None else slot / ENTRIES_A_PAGE
+    return None if slot is None else slot / ENTRIES_PER_PAGE
 
 
 def _megabytes(count: int) -> str:
@@ -185,7 +185,7 @@ def browser_payload(growth_view: TailGrowthView) -> dict:
         "caption": growth_view.caption,
         "note": growth_view.note,
         "first": FIRST_PAGES,
-        "entries_a_page": ENTRIES_A_PAGE,
+        "entries_a_page": ENTRIES_PER_PAGE,
         "names": names,
         "sizes": sizes,
         "words": table("tail_growth"),

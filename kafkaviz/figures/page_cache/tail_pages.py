@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE, ENTRY_BYTES
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE, ENTRY_BYTES
 from kafkaviz.analysis.page_cache.page_replay import tail_search
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.sentences import join_comma
@@ -107,7 +107,7 @@ def _join_pages(pages: tuple[int, ...]) -> str:
 def rows(pages_view: TailPagesView) -> list[tuple[str, str, str, str]]:
     """Returns rows of search, number of the probe, slot, page."""
     return [
-        (lane.name, str(n), format_count(slot), str(slot // ENTRIES_A_PAGE))
+        (lane.name, str(n), format_count(slot), str(slot // ENTRIES_PER_PAGE))
         for lane in pages_view.lanes
         for n, slot in enumerate(lane.probes, 1)
     ]
@@ -177,9 +177,9 @@ def _lane_shapes(
 def _lane_traces(
     pages_view: TailPagesView, lane: PageLane, top: int, colours: dict[str, str]
 ) -> list:
-    end = pages_view.entries / ENTRIES_A_PAGE
+    end = pages_view.entries / ENTRIES_PER_PAGE
     bars = []
-    if pages_view.entries % ENTRIES_A_PAGE:
+    if pages_view.entries % ENTRIES_PER_PAGE:
         bars.append(
             _hatched_bar(
                 end,
@@ -195,7 +195,7 @@ def _lane_traces(
     if lane.warm_from is not None:
         bars.append(
             _hatched_bar(
-                lane.warm_from / ENTRIES_A_PAGE,
+                lane.warm_from / ENTRIES_PER_PAGE,
                 end,
                 top + LANE_PX - 6,
                 6,
@@ -212,14 +212,14 @@ def _lane_traces(
         page="%{customdata[2]}",
     )
     dots = go.Scatter(
-        x=[slot / ENTRIES_A_PAGE for slot in lane.probes],
+        x=[slot / ENTRIES_PER_PAGE for slot in lane.probes],
         y=[top + 10 + number % 3 * 10 for number in range(len(lane.probes))],
         mode="markers",
         marker={"size": 7, "color": colours["ink"], "opacity": 0.85},
         cliponaxis=False,
         name=lane.name,
         customdata=[
-            (number, format_count(slot), slot // ENTRIES_A_PAGE)
+            (number, format_count(slot), slot // ENTRIES_PER_PAGE)
             for number, slot in enumerate(lane.probes, 1)
         ],
         hovertemplate=f"{hover}<extra></extra>",

@@ -18,7 +18,7 @@ from kafkaviz.messages import say
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.units import duration, file_stem, format_bytes, format_count, format_percent, rate
 
-ROWS_A_PAGE = 14  # segments drawn at once
+ROWS_PER_PAGE = 14  # segments drawn at once
 ROW_PX = 36
 BOX_PX = 28
 STRIP_PX = 46
@@ -113,13 +113,13 @@ class RollTimelineView:
 def view(
     history: RollHistory, first_row: int = 0, appended: np.ndarray | None = None
 ) -> RollTimelineView:
-    """Returns ROWS_A_PAGE segments, beginning with `first_row`.
+    """Returns ROWS_PER_PAGE segments, beginning with `first_row`.
 
     Args:
         appended: roll_history.APPEND of a simulated log, for the strip above.
     """
     first_row = max(0, min(first_row, len(history.segments) - 1))
-    page_segments = history.segments[first_row : first_row + ROWS_A_PAGE]
+    page_segments = history.segments[first_row : first_row + ROWS_PER_PAGE]
     begin_ms = history.segments[0].opened_ms if history.segments else 0
     start_ms = page_segments[0].opened_ms - begin_ms if page_segments else 0
     end_ms = max(
@@ -688,5 +688,5 @@ def _cause_annotations(timeline: RollTimelineView, top: int, colours: dict[str, 
 
 def page_slices(count: int) -> list[tuple[int, int]]:
     """Returns the first and last row of each page, from 0."""
-    starts = [*range(0, max(count, 1), ROWS_A_PAGE), count]
+    starts = [*range(0, max(count, 1), ROWS_PER_PAGE), count]
     return [(low, high - 1) for low, high in pairwise(starts)]

@@ -18,7 +18,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import codec
 from kafkaviz.messages import say
 
-ROWS_A_TABLE = 11
+ROWS_PER_TABLE = 11
 TABLES = ("batches", "index", "timeindex")
 FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNORDERED: "unordered"}
 
@@ -121,8 +121,8 @@ def find_pinned_row(
 
 def rows_around(count: int, row: int) -> range:
     """Returns the rows of a table of `count` that are shown: up to eleven around `row`."""
-    first_row = max(0, min(count - ROWS_A_TABLE, row - ROWS_A_TABLE // 2))
-    return range(first_row, min(count, first_row + ROWS_A_TABLE))
+    first_row = max(0, min(count - ROWS_PER_TABLE, row - ROWS_PER_TABLE // 2))
+    return range(first_row, min(count, first_row + ROWS_PER_TABLE))
 
 
 def batch_rows(anatomy: Anatomy, pinned: PinnedRow) -> list[BatchRow]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_A_PAGE
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Readers, tail_search
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.simulation_cache import ReplaySettings, replays
@@ -80,7 +80,7 @@ def view(entries: int, then_entries: int) -> MovingMiddlesView:
 
 def _lane(entries: int, read_before: tuple[int, ...]) -> BisectionLane:
     search = tail_search(entries, None)
-    probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_A_PAGE for probe in search.probes))
+    probed_pages = tuple(dict.fromkeys(probe.slot // ENTRIES_PER_PAGE for probe in search.probes))
     return BisectionLane(
         entries,
         slots.page_count(entries, ENTRY_BYTES[OFFSET]),
@@ -243,11 +243,11 @@ MIDDLES_HEADS = (
     "moving_middles.head_read",
     "moving_middles.head_fresh",
 )
-MAX_MIDDLES_ENTRIES = 40 * ENTRIES_A_PAGE
+MAX_MIDDLES_ENTRIES = 40 * ENTRIES_PER_PAGE
 
 
 def _make_page_faults(block: LessonBlock) -> PageFaultsView:
-    growth = IndexGrowth(block["pages"] * ENTRIES_A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
+    growth = IndexGrowth(block["pages"] * ENTRIES_PER_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
     memory = Memory(PAGE_BYTES, block["cold"] * controls.MB, 0)
     lag, lag_entries = controls.LAG["anywhere"]
     readers = Readers(lag=lag, lag_entries=lag_entries, seed=controls.DEFAULT_SEED)
@@ -263,7 +263,7 @@ def _draw_page_faults(view: PageFaultsView, block: LessonBlock, key: str) -> lis
 
 def _draw_growth_until(view: PageFaultsView, block: LessonBlock, key: str) -> list[Part]:
     """Returns the growth up to the point of the question."""
-    start = page_faults.cut(view, block["until"] * ENTRIES_A_PAGE)
+    start = page_faults.cut(view, block["until"] * ENTRIES_PER_PAGE)
     return [drawing(page_faults.figure, start, block, f"{key}_until")]
 
 
@@ -286,7 +286,7 @@ def _to_page_faults(block: LessonBlock) -> Destination:
     """Returns the Page cache page with the same growth, as far as its sliders offer the values."""
     sliders = (
         (page_state.COLD, controls.COLD, block["cold"] * controls.MB),
-        (page_state.GROW, controls.GROW, block["pages"] * ENTRIES_A_PAGE),
+        (page_state.GROW, controls.GROW, block["pages"] * ENTRIES_PER_PAGE),
         (page_state.GAP, controls.GAP, block["gap"]),
     )
     return "Page cache", {

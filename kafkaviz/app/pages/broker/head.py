@@ -60,7 +60,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
     total = overview.total
     group = units.format_count
     empty_count = sum(row.sums.log_bytes == 0 for row in overview.partitions)
-    bytes_an_entry = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
+    bytes_per_entry = None if total.bytes_per_entry is None else round(total.bytes_per_entry)
     by_length = (
         "broker.by_length_sparse"
         if total.allocated_bytes < total.length_bytes
@@ -89,7 +89,7 @@ def _metrics(overview: BrokerOverview) -> list[tuple[str, str, str]]:
             units.format_bytes(total.index_bytes),
             say("broker.share_of_log", share=units.format_percent(total.index_share, 1)),
         ),
-        (say("broker.covers"), units.format_bytes(bytes_an_entry), entries_text),
+        (say("broker.covers"), units.format_bytes(bytes_per_entry), entries_text),
         (
             say("broker.on_disk"),
             units.format_bytes(total.allocated_bytes),

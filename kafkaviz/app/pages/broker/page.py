@@ -23,7 +23,7 @@ from kafkaviz.app.state.page_location import Location
 from kafkaviz.app.widgets import charts, choice, elements, faults, progress_strip, upload
 from kafkaviz.figures.broker import map_rows
 from kafkaviz.figures.broker.broker_map import REMOTE
-from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_A_PAGE, TEXT_KEYS
+from kafkaviz.figures.broker.map_rows import LARGEST, ROWS_PER_PAGE, TEXT_KEYS
 from kafkaviz.messages import say
 from kafkaviz.units import escape_controls
 
@@ -190,8 +190,8 @@ def _choose_page(foot: DeltaGenerator, count: int) -> int:
     if map_rows.page_count(count) == 1:
         return 0
     page = foot.pagination(map_rows.page_count(count), key=page_state.ROWS, bind="query-params") - 1
-    first = page * ROWS_A_PAGE + 1
-    last = min((page + 1) * ROWS_A_PAGE, count)
+    first = page * ROWS_PER_PAGE + 1
+    last = min((page + 1) * ROWS_PER_PAGE, count)
     rows_text = say(
         "broker.rows_of",
         first=units.format_count(first),

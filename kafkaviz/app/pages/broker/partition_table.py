@@ -232,7 +232,7 @@ def _values(row: PartitionRow) -> dict[str, Any]:
         "index": sums.index_bytes,
         "share": sums.index_share,
         "entries": sums.offset_entries,
-        "gap": sums.bytes_an_entry,
+        "gap": sums.bytes_per_entry,
         "codec": join_comma(row.codecs) if row.codecs else None,
         "newest": sums.newest_ms,
     }

@@ -38,7 +38,8 @@ KIB = 1024
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
 DEFAULT_COLD = next(name for name, size in COLD.items() if size == COLD_AFTER_BYTES)
 GROW = {
-    f"{count} pages": count * index_layouts.ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)
+    f"{count} pages": count * index_layouts.ENTRIES_PER_PAGE
+    for count in (14, 20, 40, 100, 512, 2560)
 }
 GAP = {f"{gap} B": gap for gap in (1024, 2304, 4608, 16384)}
 PAGE_SIZE = {f"{kib} KiB": kib * KIB for kib in (4, 16, 64)}
@@ -107,7 +108,7 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
         share = _render_slider(
             second[2], "laggards", page_state.LAGGARDS, LAGGARDS, "none", describe=size_text
         )
-        read_around_bytes, appends_a_lookup, entry_bytes, lag, seed, index_name = _render_more(
+        read_around_bytes, appends_per_lookup, entry_bytes, lag, seed, index_name = _render_more(
             location
         )
     key, _, clock = _open_index(location, index_name)
@@ -127,7 +128,7 @@ def render_controls(location: Location) -> tuple[ReplaySettings, np.ndarray | No
         laggard_share=share,
         lag=kind_of_lag,
         lag_entries=lag_entries,
-        appends_a_lookup=appends_a_lookup,
+        appends_per_lookup=appends_per_lookup,
         seed=seed,
     )
     return (
@@ -182,7 +183,7 @@ def _render_more(location: Location) -> tuple:
             "none",
             describe=size_text,
         )
-        appends_a_lookup = _render_slider(
+        appends_per_lookup = _render_slider(
             first[1],
             "every",
             page_state.APPENDS_PER_LOOKUP,
@@ -215,7 +216,7 @@ def _render_more(location: Location) -> tuple:
         )
     return (
         read_around_bytes,
-        appends_a_lookup,
+        appends_per_lookup,
         ENTRY_SIZE[kind],
         lag,
         int(seed or 0),
@@ -319,7 +320,7 @@ def size_text(name: str) -> str:
 
 
 def _pages_text(name: str) -> str:
-    return say("common.n_pages", n=GROW[name] // index_layouts.ENTRIES_A_PAGE)
+    return say("common.n_pages", n=GROW[name] // index_layouts.ENTRIES_PER_PAGE)
 
 
 def _lookup_interval_text(name: str) -> str:

@@ -146,7 +146,7 @@ def _turnover_faults(
     # the closed form holds for readers at the tail after every append, without read-around
     is_at_tail = (
         not settings.readers.laggard_share
-        and settings.readers.appends_a_lookup == 1
+        and settings.readers.appends_per_lookup == 1
         and growth.entry_bytes == ENTRY_BYTES[OFFSET]
     )
     formula = (
@@ -155,7 +155,7 @@ def _turnover_faults(
         else None
     )
     return TurnoverFaults(
-        memory.cold_after_bytes, plain.faults_a_grown_page, warm.faults_a_grown_page, formula
+        memory.cold_after_bytes, plain.faults_per_new_page, warm.faults_per_new_page, formula
     )
 
 
@@ -228,7 +228,7 @@ def _rates_of_share(name: str, readers: Readers, settings: ReplaySettings) -> Re
     return ReaderFaultRates(
         name,
         *(
-            replay.faults_a_thousand(reader)
+            replay.faults_per_thousand(reader)
             for reader in (TAIL, LAGGARD)
             for replay in (plain, warm)
         ),

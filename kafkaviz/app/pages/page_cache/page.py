@@ -240,7 +240,7 @@ def render_example() -> None:
             or page_state.number(st.query_params.get(page_state.ENTRIES))
             or count
         )
-        page, entries_before = divmod(entry_count - 1, index_layouts.ENTRIES_A_PAGE)
+        page, entries_before = divmod(entry_count - 1, index_layouts.ENTRIES_PER_PAGE)
         label = say_count("page_cache.entries", entries_before + 1, page=page)
         entries = control.slider(
             label, FIRST_N, LAST_N, count, key=page_state.ENTRIES, bind="query-params"
@@ -314,7 +314,7 @@ def _published_row(size_range: IndexSizeRange) -> str:
 def _size_ranges() -> tuple[IndexSizeRange, ...]:
     """Returns the index sizes that KAFKA-6432 names: those of its 13th and 14th page."""
     return index_size_ranges(
-        12 * index_layouts.ENTRIES_A_PAGE + 1, 14 * index_layouts.ENTRIES_A_PAGE
+        12 * index_layouts.ENTRIES_PER_PAGE + 1, 14 * index_layouts.ENTRIES_PER_PAGE
     )
 
 
