@@ -21,7 +21,7 @@ from kafkaviz.app.registry import GoToEntry, Page
 from kafkaviz.workshop import lesson_address
 
 if TYPE_CHECKING:
-    from kafkaviz.workshop.classroom.class_feed import ClassFeed
+    from kafkaviz.workshop.classroom.class_seat import ClassFeed
 
 WORKSHOP_PAGE = "Workshop"
 
@@ -38,13 +38,13 @@ def register() -> None:
 
 
 def _find_entries(text: str, address: Mapping[str, str]) -> Iterable[GoToEntry]:
-    from kafkaviz.workshop import go_to_entries
+    from kafkaviz.workshop.lessons import glossary
 
-    return go_to_entries.find_entries(text, address)
+    return glossary.find_entries(text, address)
 
 
 def _class_feed() -> "type[ClassFeed]":
-    from kafkaviz.workshop.classroom.class_feed import ClassFeed
+    from kafkaviz.workshop.classroom.class_seat import ClassFeed
 
     return ClassFeed
 

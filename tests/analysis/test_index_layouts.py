@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kafkaviz.analysis.page_cache import index_layouts
 from kafkaviz.analysis.page_cache.index_layouts import LAYOUTS
-from kafkaviz.simulate.lessons import index_keys
-from kafkaviz.simulate.lessons.index_keys import WORKLOADS
+from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.lessons.practice import WORKLOADS
 
 ENTRIES, TARGETS = 200_000, 4000
 
@@ -23,7 +23,7 @@ def costs() -> dict[str, dict[str, index_layouts.Cost]]:
 
 def of_workload(workload: str) -> dict[str, index_layouts.Cost]:
     """By name."""
-    keys = index_keys.generate_keys(workload, ENTRIES)
+    keys = practice.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(1).integers(keys[0], keys[-1], TARGETS)
     return {cost.layout.name: cost for cost in index_layouts.compare(keys, targets)}
 
@@ -61,7 +61,7 @@ def test_every_way_finds_the_floor(layout, gaps, first, seed):
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_every_way_finds_the_floor_in_a_large_index(layout, workload):
     """The made keys, all targets of the comparison."""
-    keys = index_keys.generate_keys(workload, ENTRIES)
+    keys = practice.generate_keys(workload, ENTRIES)
     targets = np.random.default_rng(2).integers(0, keys[-1] + 10, TARGETS)
     assert np.array_equal(
         layout.run(keys, targets)[:, 0], np.searchsorted(keys, targets, "right") - 1
@@ -114,7 +114,7 @@ def test_what_depends_on_the_keys(costs, name, steady, bursty, heavy):
 
 def test_interpolation_has_a_bad_worst_case(costs):
     """Where keys come in bursts; in turns with bisection it costs no more than twice that."""
-    steady, bursty = costs[index_keys.STEADY], costs[index_keys.BURSTY]
+    steady, bursty = costs[practice.STEADY], costs[practice.BURSTY]
     assert steady["Interpolation"].probes_max <= 7 and bursty["Interpolation"].probes_max > 35
     assert bursty["Interpolation, bisection"].probes_max <= 2 * 18 + 2
     assert bursty["First key of each page"].pages_max == 1

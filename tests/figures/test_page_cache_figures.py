@@ -10,7 +10,7 @@ from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, Reader
 from kafkaviz.figures.page_cache import fault_bars, layout_bars, page_faults, tail_pages
 from kafkaviz.figures.page_cache.fault_bars import TurnoverFaults
 from kafkaviz.figures.page_cache.page_faults import PLAIN, WARM
-from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.simulate.lessons import practice
 
 FORTY = IndexGrowth(40 * 512)
 EVERYONE = Readers()
@@ -198,7 +198,7 @@ def test_faults_a_grown_page_as_bars():
 
 def test_layouts_as_bars():
     """Kafka's own is marked, the title names the best of both currencies."""
-    keys = index_keys.generate_keys(index_keys.STEADY, 200_000)
+    keys = practice.generate_keys(practice.STEADY, 200_000)
     costs = index_layouts.compare(
         keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000)
     )

@@ -16,7 +16,7 @@ from kafkaviz.format.walk import walk
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import log_config, release_behaviour
 from kafkaviz.simulate.log_bytes import MemoryLogs
-from kafkaviz.simulate.writer.index_file import IndexFile
+from kafkaviz.simulate.writer.open_segment import IndexFile
 from kafkaviz.simulate.writer.refusals import AppendFailed
 from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
 

@@ -5,8 +5,8 @@ import pytest
 
 from kafkaviz.simulate.append_batches import INCOMING
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons import index_keys, practice
-from kafkaviz.simulate.lessons.index_keys import WORKLOADS, entry_rows, generate_keys
+from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.lessons.practice import WORKLOADS, entry_rows, generate_keys
 from kafkaviz.simulate.writer.writer import UnifiedLog
 
 
@@ -42,7 +42,7 @@ def test_keys_rise_and_come_again(workload):
     assert not np.array_equal(keys, generate_keys(workload, 5000, seed=9)) and np.array_equal(
         keys[:1310], generate_keys(workload, 1310)
     )
-    assert workload in index_keys.WORDS
+    assert workload in practice.WORDS
 
 
 def test_the_article_has_its_five_entries():

@@ -8,16 +8,16 @@ from threading import Thread
 
 import pytest
 
-from kafkaviz.workshop.classroom import class_feed
-from kafkaviz.workshop.classroom.class_feed import PATH, TOKEN_HEADER, ClassFeed
+from kafkaviz.workshop.classroom import class_seat
 from kafkaviz.workshop.classroom.class_room import ClassRooms
+from kafkaviz.workshop.classroom.class_seat import PATH, TOKEN_HEADER, ClassFeed
 
 
 @pytest.fixture
 def rooms(monkeypatch):
     rooms = ClassRooms()
-    monkeypatch.setattr(class_feed, "ROOMS", rooms)
-    monkeypatch.setattr(class_feed, "WAIT_S", 0.2)
+    monkeypatch.setattr(class_seat, "ROOMS", rooms)
+    monkeypatch.setattr(class_seat, "WAIT_S", 0.2)
     monkeypatch.setattr(ClassFeed, "is_served", False)
     return rooms
 
@@ -66,7 +66,7 @@ def test_a_seat_hears_of_the_next_step(rooms):
 
 def test_a_step_of_another_thread_is_heard_of_at_once(rooms, monkeypatch):
     """As the script of a teacher's page runs in one; nobody waits for the request's end."""
-    monkeypatch.setattr(class_feed, "WAIT_S", 60)
+    monkeypatch.setattr(class_seat, "WAIT_S", 60)
     room = rooms.open()
     token = room.take_seat().token
     teacher = Thread(target=room.show, args=(("time", 1),))
@@ -78,7 +78,7 @@ def test_a_step_of_another_thread_is_heard_of_at_once(rooms, monkeypatch):
 
 
 def test_what_a_browser_has_missed_it_hears_at_once(rooms, monkeypatch):
-    monkeypatch.setattr(class_feed, "WAIT_S", 60)
+    monkeypatch.setattr(class_seat, "WAIT_S", 60)
     room = rooms.open()
     room.show(("time", 1))
     start = time.monotonic()
@@ -112,7 +112,7 @@ def test_who_has_no_seat_hears_nothing(rooms, code):
 
 def test_one_seat_waits_but_a_few_times_at_once(rooms, monkeypatch):
     """More are refused at once, which the browser tries again later."""
-    monkeypatch.setattr(class_feed, "MAX_WAITS", 0)
+    monkeypatch.setattr(class_seat, "MAX_WAITS", 0)
     room = rooms.open()
     query = f"code={room.code}&revision={room.position.revision}"
     assert ask(query, room.take_seat().token) == (429, {"waits": 0})
@@ -120,7 +120,7 @@ def test_one_seat_waits_but_a_few_times_at_once(rooms, monkeypatch):
 
 def test_who_has_waited_may_wait_again(rooms, monkeypatch):
     """Nothing is left of a request that was answered."""
-    monkeypatch.setattr(class_feed, "MAX_WAITS", 1)
+    monkeypatch.setattr(class_seat, "MAX_WAITS", 1)
     room = rooms.open()
     token, feed = room.take_seat().token, ClassFeed(_application)
     with ThreadPoolExecutor() as threads:

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.app import access
 from kafkaviz.messages import say
 from kafkaviz.workshop import lesson_address, lessons
-from kafkaviz.workshop.classroom import class_bar, class_seat, network
-from kafkaviz.workshop.classroom.class_feed import ClassFeed
+from kafkaviz.workshop.classroom import class_bar, class_seat, class_start
 from kafkaviz.workshop.classroom.class_room import (
     MAX_ROOMS,
     MAX_SEATS,
@@ -18,6 +17,7 @@ from kafkaviz.workshop.classroom.class_room import (
     StuckReason,
     StuckSeat,
 )
+from kafkaviz.workshop.classroom.class_seat import ClassFeed
 from kafkaviz.workshop.lab import break_it
 from kafkaviz.workshop.page.teacher_notes import FOLLOWER
 from tests.support.pages import assert_no_exception, open_page, page_html, press_button, query_value
@@ -298,7 +298,7 @@ def test_the_code_is_shown_with_the_address_that_learners_open(monkeypatch):
     assert addresses == [f"https://class.example.com/workshop?class={code}"]
     assert say("class.code_words") in texts
     assert f'<div class="kv-class-code">{code}</div>' in page_html(teacher)
-    assert f'src="{network.qr_uri(addresses[0])}"' in page_html(teacher)
+    assert f'src="{class_start.qr_uri(addresses[0])}"' in page_html(teacher)
 
 
 def test_the_addresses_of_the_machine_are_those_of_a_local_teacher(monkeypatch):
@@ -306,7 +306,9 @@ def test_the_addresses_of_the_machine_are_those_of_a_local_teacher(monkeypatch):
     url = "http://localhost:8600/workshop"
     monkeypatch.setattr(type(st.context), "url", property(lambda _context: url))
     monkeypatch.setattr(access, "is_reached_by_others", lambda: True)
-    monkeypatch.setattr(network, "reachable_addresses", lambda listening: ["10.0.0.7", "10.1.0.7"])
+    monkeypatch.setattr(
+        class_start, "reachable_addresses", lambda listening: ["10.0.0.7", "10.1.0.7"]
+    )
     teacher = taught(lesson="last-offset", at="1")
     code = query_value(teacher, "class")
     _, addresses = code_dialog(teacher)

@@ -7,7 +7,7 @@ import pytest
 import segno
 
 from kafkaviz.app import access
-from kafkaviz.workshop.classroom import class_start, network
+from kafkaviz.workshop.classroom import class_start
 from kafkaviz.workshop.classroom.class_room import ClassRooms
 from kafkaviz.workshop.classroom.class_start import announcement
 
@@ -21,8 +21,8 @@ def room():
 
 @pytest.fixture
 def network_of_one(monkeypatch) -> None:
-    """A machine with one address in a network, asked by nobody but a class."""
-    monkeypatch.setattr(network, "addresses", lambda: [LAN])
+    """A machine with one address in a class_start, asked by nobody but a class."""
+    monkeypatch.setattr(class_start, "addresses", lambda: [LAN])
     monkeypatch.setenv(access.CLASS, "en")
     for name in (access.ALLOW_ROOT, "KAFKAVIZ_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -78,7 +78,7 @@ def test_a_server_that_only_this_machine_reaches_says_so(room, network_of_one, a
 
 def test_a_machine_without_a_network_says_so(room, network_of_one, monkeypatch):
     """Nobody else reaches it."""
-    monkeypatch.setattr(network, "addresses", lambda: [])
+    monkeypatch.setattr(class_start, "addresses", lambda: [])
     assert announced(room)[1] == (
         "This machine has no address in a network: learners cannot reach it"
     )
@@ -141,9 +141,9 @@ def test_a_class_opens_samples_alone(network_of_one):
 
 def test_addresses_are_of_a_network():
     """Where others reach this machine: never its own address."""
-    assert "127.0.0.1" not in network.addresses()
-    assert network.reachable_addresses("127.0.0.1") == []
-    assert network.reachable_addresses("10.0.0.7") == ["10.0.0.7"]
+    assert "127.0.0.1" not in class_start.addresses()
+    assert class_start.reachable_addresses("127.0.0.1") == []
+    assert class_start.reachable_addresses("10.0.0.7") == ["10.0.0.7"]
 
 
 @pytest.mark.parametrize(
@@ -157,4 +157,4 @@ def test_addresses_are_of_a_network():
 )
 def test_who_listens_on_a_name_is_reached_by_it(network_of_one, listening, reached):
     """On all addresses by each of them."""
-    assert network.reachable_addresses(listening) == reached
+    assert class_start.reachable_addresses(listening) == reached

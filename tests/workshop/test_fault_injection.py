@@ -15,9 +15,8 @@ from kafkaviz import versions
 from kafkaviz.analysis.restart.next_start import predict_partition_restart
 from kafkaviz.log.broker import open_broker
 from kafkaviz.workshop import lessons
-from kafkaviz.workshop.lab.damage_check import check_copy, new_findings
-from kafkaviz.workshop.lab.faults import FAULTS
-from kafkaviz.workshop.lab.log_copy import LogCopy, copy_log
+from kafkaviz.workshop.lab.damage_bytes import check_copy, new_findings
+from kafkaviz.workshop.lab.faults import FAULTS, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import (
     RELEASE,
     ReadOutcome,

@@ -10,8 +10,7 @@ from kafkaviz.messages import say
 from kafkaviz.units import format_bytes, format_count, moment
 from kafkaviz.workshop.lab import damage_bytes, trial_result
 from kafkaviz.workshop.lab.damage_bytes import DamageView, HexRow
-from kafkaviz.workshop.lab.faults import DAY_MS, FAULTS, Damage
-from kafkaviz.workshop.lab.log_copy import LogCopy, copy_log
+from kafkaviz.workshop.lab.faults import DAY_MS, FAULTS, Damage, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import RELEASE, StartTrial, run_trial
 from kafkaviz.workshop.lab.trial_result import PartKind
 

@@ -19,7 +19,7 @@ import numpy as np
 from kafkaviz.format.offset_index import MAX_RELATIVE_OFFSET
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.lessons.index_keys import entry_rows
+from kafkaviz.simulate.lessons.practice import entry_rows
 
 
 @dataclass(frozen=True, kw_only=True)

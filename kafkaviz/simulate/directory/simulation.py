@@ -4,7 +4,7 @@
     "1 048 300 + 520 > 1 048 576 B"
 
 The result is a broker directory with one topic-partition. folder.write writes it to disk,
-packing.archive to a .tar.gz.
+folder.archive to a .tar.gz.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from kafkaviz.format.names import MAX_OFFSET
 from kafkaviz.messages import message, verbatim
 from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig, ReleaseBehaviour, log_config, release_behaviour
-from kafkaviz.simulate.directory import broker_files, packing, replay_stream
+from kafkaviz.simulate.directory import broker_files, folder, replay_stream
 from kafkaviz.simulate.directory.broker_files import BrokerState
 from kafkaviz.simulate.log_bytes import LogBytes, MemoryLogs
 from kafkaviz.simulate.producers import streams
@@ -127,7 +127,7 @@ class Simulated:
 
     def archive(self) -> bytes:
         """Returns the broker directory as the bytes of a .tar.gz."""
-        return packing.archive(self.files, _partition(self.directory).topic)
+        return folder.archive(self.files, _partition(self.directory).topic)
 
     def digests(self, base_offset: int) -> dict[str, str]:
         """Returns the SHA-256 of each file of a segment, in hexadecimal, by file name."""

@@ -21,8 +21,7 @@ from kafkaviz.app.widgets import elements
 from kafkaviz.figures.text.sentences import describe_error
 from kafkaviz.messages import language, say, say_count
 from kafkaviz.workshop import lesson_address
-from kafkaviz.workshop.classroom import class_seat, network
-from kafkaviz.workshop.classroom.class_feed import ClassFeed
+from kafkaviz.workshop.classroom import class_seat, class_start
 from kafkaviz.workshop.classroom.class_room import (
     ClassFull,
     ClassRoom,
@@ -30,7 +29,7 @@ from kafkaviz.workshop.classroom.class_room import (
     StuckSeat,
     clean_code,
 )
-from kafkaviz.workshop.classroom.class_seat import ROOMS, Attendance
+from kafkaviz.workshop.classroom.class_seat import ROOMS, Attendance, ClassFeed
 
 CSS = Path(__file__).with_suffix(".css")
 POLL_S = 1.0  # how often the teacher's page asks the room
@@ -386,7 +385,7 @@ def _code_dialog(code: str) -> None:
     for address in addresses:
         st.code(address, language=None, wrap_lines=True)
     alt = elements.escape(say("class.qr", address=addresses[0]))
-    st.html(f'<img class="kv-class-qr" alt="{alt}" src="{network.qr_uri(addresses[0])}">')
+    st.html(f'<img class="kv-class-qr" alt="{alt}" src="{class_start.qr_uri(addresses[0])}">')
 
 
 def join_addresses(code: str) -> list[str]:
@@ -400,7 +399,7 @@ def join_addresses(code: str) -> list[str]:
     port = f":{url.port}" if url.port else ""
     return [
         urlunsplit((url.scheme, f"{address}{port}", url.path, query, ""))
-        for address in network.reachable_addresses(st.get_option("server.address") or "")
+        for address in class_start.reachable_addresses(st.get_option("server.address") or "")
     ]
 
 

@@ -5,9 +5,15 @@ the session, and in the browser's session storage for a reload. So an address ba
 does not show it.
 """
 
+import asyncio
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from kafkaviz import messages
 from kafkaviz.app import page_state
@@ -15,6 +21,8 @@ from kafkaviz.workshop import lesson_address
 from kafkaviz.workshop.classroom.class_room import ClassPosition, ClassRoom, ClassRooms, StepKey
 from kafkaviz.workshop.lesson_address import address_step, open_step
 
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 ROOMS = ClassRooms()  # the rooms of this server
 
 
@@ -166,3 +174,64 @@ def record_failure(step: StepKey, text: str) -> None:
 
 def _tokens() -> dict[str, str]:
     return st.session_state.get(lesson_address.CLASS_TOKENS, {})
+
+
+PATH = "/_kafkaviz/class"
+TOKEN_HEADER = "x-class-token"
+WAIT_S = 15.0
+MAX_WAITS = 8  # per token: a browser tab has one, and a second one while it reloads
+NO_CLASS = -1  # the revision of a closed room, and the answer to a token without a seat in the room
+
+
+class ClassFeed:
+    """Answers requests for PATH and passes all others to the application.
+
+    Attributes:
+        is_served: whether this process answers them. Under Streamlit's own command it does not.
+    """
+
+    is_served: ClassVar[bool] = False
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self._app = app
+        self._waits: Counter[str] = Counter()  # waiting requests per token
+        ClassFeed.is_served = True
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http" or not scope["path"].endswith(PATH):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        response = await self._answer(
+            request.query_params.get("code", ""),
+            request.headers.get(TOKEN_HEADER, ""),
+            request.query_params.get("revision", ""),
+        )
+        await response(scope, receive, send)
+
+    async def _answer(self, code: str, token: str, known: str) -> JSONResponse:
+        """Answers with the next revision, or with 429 if too many requests of the token wait."""
+        if self._waits[token] >= MAX_WAITS:
+            return JSONResponse({"waits": MAX_WAITS}, status_code=429)
+        self._waits[token] += 1
+        try:
+            revision = await _next_revision(code, token, known)
+        finally:
+            self._waits[token] -= 1
+            if not self._waits[token]:
+                del self._waits[token]
+        return JSONResponse({"revision": revision}, headers={"Cache-Control": "no-store"})
+
+
+async def _next_revision(code: str, token: str, known: str) -> int:
+    """Returns the revision of a room once it differs from the known one, or after WAIT_S."""
+    room = ROOMS.find(code)
+    if room is None or not (room.is_teacher(token) or room.seat(token)):
+        return NO_CLASS
+    loop = asyncio.get_running_loop()
+    has_moved = asyncio.Event()
+    with room.watched(lambda: loop.call_soon_threadsafe(has_moved.set)):
+        if str(room.position.revision) == known:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(has_moved.wait(), WAIT_S)
+    return NO_CLASS if room.is_closed else room.position.revision

@@ -11,13 +11,16 @@ The secret after # makes its reader the teacher. Browsers never send that part t
 page removes it from the address bar.
 """
 
+import ipaddress
 import os
+import socket
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TextIO
 from urllib.parse import urlencode
 
+import segno
 import streamlit as st
 
 from kafkaviz import messages
@@ -25,10 +28,75 @@ from kafkaviz.app import access
 from kafkaviz.messages import text_in
 from kafkaviz.units import escape_line
 from kafkaviz.workshop import lesson_address
-from kafkaviz.workshop.classroom import network
 from kafkaviz.workshop.classroom.class_room import ClassRoom
 from kafkaviz.workshop.classroom.class_seat import ROOMS, join_query
 from kafkaviz.workshop.lessons.grammar import SHORT
+
+# an address for documentation (RFC 5737); connecting a UDP socket to it sends nothing
+NOWHERE = ("192.0.2.1", 9)
+HALVES = " ▀▄█"  # space, upper, lower and both of two modules, one above the other
+
+
+def addresses() -> list[str]:
+    """Returns the IPv4 addresses at which others may reach this machine, the most likely first."""
+    candidates: list[str] = []
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(NOWHERE)
+        candidates.append(probe.getsockname()[0])
+    with suppress(OSError):
+        candidates += [
+            str(address[4][0])
+            for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+        ]
+    return [address for address in dict.fromkeys(candidates) if _is_of_network(address)]
+
+
+def reachable_addresses(listening: str) -> list[str]:
+    """Returns the addresses at which others in the network reach a server.
+
+    Args:
+        listening: the address the server listens on.
+    """
+    if is_wildcard(listening):
+        return addresses()
+    return [listening] if _is_of_network(listening) else []
+
+
+def is_wildcard(address: str) -> bool:
+    """Returns whether a server at this address listens on all addresses of the machine."""
+    with suppress(ValueError):  # it is a host name
+        return not address or ipaddress.ip_address(address).is_unspecified
+    return False
+
+
+def _is_of_network(text: str) -> bool:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text != "localhost"
+    return not (address.is_loopback or address.is_unspecified or address.is_multicast)
+
+
+def qr_text(address: str) -> str:
+    """Returns a QR code for a terminal, with two rows of modules per line.
+
+    It is dark on light whatever the terminal's colours are, because phones read inverted codes
+    badly.
+    """
+    rows = [
+        [bool(module) for module in row] for row in segno.make_qr(address).matrix_iter(border=2)
+    ]
+    rows += [[False] * len(rows[0])] * (len(rows) % 2)
+    lines = (
+        "".join(HALVES[upper + 2 * lower] for upper, lower in zip(*pair, strict=True))
+        for pair in zip(rows[::2], rows[1::2], strict=True)
+    )
+    return "\n".join(f"\x1b[30;107m{line}\x1b[0m" for line in lines)
+
+
+def qr_uri(address: str) -> str:
+    return segno.make_qr(address).svg_data_uri(scale=8, border=3, light="#fff")
+
 
 OWN_ADDRESS = "127.0.0.1"
 MAX_ADDRESSES = 3  # a machine in many networks may have more
@@ -67,7 +135,7 @@ def announcement(
         address: the address the server listens on.
         has_picture: whether to add the first link of learners as a QR code.
     """
-    origins = [_origin(name, port) for name in network.reachable_addresses(address)]
+    origins = [_origin(name, port) for name in reachable_addresses(address)]
     links = [join_link(origin, room.code, language) for origin in origins[:MAX_ADDRESSES]]
     if links:
         title = text_in(language, "class.ready", code=room.code)
@@ -79,8 +147,8 @@ def announcement(
             text_in(language, "class.own_machine" if is_own else "class.no_network"),
         ]
     if links and has_picture:
-        lines += ["", *(f"  {line}" for line in network.qr_text(links[0]).split("\n"))]
-    own_origin = _origin(OWN_ADDRESS if network.is_wildcard(address) else address, port)
+        lines += ["", *(f"  {line}" for line in qr_text(links[0]).split("\n"))]
+    own_origin = _origin(OWN_ADDRESS if is_wildcard(address) else address, port)
     lines += [
         "",
         text_in(language, "class.ready_teacher"),
@@ -109,7 +177,7 @@ def teacher_link(origin: str, room: ClassRoom, language: str) -> str:
 def shows_pictures(out: TextIO) -> bool:
     """Returns whether an output is a terminal and can encode the characters of a QR code."""
     try:
-        network.HALVES.encode(out.encoding or "ascii")
+        HALVES.encode(out.encoding or "ascii")
     except (LookupError, UnicodeEncodeError):
         return False
     return out.isatty()

@@ -20,10 +20,9 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.messages import message, say
 from kafkaviz.units import format_count, moment
 from kafkaviz.workshop.figures import block_location
-from kafkaviz.workshop.lab import damage_bytes, damage_check, trial_result
+from kafkaviz.workshop.lab import damage_bytes, trial_result
 from kafkaviz.workshop.lab.damage_bytes import HexRow
-from kafkaviz.workshop.lab.faults import FAULTS, Client
-from kafkaviz.workshop.lab.log_copy import LogCopy, copy_log
+from kafkaviz.workshop.lab.faults import FAULTS, Client, LogCopy, copy_log
 from kafkaviz.workshop.lab.start_trial import (
     RELEASE,
     ReadOutcome,
@@ -119,7 +118,7 @@ def _findings(
     """Checks the copy, with a fault if one is given."""
     copy = _copy(snapshot, directory, segment)
     broken_copy = FAULTS[fault].damage(copy, place).copy if fault else copy
-    return damage_check.check_copy(snapshot.broker, broken_copy)
+    return damage_bytes.check_copy(snapshot.broker, broken_copy)
 
 
 def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]:
@@ -127,7 +126,7 @@ def _new_findings(lab: FaultLab, number: int, place: int) -> tuple[Finding, ...]
     at = (lab.snapshot, lab.directory, lab.copy.segment)
     damage = lab.trial(number, place).damage
     try:
-        return damage_check.new_findings(
+        return damage_bytes.new_findings(
             _findings(*at, lab.faults[number], place), _findings(*at), damage
         )
     except CannotOpen:

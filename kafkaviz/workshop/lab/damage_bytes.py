@@ -1,17 +1,25 @@
-"""The damage in a copy: a description, and the bytes around it before and after.
+"""The damage in a copy: a description, the bytes around it before and after, and its findings.
 
 00000000000000002400.log: bit 4 of byte 17 129 flipped, in CRC
 before  017120  00 00 00 00 00 1e 93 00 00 00 00 02 4b 8c 0a 11
 after   017120  00 00 00 00 00 1e 93 00 00 10 00 02 4b 8c 0a 11
 """
 
+import os
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from kafkaviz import units
+from kafkaviz.analysis.findings.finding import Finding
+from kafkaviz.analysis.health import broker_health
 from kafkaviz.format import spans_batch
+from kafkaviz.format.names import OWN_FILES
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.file import is_there, read
 from kafkaviz.messages import render, say, say_count
-from kafkaviz.workshop.lab.faults import POSITION_SLOTS, Damage
-from kafkaviz.workshop.lab.log_copy import INDEXES, LogCopy
+from kafkaviz.workshop.lab.faults import INDEXES, POSITION_SLOTS, Damage, LogCopy
 
 ROW_BYTES = 16
 MAX_ROWS = 2
@@ -218,3 +226,55 @@ def _entry_text(copy: LogCopy, kind: str, data: bytes, slot: int) -> str:
         return say("break_it.entry_offset", slot=slot, offset=offset, position=position)
     time = units.moment(int(entry["timestamp_ms"]))
     return say("break_it.entry_time", slot=slot, time=time, offset=offset)
+
+
+FORECAST = "recovery-will-"  # prefix of the findings that predict the next start
+
+
+def new_findings(
+    findings: Iterable[Finding], usual: Iterable[Finding], damage: Damage
+) -> tuple[Finding, ...]:
+    """Returns the findings about the damaged files that the undamaged copy does not have.
+
+    Findings of severity "info" and predictions of the next start are left out. The order stays.
+
+    Args:
+        usual: the findings of the undamaged copy.
+    """
+    stems = {Path(name).stem for name in (damage.file, damage.new_name) if name}
+    usual_identities = {_identity(finding) for finding in usual}
+    return tuple(
+        finding
+        for finding in findings
+        if _identity(finding) not in usual_identities
+        and finding.severity != "info"
+        and not finding.code.startswith(FORECAST)
+        and Path(finding.file or "").stem in stems
+    )
+
+
+def check_copy(broker: Broker, copy: LogCopy) -> tuple[Finding, ...]:
+    """Returns the findings about a copy, as if its broker had been stopped cleanly.
+
+    Args:
+        broker: the broker directory of the original; its own files are copied along.
+
+    Raises:
+        CannotOpen: the temporary directory cannot be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="kafkaviz-copy-") as folder:
+        root = Path(folder)
+        for name in filter(lambda name: is_there(broker.path / name), OWN_FILES):
+            (root / name).write_bytes(read(broker.path / name))
+        directory = root / copy.log.directory
+        directory.mkdir()
+        for file in copy.log.files:
+            path = directory / file.name
+            path.write_bytes(file.content())
+            modified_ns = file.modified_ms * 1_000_000
+            os.utime(path, ns=(modified_ns, modified_ns))
+        return broker_health.check(open_broker(root), partition=copy.log.directory).findings
+
+
+def _identity(finding: Finding) -> tuple:
+    return finding.code, finding.file, finding.message

@@ -22,7 +22,7 @@ from kafkaviz.figures.text.sentences import capitalize
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.messages import message, say
 from kafkaviz.roll_cause import RollCause
-from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.simulate.lessons import practice
 from kafkaviz.workshop.figures import block_location, limit_race, replicas, rolls
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
@@ -197,7 +197,7 @@ def _entries(block: LessonBlock) -> LessonTask:
     if not 0 < block["batches"] <= MAX_BATCHES:
         raise NoValue(message("lesson.batch_count", most=MAX_BATCHES))
     sizes = np.full(block["batches"], block["batch-bytes"], np.int64)
-    return LessonTask(NUMBERS, (len(index_keys.entry_rows(sizes, block["interval"])),))
+    return LessonTask(NUMBERS, (len(practice.entry_rows(sizes, block["interval"])),))
 
 
 def _ceiling(block: LessonBlock) -> LessonTask:

@@ -20,10 +20,10 @@ from kafkaviz.workshop.classroom import class_bar, class_seat
 from kafkaviz.workshop.lesson_address import open_step
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.grammar import SHORT, Lesson, LessonBlock, LessonFault
-from kafkaviz.workshop.lessons.handout import render_handout
 from kafkaviz.workshop.page.glossary_view import render_glossary
 from kafkaviz.workshop.page.step import render_back, render_lab, render_next, render_step
 from kafkaviz.workshop.page.teacher_notes import follow, notes_button, render_notes
+from kafkaviz.workshop.takeaway.handouts import render_handout
 
 CSS = Path(__file__).with_name("workshop.css")
 

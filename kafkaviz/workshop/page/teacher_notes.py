@@ -13,7 +13,7 @@ from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures.figure import render
 from kafkaviz.workshop.lesson_state import LessonPosition
 from kafkaviz.workshop.lessons.grammar import Lesson
-from kafkaviz.workshop.lessons.handout import notes
+from kafkaviz.workshop.takeaway.handouts import notes
 
 
 def render_notes(lessons: Sequence[Lesson], position: LessonPosition) -> None:

@@ -4,16 +4,204 @@ All questions come first, then all answers, so that one file serves learners and
 """
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
+import streamlit as st
+
+from kafkaviz.app.frontend import register_component
+from kafkaviz.app.widgets import elements
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.text.sentences import describe_error, join_comma
 from kafkaviz.messages import say
 from kafkaviz.report.document import brand
 from kafkaviz.report.html import Html, join, tag
+from kafkaviz.workshop import lesson_state
+from kafkaviz.workshop.figures import LIVE
+from kafkaviz.workshop.figures.figure import Group, Markdown, Part, render
 from kafkaviz.workshop.lesson_state import LessonPosition
-from kafkaviz.workshop.lessons.grammar import Lesson
-from kafkaviz.workshop.lessons.handout import sheets
+from kafkaviz.workshop.lessons import exercise, tasks
+from kafkaviz.workshop.lessons.grammar import LETTERS, Lesson, LessonBlock, LessonStep, NoValue
 from kafkaviz.workshop.takeaway import HandoutEdition
 from kafkaviz.workshop.takeaway.page_file import PageFile
+
+# the proportions of A4, at the width of the sheet on screen
+PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"
+
+
+def render_handout(position: LessonPosition, count: int, *, is_teacher: bool) -> None:
+    """Draws a lesson for printing, see `sheets`."""
+    st.html(f"<style>{PAPER}</style>")
+    with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
+        print_page(say("workshop.print"))
+        st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
+    render(sheets(position, count, is_teacher=is_teacher))
+
+
+def sheets(position: LessonPosition, count: int, *, is_teacher: bool) -> tuple[Group, Group]:
+    """Returns the printed form of a lesson: the sheet with questions, and the answers.
+
+    Args:
+        count: the number of lessons.
+        is_teacher: whether the teacher's notes are included.
+    """
+    lesson = position.lesson
+    session_text = say(
+        "workshop.lesson_of_session",
+        number=position.number + 1,
+        count=count,
+        minutes=f"{lesson_state.minutes([lesson]):g}",
+    )
+    head = [
+        f'<div class="kv-lab">{escape(session_text)}</div><div class="kv-lesson">'
+        f"<h1>{escape(lesson.title)}</h1></div>",
+        f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>',
+        Markdown(lesson.about),
+    ]
+    steps = [
+        _step(lesson.steps[part - 1], part, lesson, is_teacher=is_teacher)
+        for part in lesson_state.parts(lesson)
+    ]
+    answers: list[Part] = [f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>']
+    for part in lesson_state.parts(lesson):
+        step = lesson.steps[part - 1]
+        for number, block in enumerate(step.blocks()):
+            if block.kind in ("predict", "exercise"):
+                answers.append(_answer(block, part))
+            elif block.kind == "misleads" and step.blocks("predict"):
+                answers += _misconception(block)
+            elif block.kind in LIVE and _reveals_answer(block, step):
+                answers += _figure(block, f"paper_{lesson.name}_{part}_{number}")
+    return Group([*head, *steps], "kv_sheet", 0), Group(answers, "kv_sheet_answers", 0)
+
+
+def _step(step: LessonStep, part: int, lesson: Lesson, *, is_teacher: bool) -> Group:
+    parts: list[Part] = [f'<h2 class="kv-h2">{part} · {escape(step.title)}</h2>']
+    for number, element in enumerate(step.parts):
+        if isinstance(element, str):
+            parts.append(Markdown(element))
+        elif element.kind in LIVE and not _reveals_answer(element, step):
+            parts += _figure(element, f"paper_{lesson.name}_{part}_{number}")
+        elif element.kind == "predict":
+            parts.append(_question(element, f"{part}_{number}"))
+        elif element.kind == "exercise":
+            parts += _task(element)
+        elif element.kind == "misleads" and not step.blocks("predict"):
+            parts += _misconception(element)
+    if is_teacher:
+        parts.append(notes(step))
+    return Group(parts, f"kv_sheet_step_{part}", 10)
+
+
+def _reveals_answer(block: LessonBlock, step: LessonStep) -> bool:
+    """Returns whether a figure would reveal an answer of its step.
+
+    Such a figure is hidden on screen until the answer, or shows the lookup that the exercise asks
+    about.
+    """
+    lookups = (
+        (exercise["set"], exercise["target"])
+        for exercise in step.blocks("exercise")
+        if exercise["set"]
+    )
+    return bool(block["after"]) or (
+        block.kind == "stepper" and (block["set"], block["target"]) in lookups
+    )
+
+
+def _misconception(block: LessonBlock) -> list[Part]:
+    quote = say("workshop.quoted", text=block["said"])
+    return [
+        Markdown(say("workshop.labelled", label=say("workshop.often_said"), text=quote)),
+        Markdown(say("workshop.what_is_so_since", versions=block["versions"], text=block["so"])),
+    ]
+
+
+def _figure(block: LessonBlock, key: str) -> Sequence[Part]:
+    kind = LIVE[block.kind]
+    try:
+        return (kind.paper or kind.draw)(kind.make(block), block, key)
+    except (KafkavizError, NoValue) as fault:
+        return [f"<p>{escape(describe_error(fault))}</p>"]
+
+
+def _question(block: LessonBlock, key: str) -> Group:
+    boxes = "".join(
+        _box(LETTERS[index].upper(), text) for index, (text, _) in enumerate(block.choices)
+    )
+    ask = Markdown(f"**{block['ask']}**")
+    return Group([ask, f'<ul class="kv-boxes">{boxes}</ul>'], f"kv_sheet_asked_{key}", 4)
+
+
+def _box(letter: str, text: str) -> str:
+    return f"<li><i></i><b>{letter}</b>&ensp;{escape(text.replace('`', ''))}</li>"
+
+
+def _task(block: LessonBlock) -> list[Part]:
+    parts: list[Part] = [Markdown(say("workshop.exercise_asks", text=block["ask"]))]
+    try:
+        task = tasks.task(block)
+    except (KafkavizError, NoValue):
+        return parts
+    if task.bytes_text:
+        parts.append(f'<div class="kv-given">{escape(task.bytes_text)}</div>')
+    if task.kind == tasks.RULE:
+        parts.append(f'<p class="kv-sm kv-fnt">{escape(exercise.describe_pieces())}</p>')
+    return [*parts, f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>']
+
+
+def _answer(block: LessonBlock, part: int) -> Markdown:
+    if block.kind == "predict":
+        name = join_comma(
+            LETTERS[index].upper() for index, (_, is_right) in enumerate(block.choices) if is_right
+        )
+        text = block["reveal"]
+    else:
+        name = say("workshop.exercise")
+        rule = f" `{block['rule']}`" if block["rule"] else ""
+        text = f"{block['solution']}{rule}"
+    return Markdown(say("workshop.answer_to", step=part, name=name, text=text))
+
+
+# ---- teacher's notes
+
+
+def notes(step: LessonStep, begin: float | None = None, total: float = 0) -> Group:
+    """Returns the teacher's notes of a step.
+
+    Args:
+        begin: the minute of the session at which the step begins.
+        total: the length of the session in minutes.
+    """
+    minutes = f"{step.minutes:g}"
+    time_text = say("workshop.about_minutes", minutes=minutes)
+    if begin is not None:
+        time_text = say(
+            "workshop.minute_range",
+            first=f"{begin:g}",
+            last=f"{begin + step.minutes:g}",
+            total=f"{total:g}",
+            minutes=minutes,
+        )
+    head = (
+        f'<div class="kv-lab">{elements.icon("co_present", small=True)} '
+        f"{escape(say('workshop.teacher'))} · {escape(time_text)}</div>"
+    )
+    texts = [
+        Markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
+        for block in step.blocks("notes")
+        for name in ("say", "watch")
+        for text in block[name]
+    ]
+    return Group([head, *texts], f"kv_teacher_{step.line}", 4)
+
+
+_print_page = register_component("print_page")
+
+
+def print_page(label: str) -> None:
+    _print_page(key="kv_print_page", data={"label": label}, width="content", height="content")
+
 
 STYLE = Path(__file__).with_name("handouts.css")
 

@@ -28,7 +28,7 @@ from kafkaviz.app.widgets.tables import download, table, to_csv
 from kafkaviz.figures.page_cache import layout_bars, tail_pages
 from kafkaviz.figures.page_cache import tail_growth as tail_growth_figure
 from kafkaviz.messages import language, say, say_count
-from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.simulate.lessons import practice
 
 # the tabs, by their word in the address, and the message keys of their labels
 ANSWER = "Answer"
@@ -110,11 +110,11 @@ def _render_experts(location: Location) -> None:
 KEY_COUNT = 200_000
 TARGET_COUNT = 4000
 OPEN_INDEX = "Open index"
-PATTERNS = tuple(index_keys.WORKLOADS)
+PATTERNS = tuple(practice.WORKLOADS)
 PATTERN_KEYS = {
-    index_keys.STEADY: "steady",
-    index_keys.BURSTY: "bursty",
-    index_keys.HEAVY: "heavy",
+    practice.STEADY: "steady",
+    practice.BURSTY: "bursty",
+    practice.HEAVY: "heavy",
     OPEN_INDEX: "open",
 }
 LAYOUT_COLUMNS = (
@@ -176,7 +176,7 @@ def _compare_layouts(
     Args:
         _keys: the offsets of a real index, cached under `key`. Without them, keys are generated.
     """
-    keys = index_keys.generate_keys(pattern, KEY_COUNT) if _keys is None else _keys
+    keys = practice.generate_keys(pattern, KEY_COUNT) if _keys is None else _keys
     if not len(keys):
         return (), 0, 0
     targets = np.random.default_rng(DEFAULT_SEED).integers(keys[0], keys[-1] + 1, TARGET_COUNT)
