@@ -86,6 +86,13 @@ FIELDS = {
     "RemoteCost": """reads requests bytes=size_bytes request_ms:ms measured_requests
         modelled_ms:ms measured_ms:ms""",
     "RemoteRead": "segment file requests bytes=size_bytes measured_ms:ms",
+    # simulated and rebuilt segments
+    "SimulatedSegment": """base_offset log_bytes offset_entries=offset_index:count
+        time_entries=time_index:count roll_reason=roll_reason.cause""",
+    "RebuiltSegment": """base_offset log_bytes=recovered_segment.valid_bytes
+        offset_entries=recovered_segment.offset_entries:count
+        time_entries=recovered_segment.time_entries:count""",
+    "UnreadTail": "file=name from_position bytes=size_bytes",
     # tuning
     "Range": "low typical high",
     "WhatIf": "segments rolls log_bytes offset_entries time_entries index_bytes maps files",

@@ -140,17 +140,10 @@ def _as_object(
     rebuilt_segments: "Sequence[RebuiltSegment]",
     files: list[dict[str, str]],
 ) -> dict:
-    from kafkaviz.analysis.rebuild.segment_object import segment_object
+    from kafkaviz.analysis.json_objects import to_json
 
     segments = [
-        segment_object(
-            segment.base_offset,
-            segment.recovered_segment.valid_bytes,
-            segment.recovered_segment.offset_entries,
-            time_index=segment.recovered_segment.time_entries,
-            roll_reason=reason,
-            files=names,
-        )
+        to_json(segment) | {"roll_reason": reason, "files": names}
         for segment, reason, names in zip(
             rebuilt_segments, source.roll_reasons(rebuilt_segments), files, strict=True
         )

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from kafkaviz.analysis.json_objects import to_json
 from kafkaviz.analysis.rebuild.replay_source import ReplaySource, diff_indexes
-from kafkaviz.analysis.rebuild.segment_object import segment_object
 from kafkaviz.messages import language, message, say
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.directory.replay_stream import UnreadTail
@@ -91,14 +91,7 @@ def _render_unread(part: UnreadTail) -> str:
 def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
     """Returns the object that --json prints."""
     segments = [
-        segment_object(
-            segment.base_offset,
-            segment.log_bytes,
-            segment.offset_index,
-            time_index=segment.time_index,
-            roll_reason=str(segment.roll_reason.cause) if segment.roll_reason else None,
-            files=simulated.digests(segment.base_offset),
-        )
+        to_json(segment) | {"files": simulated.digests(segment.base_offset)}
         for segment in simulated.segments
     ]
     document = {"segments": segments, "events": [_event(event) for event in simulated.events]}
@@ -110,12 +103,7 @@ def as_object(simulated: Simulated, source: ReplaySource | None) -> dict:
         if comparison.from_position is not None
     ]
     unread_parts = [
-        {
-            "file": part.name,
-            "from_position": part.from_position,
-            "bytes": part.size_bytes,
-            "why": str(remedies.STOP_REASONS[part.reason]),
-        }
+        to_json(part) | {"why": str(remedies.STOP_REASONS[part.reason])}
         for part in replay_stream.find_unread(source.log)
     ]
     return document | {
