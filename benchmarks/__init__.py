@@ -1,4 +1,6 @@
-"""Benchmarks: one bench_*.py per question, each compared with a rival in the same run."""
+"""What kafkaviz is fast or slow at: one bench_*.py per question, each compared with something else
+in the same run.
+"""
 
 import time
 from collections.abc import Callable
@@ -7,15 +9,17 @@ HEAD = ("What", "Measured", "Against, in the same run", "Ratio")
 
 
 def row(*cells: str) -> str:
-    """One row of a Markdown table, with the cells of HEAD."""
+    """Returns a row of a Markdown table, with the cells of HEAD."""
     return f"| {' | '.join(cells)} |"
 
 
 def best(
     action: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """The shortest of some runs in seconds: the others were disturbed. clock: time.process_time
-    leaves out what others took.
+    """Returns the shortest of some runs in seconds, because the others were disturbed.
+
+    Args:
+        clock: with time.process_time, the time of other processes does not count.
     """
     times = []
     for _ in range(runs):

@@ -2,7 +2,7 @@
 in README.md.
 
 Each bench_*.py has run() -> list[str]: one or more rows of Markdown, with the cells of HEAD. row()
-writes one.
+makes one.
 """
 
 import argparse
@@ -17,14 +17,16 @@ from benchmarks import HEAD, row
 
 
 def names() -> list[str]:
-    """The benchmarks there are, without their bench_."""
+    """Returns the names of all benchmarks, without bench_."""
     return sorted(
         file.stem.removeprefix("bench_") for file in Path(__file__).parent.glob("bench_*.py")
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the benchmarks named, or all, one after the other: each has the machine to itself."""
+    """Runs the named benchmarks, or all, one after the other, so that each has the machine to
+    itself.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__.splitlines()[0]
     )

@@ -1,8 +1,8 @@
-"""Two catalogs of 10 GiB of logs each in batches of 16 KiB, compared by their checksums on Spark
-and by DuckDB, against reading the logs themselves.
+"""Compares two catalogs by their checksums, on Spark and with DuckDB, against reading the logs.
 
-The rows of the catalogs are made here: what an ingest of such logs would have written. Reading is
-measured on 1 GiB a side, which both are in the page cache, and taken ten times.
+Each catalog is of 10 GiB of logs in batches of 16 KiB. Its rows are made here, as an ingest of such
+logs would write them. Reading is measured on 1 GiB per side, both in the page cache, and multiplied
+by ten.
 """
 
 import json
@@ -30,7 +30,7 @@ RECORDS = 16  # of each batch
 
 
 def run() -> list[str]:
-    """Returns one row per engine: its time, and its ratio to the time for reading both logs."""
+    """Returns a row per engine: its time, and how many times as long reading both sides takes."""
     with tempfile.TemporaryDirectory() as folder:
         catalogs = [write_catalog(Path(folder, side), side) for side in "ab"]
         brokers = [write_log(Path(folder, f"logs-{side}"), side) for side in "ab"]
@@ -47,7 +47,7 @@ def run() -> list[str]:
 
 
 def on_spark(catalogs: list[Path]) -> float:
-    """The shortest of three, in a session that runs; the answer is checked."""
+    """Returns the shortest of three times in a running session, and checks the answer."""
     from kafkaviz.pipeline.spark.session import session
     from kafkaviz.pipeline.sql.catalog_comparison import compare_on_spark, open_pair
 
@@ -62,7 +62,7 @@ def on_spark(catalogs: list[Path]) -> float:
 
 
 def on_duckdb(catalogs: list[Path]) -> float:
-    """The same in this process."""
+    """Does the same in this process."""
     from kafkaviz.pipeline.sql.catalog_comparison import compare_catalogs, open_pair
 
     check(compare_catalogs(open_pair(*catalogs)))
@@ -70,7 +70,7 @@ def on_duckdb(catalogs: list[Path]) -> float:
 
 
 def check(rows: list[dict]) -> None:
-    """One partition has parted, and no other differs."""
+    """Checks that one partition differs, and no other."""
     assert len(rows) == PARTITION_COUNT
     (parted,) = (line for line in rows if line["relation"] != "same-batches")
     batches = BATCHES_PER_SIDE // PARTITION_COUNT
@@ -79,7 +79,7 @@ def check(rows: list[dict]) -> None:
 
 
 def write_catalog(folder: Path, side: str) -> Path:
-    """The tables that are compared, and the description."""
+    """Writes the compared tables and the description."""
     numbers = np.arange(BATCHES_PER_SIDE)
     place, partition = np.divmod(numbers, PARTITION_COUNT)
     batches = BATCHES_PER_SIDE // PARTITION_COUNT
@@ -141,8 +141,9 @@ def write_catalog(folder: Path, side: str) -> Path:
 
 
 def write_log(folder: Path, side: str) -> Broker:
-    """1 GiB of batches, the last of which differs in its last byte; checksums are not right, which
-    a comparison of equal bytes does not look at.
+    """Writes 1 GiB of batches, the last of which differs in its last byte.
+
+    The checksums are wrong, which a comparison of equal bytes does not notice.
     """
     path = folder / "orders-0" / "00000000000000000000.log"
     path.parent.mkdir(parents=True)
@@ -164,6 +165,6 @@ def write_log(folder: Path, side: str) -> Broker:
 
 
 def read_both(brokers: list[Broker]) -> None:
-    """As `kafkaviz compare` of both directories does."""
+    """Does what `kafkaviz compare` does with both directories."""
     alignment = align(*(broker.partitions[0].live for broker in brokers))
     assert alignment.difference_count or alignment.damaged_batches != [0, 0]

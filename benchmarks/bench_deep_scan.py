@@ -1,12 +1,11 @@
-"""The deep scan: every checksum and every record of batches in the page cache, as they are and in
-each codec.
+"""The deep scan: every checksum and every record of batches in the page cache, by codec.
 
-As they are, 1 GiB of 1 KB is held against kafka-dump-log --deep-iteration and a loop of one call a
-batch; in a codec, 64 MiB once decompressed, in batches of 16 KB and 1 KB, against a call of the
-codec's library for each of the same batches and nothing else, and Kafka's tool. A process takes the
-compiled decompressors after some thousand batches: the first scans are not measured. See bench_walk
-for how that takes part; the Rust crate kafka-protocol does where KAFKA_PROTOCOL holds the path of
-the program of rust/.
+Uncompressed, 1 GiB of 1 KB batches is compared with kafka-dump-log --deep-iteration and with a loop
+of one call per batch. For each codec, 64 MiB of uncompressed data in batches of 16 KB and 1 KB is
+compared with Kafka's tool and with a loop that only calls the codec's library. A process switches
+to the compiled decompressors after some thousand batches, so the first scans are not measured.
+bench_walk.py says what Kafka's tool needs. The Rust crate kafka-protocol is measured if
+KAFKA_PROTOCOL is the path of the program of rust/.
 """
 
 import json
@@ -49,7 +48,7 @@ WORDS = (
 
 
 def run() -> list[str]:
-    """Returns one row per rival and codec: plain bytes read per second."""
+    """Returns a row per rival and codec: the uncompressed bytes read per second."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "00000000000000000000.log"
@@ -62,7 +61,7 @@ def run() -> list[str]:
 
 
 def measured(log: Path, name: str, batch_bytes: int, log_bytes: int) -> list[str]:
-    """The rows of one codec and one size of batch."""
+    """Returns the rows of one codec and one batch size."""
     batches = [batch(number, name, batch_bytes) for number in range(BATCHES)]
     count = log_bytes // batch_bytes
     write(log, batches, count)
@@ -113,8 +112,8 @@ def measured(log: Path, name: str, batch_bytes: int, log_bytes: int) -> list[str
 
 
 def batch(number: int, name: str, batch_bytes: int) -> bytes:
-    """A valid batch of records of 110 bytes that look like JSON, as large as asked for before it is
-    compressed.
+    """Returns a valid batch of records of 110 bytes that look like JSON, of a given size before
+    compression.
     """
     random = Random(number)
     count = (batch_bytes - HEADER_BYTES) // RECORD_BYTES
@@ -138,7 +137,7 @@ def batch(number: int, name: str, batch_bytes: int) -> bytes:
 
 
 def encode_record(random: Random, delta: int, size_bytes: int) -> bytes:
-    """A record of a size, with a key of 16 bytes."""
+    """Returns a record of a given size, with a key of 16 bytes."""
     value = json.dumps(
         {
             "id": random.randrange(1 << 30),
@@ -164,7 +163,7 @@ def encode_record(random: Random, delta: int, size_bytes: int) -> bytes:
 
 
 def write(log: Path, batches: list[bytes], count: int) -> None:
-    """The batches over and over, each at an offset of its own."""
+    """Writes the batches repeatedly, each at its own offset."""
     joined = np.frombuffer(b"".join(batches), np.uint8).copy()
     starts = np.cumsum([0] + [len(batch) for batch in batches[:-1]])
     records = np.array(
@@ -179,7 +178,7 @@ def write(log: Path, batches: list[bytes], count: int) -> None:
 
 
 def scanned(log: Path) -> tuple[int, int, int]:
-    """The package's own scan: batches, records and the bytes of their values."""
+    """Returns the counts of batches, records and bytes of values that the package's scan finds."""
     size, counts = log.stat().st_size, np.zeros(3, np.int64)
     with file.reader(log) as read:
         for part in DeepScan(read, 0, size):
@@ -193,8 +192,9 @@ def scanned(log: Path) -> tuple[int, int, int]:
 
 
 def decoded(log: Path, counts: tuple[int, int, int]) -> float:
-    """The processor's seconds of the Rust crate, which finds the same; the file is in its memory
-    before its clock runs.
+    """Returns the processor's seconds of the Rust crate, which finds the same.
+
+    The file is in its memory before its clock starts.
     """
     command = [os.environ["KAFKA_PROTOCOL"], str(log), "5"]
     *printed_counts, seconds = subprocess.run(
@@ -205,9 +205,7 @@ def decoded(log: Path, counts: tuple[int, int, int]) -> float:
 
 
 def one_by_one(log: Path, count: int) -> None:
-    """The library's checksum and the package's records, called from Python for one batch after
-    another.
-    """
+    """Calls the library's checksum and the package's records from Python, batch by batch."""
     with open(log, "rb") as source:
         for _ in range(count):
             header = source.read(HEADER_BYTES)
@@ -218,7 +216,7 @@ def one_by_one(log: Path, count: int) -> None:
 
 
 def decompressed(batches: list[bytes], name: str, count: int) -> None:
-    """Only that which no reader of these batches can leave out."""
+    """Does only what every reader of these batches must do."""
     for _ in range(count // len(batches)):
         for batch in batches:
             codec.decompress(name, memoryview(batch)[HEADER_BYTES:])

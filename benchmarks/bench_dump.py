@@ -1,9 +1,8 @@
-"""kafkaviz dump over 1 GiB of 1 KB batches in the page cache, start of Python included, against
-Kafka's own tool in the same run.
+"""`kafkaviz dump` of 1 GiB of 1 KB batches in the page cache, including the start of Python.
 
-Both print a line a batch with its checksum checked, and the same text: that is looked at first, on
-a part of the log. Kafka's tool takes part as in bench_walk.py; without it a loop of f-strings over
-the same batches is the rival.
+It is compared with Kafka's own tool in the same run. Both print a line per batch, with its checksum
+verified; the texts of a part of the log are compared first. bench_walk.py says what Kafka's tool
+needs; without it, the rival is a loop of f-strings over the same batches.
 """
 
 import os
@@ -24,7 +23,7 @@ SAME_BYTES = LOG_BYTES // 64  # of this much the two texts are compared
 
 
 def run() -> list[str]:
-    """A row: how long the dump takes, and how many times that of the rival."""
+    """Returns a row per rival: the time of the dump, and how many times as long the rival takes."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "00000000000000000000.log"
         write(log)
@@ -58,17 +57,16 @@ def run() -> list[str]:
 
 
 def command(log: Path, *options: str) -> list[str]:
-    """kafkaviz dump of one file."""
     return [sys.executable, "-m", "kafkaviz", "dump", *options, "--files", str(log)]
 
 
 def printed(log: Path) -> None:
-    """The dump, to nowhere."""
+    """Dumps the log to /dev/null."""
     subprocess.run(command(log), stdout=subprocess.DEVNULL, check=True)
 
 
 def resident_mib(log: Path) -> float:
-    """The most memory one dump takes."""
+    """Returns the largest resident memory of one dump."""
     script = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, "
         "check=True); "
@@ -81,7 +79,7 @@ def resident_mib(log: Path) -> float:
 
 
 def tool_seconds(log: Path) -> float:
-    """Kafka's tool over the same log, once its text was seen to be ours."""
+    """Returns the time of Kafka's tool for the same log, after comparing its text with ours."""
     part = ("--max-bytes", str(SAME_BYTES))
     ours = subprocess.run(command(log, *part), capture_output=True, check=True).stdout
     java = ["java", "-cp", os.environ["KAFKA_CLASSPATH"], TOOL, *part, "--files", str(log)]
@@ -92,9 +90,7 @@ def tool_seconds(log: Path) -> float:
 
 
 def plainly(log: Path) -> list[str]:
-    """The loop one would write first: a checksum and an f-string for each batch, of some of its
-    fields.
-    """
+    """Returns what the obvious loop prints: a checksum and an f-string of some fields per batch."""
     lines = []
     with file.reader(log) as read, open(log, "rb") as source:
         for batches in Walk(read, 0, PLAIN_BYTES):

@@ -1,5 +1,7 @@
-"""The questions of the page Explore, answered by a warm process of DuckDB, against Spark's SQL of
-the same words over the same catalog; and over one of 10 GiB of logs, against DuckDB by itself.
+"""The queries of the Explore page, answered by a warm DuckDB process, against Spark.
+
+Spark answers the same SQL over the same catalog. Over the catalog of 10 GiB of logs, the rival is
+DuckDB alone.
 """
 
 import os
@@ -24,7 +26,7 @@ LARGE_TABLES = ("batches", "offset_entries", "time_entries")
 
 
 def run() -> list[str]:
-    """Rows for the median of all questions, for the first question, whose process must start, and
+    """Returns rows for the median of all queries, for the first one, whose process must start, and
     for the median over a larger catalog.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -34,7 +36,7 @@ def run() -> list[str]:
 
 
 def measured(directory: Path) -> list[str]:
-    """Returns both rows, for the catalog of the sample broker."""
+    """Returns both rows for the catalog of the sample broker."""
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.figures.explore.questions import QUESTIONS
     from kafkaviz.pipeline.sql.query import Query
@@ -64,7 +66,7 @@ def measured(directory: Path) -> list[str]:
 
 
 def measured_large(directory: Path, folder: Path) -> str:
-    """The row of a catalog as large as that of 10 GiB of logs."""
+    """Returns the row for a catalog as large as that of 10 GiB of logs."""
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.figures.explore.questions import QUESTIONS
     from kafkaviz.pipeline.sql.query import MAX_ROWS, POOL
@@ -128,7 +130,7 @@ def enlarge(path: Path, folder: Path) -> dict[str, list[str]]:
 
 
 def of_duckdb(folder: Path, tables: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """Asks a DuckDB of this process, of as many threads and rows."""
+    """Asks DuckDB in this process, with the same number of threads and rows."""
     from kafkaviz.pipeline.sql.query import MAX_ROWS
 
     database = duckdb.connect(config={"threads": "2"})
@@ -154,7 +156,7 @@ def of_spark(path: Path) -> Callable[[str], object]:
 
 
 def timed(ask: Callable[[str], object], text: str) -> float:
-    """Seconds of one answer."""
+    """Returns the seconds that one answer takes."""
     start = time.perf_counter()
     ask(text)
     return time.perf_counter() - start

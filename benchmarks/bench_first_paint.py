@@ -1,10 +1,9 @@
-"""What each page takes until its first figure is painted, after a click in the sidebar, against the
-same page in a browser that was never here.
+"""The time of each page until its first figure is painted, after a click in the sidebar.
 
-A server that has read its sample broker, and has shown each page to somebody else; Chromium without
-a window. The click is the first one of its tab, of a reader who looked at the page before it for
-some seconds, and of one who clicked at once. What is blank is the time in which the page shows
-neither its head nor a figure nor a skeleton of one.
+The rival is the same page in a browser with empty caches. The server has read its sample broker and
+has shown each page to another browser. Chromium runs without a window. The click is the first one
+in its tab, once some seconds after the previous page and once immediately. The page is blank while
+it shows neither its head, nor a figure, nor a skeleton of one.
 """
 
 import os
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     Server = tuple[str, subprocess.Popen]  # its address and its process
 
 RUNS = 3
-READING_MS = 3000  # of who reads a page before the next click
+READING_MS = 3000  # how long a page is read before the next click
 CATALOG_S, PATIENCE_MS = 300.0, 60_000
-PAGES = {  # by the sidebar: the path, and what is there with the page's first figure
+PAGES = {  # by the sidebar: the path, and an element that appears with the page's first figure
     "Broker": ("", ".js-plotly-plot .main-svg"),
     "Segment": ("segment", ".detail svg"),
     "Lookup": ("lookup", ".say"),
@@ -75,8 +74,8 @@ WATCH = """([name, figure, clicks]) => new Promise(painted => {
 
 @dataclass(frozen=True)
 class Paint:
-    """Seconds until a page's first figure, the longest time in it with nothing to see, and what of
-    the processor the server and the page's process in the browser took for it.
+    """Seconds until a page's first figure, the longest time without anything visible, and the
+    processor time of the server and of the page's process in the browser.
     """
 
     seconds: float
@@ -85,7 +84,7 @@ class Paint:
     browser_s: float
 
     def text(self) -> str:
-        """As a cell of a table has it."""
+        """Returns the cell of a table."""
         return (
             f"{self.seconds:.2f} s, {self.blank_s:.2f} s of it blank; of a processor the server "
             f"{self.server_s:.2f} s, the browser {self.browser_s:.2f} s"
@@ -93,8 +92,8 @@ class Paint:
 
 
 def run() -> list[str]:
-    """Returns one row per page, the median of some runs each, and the first page that a server
-    shows.
+    """Returns a row per page, the median of some runs each, and one for the first page that a
+    server ever shows.
     """
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -112,7 +111,7 @@ def run() -> list[str]:
 
 
 def wait_for_catalog(folder: Path) -> None:
-    """Until the server has read its sample; TimeoutError where it does not."""
+    """Waits until the server has read its sample; raises TimeoutError if it does not."""
     deadline = time.monotonic() + CATALOG_S
     while not any(folder.glob("catalogs/*/_catalog.json")):
         if time.monotonic() > deadline:
@@ -121,7 +120,6 @@ def wait_for_catalog(folder: Path) -> None:
 
 
 def measured(server: "Server", name: str) -> str:
-    """The row of a page."""
     click = median([clicked(server, name, READING_MS) for _ in range(RUNS)])
     at_once = median([clicked(server, name) for _ in range(RUNS)])
     opening = median([opened(server, name) for _ in range(RUNS)])
@@ -134,13 +132,13 @@ def measured(server: "Server", name: str) -> str:
 
 
 def median(paints: list[Paint]) -> Paint:
-    """Returns the median of each number."""
+    """Returns the median of each of their numbers."""
     return Paint(*map(statistics.median, zip(*map(astuple, paints), strict=True)))
 
 
 @contextmanager
 def new_tab() -> Iterator["Page"]:
-    """The one tab of a new browser."""
+    """Returns the only tab of a new browser."""
     with browsing.chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(PATIENCE_MS)
@@ -148,14 +146,14 @@ def new_tab() -> Iterator["Page"]:
 
 
 def opened(server: "Server", name: str) -> Paint:
-    """A page opened by its address in a new browser, whose process has done nothing before."""
+    """Opens a page by its address in a new browser, whose process has done nothing before."""
     with new_tab() as page:
         page.goto(f"{server[0]}/{PAGES[name][0]}", wait_until="commit")
         return watched(server, page, name, clicks=False)
 
 
 def clicked(server: "Server", name: str, reading_ms: float = 0) -> Paint:
-    """A page after a click on its link, in a tab whose page has come to rest, and was read."""
+    """Opens a page by a click on its link, in a tab whose page is complete and was read."""
     path, figure = PAGES[START_OF_IT if name == START else START]
     with new_tab() as page:
         page.goto(f"{server[0]}/{path}")
@@ -168,7 +166,7 @@ def clicked(server: "Server", name: str, reading_ms: float = 0) -> Paint:
 
 
 def watched(server: "Server", page: "Page", name: str, *, clicks: bool) -> Paint:
-    """A page until its figure is painted, from a click on its link or from its opening."""
+    """Watches a page until its figure is painted, from a click on its link or from its opening."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
 

@@ -1,8 +1,9 @@
-"""Spark's ingest on local[2] of 10 GiB of 16 KB batches in the page cache, against the plain reader
-in one process in the same run.
+"""Spark's ingest on local[2] of 10 GiB of 16 KB batches in the page cache, against the plain
+reader.
 
-The memory is that of all processes of the ingest together, JVM and Python workers: the sum of their
-proportional shares (PSS in /proc), which counts pages that they share once.
+The reader runs in one process in the same run. The memory is the sum over all processes of the
+ingest, JVM and Python workers, of their proportional shares (PSS in /proc), which count shared
+pages once.
 """
 
 import json
@@ -48,8 +49,8 @@ print(json.dumps({"batches": rows, "seconds": seconds, "findings": severities}))
 
 
 def run() -> list[str]:
-    """With all of Spark's start, as a first ingest has it; again in a process where Spark runs, as
-    in the app; and so with findings.
+    """Returns the rows: a first ingest with the start of Spark, one in a process where Spark
+    already runs, as in the app, and the same with findings.
     """
     with tempfile.TemporaryDirectory() as folder:
         directory = write(Path(folder) / "broker")
@@ -79,10 +80,10 @@ def run() -> list[str]:
 
 
 def write(directory: Path) -> Path:
-    """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each
-    batch but a segment's first.
+    """Writes a broker directory of one topic-partition that was stopped cleanly.
 
-    Each begins with a producer snapshot, as Kafka takes one when it rolls.
+    Its segments are full, with an entry for each batch except a segment's first. Each begins with a
+    producer snapshot, which Kafka takes at a roll.
     """
     partition = directory / "bench-0"
     partition.mkdir(parents=True)
@@ -97,7 +98,6 @@ def write(directory: Path) -> Path:
 
 
 def write_segment(partition: Path, base_offset: int) -> None:
-    """One segment and its indexes."""
     number = np.arange(BATCHES)
     times_ms = START_MS + base_offset + number * RECORDS
     stem = partition / units.file_stem(base_offset)
@@ -115,7 +115,7 @@ def write_segment(partition: Path, base_offset: int) -> None:
 
 
 def write_log(path: Path, base_offset: int, times_ms: np.ndarray) -> None:
-    """Valid batches, all with the same records of random bytes."""
+    """Writes valid batches with the same records of random bytes."""
     body = records()
     header = np.zeros(1, HEADER)
     header["last_offset_delta"], header["record_count"] = RECORDS - 1, RECORDS
@@ -130,7 +130,7 @@ def write_log(path: Path, base_offset: int, times_ms: np.ndarray) -> None:
 
 
 def records() -> bytes:
-    """The records of a batch, which fill it."""
+    """Returns the records that fill a batch."""
     left, built = BATCH_BYTES - HEADER.itemsize, b""
     random = np.random.default_rng(1).bytes(left)
     for delta in range(RECORDS):
@@ -152,7 +152,7 @@ def records() -> bytes:
 
 
 def plainly(directory: Path) -> float:
-    """The seconds that the package's reader takes for every batch header, array after array."""
+    """Returns the seconds that the package's reader takes for all batch headers."""
     # compiles, and makes sure that the pages are there
     open_broker(directory).partitions[0].segments[0].batches()
     start = time.perf_counter()
@@ -162,8 +162,8 @@ def plainly(directory: Path) -> float:
 
 
 def ingest(directory: Path, *catalogs: Path) -> tuple[dict, int]:
-    """Returns the output of INGEST for an ingest into each catalog in turn, and the most memory
-    that it and its descendants had at once.
+    """Returns what INGEST prints for an ingest into each catalog in turn, and the peak memory of it
+    and its descendants.
     """
     command = [sys.executable, "-c", INGEST, str(directory), *map(str, catalogs)]
     most_bytes = 0
@@ -175,7 +175,7 @@ def ingest(directory: Path, *catalogs: Path) -> tuple[dict, int]:
 
 
 def family(root: int) -> Iterator[int]:
-    """A process and all its descendants."""
+    """Returns a process and all its descendants."""
     children: dict[int, list[int]] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -190,7 +190,7 @@ def family(root: int) -> Iterator[int]:
 
 
 def share_bytes(process: int) -> int:
-    """The PSS of a process; 0 once it has ended."""
+    """Returns the PSS of a process, or 0 after it has ended."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:

@@ -1,8 +1,8 @@
-"""An ingest by codec and size of batch: seconds of processor for a GB of .log as it lies there.
+"""An ingest by codec and batch size: processor seconds per GB of stored .log.
 
-A whole ingest in one process, without Spark, of one segment of 512 MiB of records in batches of
-16 KB, or 128 MiB in batches of 1 KB: rows alone, and with findings at each level of checks. The
-rival is the deep scan of the same log, which makes neither rows nor findings.
+It is a whole ingest in one process, without Spark, of one segment: 512 MiB of records in batches of
+16 KB, or 128 MiB in batches of 1 KB. It is measured without findings, and with findings at each
+level of checks. The rival is the deep scan of the same log, which makes neither rows nor findings.
 """
 
 import tempfile
@@ -26,7 +26,7 @@ RUNS = 2
 
 
 def run() -> list[str]:
-    """Returns one row per codec and batch size."""
+    """Returns a row per codec and batch size."""
     with pytest.MonkeyPatch.context() as patched:
         without_spark(patched)
         return [
@@ -35,7 +35,6 @@ def run() -> list[str]:
 
 
 def measure(name: str, batch_bytes: int) -> str:
-    """The row of a codec and size of batch."""
     records_bytes = RECORDS_BYTES[batch_bytes]
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "broker"
@@ -57,7 +56,7 @@ def measure(name: str, batch_bytes: int) -> str:
 
 
 def write_broker(directory: Path, name: str, batch_bytes: int, records_bytes: int) -> Path:
-    """A broker directory of one segment, with the indexes of its recovery; its .log."""
+    """Writes a broker directory with one segment and recovered indexes; returns its .log."""
     partition, rebuilt = directory / "bench-0", directory.parent / "rebuilt"
     partition.mkdir(parents=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=benchmarks\n")
@@ -73,7 +72,11 @@ def write_broker(directory: Path, name: str, batch_bytes: int, records_bytes: in
 
 
 def ingest_s(directory: Path, folder: Path, level: CheckLevel | None) -> float:
-    """Seconds of processor of a first ingest; level: None for rows alone."""
+    """Returns the processor seconds of a first ingest.
+
+    Args:
+        level: None for no findings.
+    """
 
     def ingest() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as catalog:

@@ -1,8 +1,8 @@
 """The driver of an ingest of 100 000 segments against that of 1 000 in the same run.
 
-The most memory that its Python process had, and Spark's JVM beside it, at a first run and where one
-segment has changed. The segments are of one batch, 50 in a topic-partition; all topic-partitions
-share their files.
+The numbers are the peak memory of its Python process and of Spark's JVM, in a first run and after
+one segment has changed. A segment has one batch, a topic-partition has 50 segments, and all topic-
+partitions share their files.
 """
 
 import json
@@ -42,7 +42,7 @@ print(json.dumps({
 
 
 def run() -> list[str]:
-    """Returns one row per run: the first one, and the one that reads one segment."""
+    """Returns a row per run: the first one, and the one that reads a segment."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         template = write_template(root / "template")
@@ -65,7 +65,7 @@ def run() -> list[str]:
 
 
 def measure(root: Path, template: Path, count: int) -> list[dict]:
-    """Returns the output of INGEST for the first run and after one segment has changed."""
+    """Returns what INGEST prints for a first run, and after a segment has changed."""
     broker = write_broker(root / "broker", template, count // SEGMENTS)
     peaks = []
     for read in (count, 1):
@@ -78,5 +78,4 @@ def measure(root: Path, template: Path, count: int) -> list[dict]:
 
 
 def mib(size_bytes: int) -> str:
-    """Whole MiB."""
     return f"{size_bytes / 2**20:.0f} MiB"

@@ -1,5 +1,7 @@
-"""The list of a broker of 100 000 segments, 300 000 files, as every command begins with it, against
-`find` telling names and sizes.
+"""Listing a broker of 100 000 segments and 300 000 files, as every command does first, against
+`find`.
+
+`find` prints names and sizes.
 """
 
 import subprocess
@@ -15,7 +17,6 @@ RUNS = 3
 
 
 def run() -> list[str]:
-    """One row."""
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
         assert count_segments(folder) == PARTITIONS * SEGMENTS
@@ -38,7 +39,7 @@ def run() -> list[str]:
 
 
 def write(root: Path) -> None:
-    """Empty files: an inventory looks at names, sizes and times alone."""
+    """Writes empty files, because an inventory uses only names, sizes and times."""
     for partition in range(PARTITIONS):
         directory = root / f"orders-{partition}"
         directory.mkdir()
@@ -48,12 +49,12 @@ def write(root: Path) -> None:
 
 
 def count_segments(folder: str) -> int:
-    """How many segments a listing of the directory has."""
+    """Returns how many segments a listing of the directory has."""
     return sum(len(partition.segments) for partition in open_broker(folder).partitions)
 
 
 def count_files(folder: str) -> int:
-    """How many files `find` tells of."""
+    """Returns how many files `find` prints."""
     return subprocess.run(
         ["find", folder, "-type", "f", "-printf", "%p %s %T@\n"], capture_output=True, check=True
     ).stdout.count(b"\n")

@@ -1,9 +1,9 @@
-"""What `tune` says that a lookup takes, against Kafka's own LogSegment in the same run.
+"""The times that `tune` predicts for a lookup, against Kafka's own LogSegment in the same run.
 
-Logs of one record a batch, everything in the page cache: translateOffset is what the model prices,
-once by its presets and once with this machine's reads, measured in the same run. Of
-findOffsetByTimestamp no page names a price; it stands beside. Needs the class paths that `make
-bench-kafka` writes: KAFKA_STORAGE, and one of KAFKA_RELEASES behind it.
+The logs have one record per batch, and everything is in the page cache. The model predicts
+translateOffset, once with its presets and once with this machine's reads, measured in the same run.
+No page predicts findOffsetByTimestamp; its time is shown for comparison. The class paths that `make
+bench-kafka` writes are needed: KAFKA_STORAGE, and one per release of KAFKA_RELEASES.
 """
 
 import os
@@ -33,7 +33,7 @@ PROGRAM = Path(__file__).parent / "kafka" / "LookupTimes.java"
 
 
 def run() -> list[str]:
-    """Returns one row per release, batch size and interval; none without Kafka's classes."""
+    """Returns a row per release, batch size and interval; none without Kafka's classes."""
     if not shutil.which("java") or not os.environ.get("KAFKA_STORAGE"):
         return []
     rows, calibration = [], calibrations.measure()
@@ -66,11 +66,11 @@ def measure(
     offset_us: Sequence[float],
     timestamp_us: Sequence[float],
 ) -> str:
-    """The row of a release and a log: medians of the same targets.
+    """Returns the row of a release and a log: the medians of the same targets.
 
     Args:
-        headers: how many the lookup of each offset reads.
-        costs: by presets, and calibrated.
+        headers: how many headers the lookup of each offset reads.
+        costs: the preset costs and the calibrated ones.
     """
     preset_us, calibrated_us = (
         float(np.median([each.warm_us(int(count)).typical for count in headers])) for each in costs
@@ -86,7 +86,7 @@ def measure(
 
 
 def both_costs(release: str, calibration: Mapping) -> tuple[LookupCosts, LookupCosts]:
-    """The presets of a release, and with this machine's own reads."""
+    """Returns the preset costs of a release, and those with this machine's own reads."""
     by_base_offset = versions.search_profile(release).by_base_offset
     return (
         lookup_costs(by_base_offset=by_base_offset),
@@ -95,7 +95,7 @@ def both_costs(release: str, calibration: Mapping) -> tuple[LookupCosts, LookupC
 
 
 def time_lookups(log: Path, release: str, kind: str, targets: np.ndarray) -> list[float]:
-    """µs of each lookup."""
+    """Returns the µs of each lookup."""
     class_path = Path(f"{os.environ['KAFKA_STORAGE']}-{release}").read_text(encoding="utf-8")
     command = ["java", "-Xmx1g", "-cp", class_path.strip(), str(PROGRAM), str(log), "0", kind]
     lines = "".join(f"{target}\n" for target in targets)
@@ -104,7 +104,7 @@ def time_lookups(log: Path, release: str, kind: str, targets: np.ndarray) -> lis
 
 
 def write_log(directory: Path, batch_bytes: int) -> int:
-    """A .log of batches of one record, without checksums; how many."""
+    """Writes a .log of batches of one record, without checksums; returns their number."""
     directory.mkdir()
     count, payload = LOG_BYTES // batch_bytes, record_of(batch_bytes - HEADER_BYTES)
     with open(directory / f"{0:020d}.log", "wb") as log:
@@ -124,16 +124,16 @@ def write_log(directory: Path, batch_bytes: int) -> int:
 
 
 def record_of(size_bytes: int) -> bytes:
-    """The first record of a batch, so long by its value."""
+    """Returns the first record of a batch, whose value has the length that fills it."""
     empty = Record(offset_delta=0, timestamp_delta_ms=0, key=None, value=b"")
     records = (record.build([replace(empty, value=bytes(count))]) for count in range(size_bytes))
     return next(data for data in records if len(data) == size_bytes)
 
 
 def write_indexes(directory: Path, batch_bytes: int, interval_bytes: int, count: int) -> int:
-    """Both indexes as a leader that appends batch by batch writes them; batches an entry.
+    """Writes both indexes as a leader that appends batch by batch; returns the batches per entry.
 
-    An entry comes before a batch in front of which more than the interval was written.
+    An entry comes before a batch if more than the interval was written since the last entry.
     """
     step = interval_bytes // batch_bytes + 1
     batches = np.arange(step, count, step)

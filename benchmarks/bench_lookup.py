@@ -1,5 +1,6 @@
-"""A lookup in 1 GiB of 8 KB batches, every step kept, against going through the headers from byte
-0; and the start of the command line.
+"""A lookup in 1 GiB of 8 KB batches, with every step kept, against reading the headers from byte 0.
+
+The start of the command line is measured too.
 """
 
 import subprocess
@@ -26,7 +27,7 @@ RUNS = 30
 
 
 def run() -> list[str]:
-    """Returns one row per kind of lookup, and one for a whole process."""
+    """Returns a row per kind of lookup, and one for a whole process."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "orders-0"
         write(directory)
@@ -85,7 +86,7 @@ def run() -> list[str]:
 
 
 def read_headers(segment: SegmentView, offset: int) -> None:
-    """Reads all headers from byte 0 to the batch that ends at or after an offset."""
+    """Reads all headers from byte 0 to the batch that ends at an offset or after it."""
     with segment.log.open_reader() as read:
         for batches in Walk(read, 0, segment.size_bytes):
             if (batches["last_offset"] >= offset).any():
@@ -93,8 +94,9 @@ def read_headers(segment: SegmentView, offset: int) -> None:
 
 
 def write(directory: Path) -> None:
-    """Writes a segment with an index entry per batch; its batches hold one-byte records, after
-    padding in the first of them.
+    """Writes a segment with an index entry per batch.
+
+    The first record of a batch is padding; the others have one byte.
     """
     directory.mkdir()
     number = np.arange(BATCHES)
@@ -137,7 +139,7 @@ def write(directory: Path) -> None:
 
 
 def records(size_bytes: int) -> bytes:
-    """Records with consecutive offsets and times, and values as long as the room allows."""
+    """Returns records with consecutive offsets and times, and values that fill the room."""
     body = b""
     for delta in range(RECORDS):
         room = (size_bytes - len(body)) // (RECORDS - delta)
@@ -147,9 +149,7 @@ def records(size_bytes: int) -> bytes:
 
 
 def record(delta: int, value_bytes: int) -> bytes:
-    """Attributes, timestamp and offset delta, no key, a value of zeros, no headers; its length in
-    front.
-    """
+    """Returns a record with its length, without key and headers, and with a value of zeros."""
     inside = (
         b"\0" + varint(delta) * 2 + varint(-1) + varint(value_bytes) + bytes(value_bytes) + b"\0"
     )
@@ -157,7 +157,7 @@ def record(delta: int, value_bytes: int) -> bytes:
 
 
 def varint(number: int) -> bytes:
-    """Zigzag."""
+    """Returns a zigzag varint."""
     folded, encoded = (number << 1) ^ (number >> 63), b""
     while folded >= 0x80:
         folded, encoded = folded >> 7, encoded + bytes([folded & 0x7F | 0x80])

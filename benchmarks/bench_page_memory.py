@@ -1,8 +1,8 @@
-"""Segment and Lookup over 1 GiB of 100-byte batches: how much memory the page takes above a server
-that shows a small segment, and how long it takes until its figure is handed to the browser, against
-the table of all batches in the same run.
+"""The memory and time of the Segment and Lookup pages over 1 GiB of 100-byte batches.
 
-No browser: the script alone, each page in a process of its own, from the first call on.
+The memory is counted above that of a server that shows a small segment, and the time until the
+figure is sent to the browser. The rival is the table of all batches in the same run. There is no
+browser: only the script runs, each page in its own process, from the first call on.
 """
 
 import json
@@ -37,7 +37,7 @@ QUERIES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def run() -> list[str]:
-    """Returns one row per page: the most resident memory, and the time of the first run."""
+    """Returns a row per page: its peak memory, and the time of the first run."""
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder) / "small", Path(folder) / "large"
         write(small, SMALL_COUNT)
@@ -68,10 +68,11 @@ def _page_row(name: str, page: dict[str, float], table: dict[str, float]) -> str
 
 
 def write(directory: Path, count: int) -> Path:
-    """A broker directory, stopped cleanly, of one topic-partition with one segment; the directory.
+    """Writes a broker directory of one topic-partition with one segment, stopped cleanly; returns
+    it.
 
-    Its batches have a record of 32 bytes each and true checksums, a millisecond apart; both indexes
-    have what Kafka writes of single appends.
+    Its batches have one record of 32 bytes each and true checksums, and are a millisecond apart.
+    Both indexes have what Kafka writes for single appends.
     """
     partition = directory / "orders-0"
     partition.mkdir(parents=True)
@@ -114,10 +115,10 @@ def _batches(first: int, count: int) -> bytes:
 
 
 def measure(what: str, query: dict[str, str], small: Path, large: Path) -> dict[str, float]:
-    """What showing the large one takes in a process that has shown the small one.
+    """Returns what showing the large segment takes in a process that has shown the small one.
 
     Args:
-        what: a page, or TABLE for the table of all batches, made by no page.
+        what: a page, or TABLE for the table of all batches, which no page makes.
     """
     command = [sys.executable, "-m", __name__, what, json.dumps(query), str(small), str(large)]
     output = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
@@ -131,7 +132,7 @@ def _measure_here(what: str, query: dict[str, str], small: Path, large: Path) ->
     if what != TABLE:
         _note_calls(FIGURES[what], figure_times)
     before_bytes = _resident_bytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again
     processor_s = time.process_time()
     kept = show(large, what, query)
     taken = {
@@ -146,7 +147,7 @@ def _measure_here(what: str, query: dict[str, str], small: Path, large: Path) ->
 
 
 def _note_calls(figure: str, times: list[float]) -> None:
-    """Notes when a component is called, in the processor's time."""
+    """Notes when a component is called, in processor time."""
     import importlib
 
     component = importlib.import_module(f"kafkaviz.app.frontend.{figure}")

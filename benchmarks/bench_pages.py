@@ -1,8 +1,7 @@
-"""A rerun of every page with everything cached, against its first run in the same process: what
-each click costs a reader.
+"""A rerun of every page with everything cached, against its first run in the same process.
 
-No browser: the script alone, on the sample broker, from the first call to the last element. Spark
-has read the directory before.
+This is what each click costs. There is no browser: only the script runs, on the sample broker, from
+the first call to the last element. Spark has read the directory before.
 """
 
 import os
@@ -18,7 +17,7 @@ SAMPLE = "kafka-4.3.1-clean"
 RERUNS = 15
 SETTLE_S = 90  # until Spark has answered the page's query
 SEGMENT = {"tp": "dense-index-0", "segment": "0"}
-PAGES = {  # by script; what its address says beside the directory
+PAGES = {  # by script; the parameters of its address after the directory
     "app.py": {},
     "pages/segment.py": SEGMENT,
     "pages/lookup.py": SEGMENT,
@@ -32,7 +31,7 @@ PAGES = {  # by script; what its address says beside the directory
 
 
 def run() -> list[str]:
-    """Returns one row per page: the median of the reruns."""
+    """Returns a row per page: the median of the reruns."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KAFKAVIZ_CACHE"] = folder
         directory = prepare()
@@ -40,7 +39,7 @@ def run() -> list[str]:
 
 
 def prepare() -> Path:
-    """The sample broker, unpacked, with its catalog."""
+    """Unpacks the sample broker and makes its catalog."""
     from kafkaviz.app.cache import broker_cache
     from kafkaviz.log.archives.archive import unpack_if_archive
     from kafkaviz.pipeline.ingest import job
@@ -53,7 +52,6 @@ def prepare() -> Path:
 
 
 def measured(script: str, query: dict[str, str], directory: Path) -> str:
-    """The row of a page."""
     first_s, reruns_s = times(script, {"dir": str(directory)} | query)
     again_s = statistics.median(reruns_s)
     what = (
@@ -71,7 +69,7 @@ def measured(script: str, query: dict[str, str], directory: Path) -> str:
 
 
 def times(script: str, address: dict[str, str]) -> tuple[float, list[float]]:
-    """Seconds of the first run, and of each rerun once nothing changes any more."""
+    """Returns the seconds of the first run, and of each rerun after nothing changes any more."""
     from streamlit.testing.v1 import AppTest
 
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SETTLE_S)
@@ -88,7 +86,7 @@ def times(script: str, address: dict[str, str]) -> tuple[float, list[float]]:
 
 
 def timed(page) -> float:
-    """Seconds of one run."""
+    """Returns the seconds of one run."""
     start = time.perf_counter()
     page.run()
     taken_s = time.perf_counter() - start
@@ -97,5 +95,5 @@ def timed(page) -> float:
 
 
 def is_waiting(page) -> bool:
-    """Whether a query still runs: then the page has a button to cancel it."""
+    """Returns whether a query is still running; the page then has a button to cancel it."""
     return any(button.label == "Cancel" for button in page.button)

@@ -1,5 +1,5 @@
-"""Rolls and index entries of a log without its payload, against the rules of Kafka as a loop of
-plain Python.
+"""Rolls and index entries of a log without payload, against Kafka's rules as a loop in plain
+Python.
 """
 
 import time
@@ -17,7 +17,7 @@ RUNS = 3
 
 
 def run() -> list[str]:
-    """A row for segments of 1 GiB, one for small segments, one for an index entry a batch."""
+    """Returns rows for segments of 1 GiB, for small segments, and for an index entry per batch."""
     configs = {
         "segments of 1 GiB": LogConfig(),
         "segments of 16 MiB": LogConfig(segment_bytes=16 << 20),
@@ -36,7 +36,7 @@ def run() -> list[str]:
 
 
 def seconds(config: LogConfig, appends: np.ndarray) -> float:
-    """The time that a log takes for all of them, handed over in one call."""
+    """Returns the time that a log takes for all batches in one call."""
     log, rows = UnifiedLog(config, now_ms=FIRST_MS), appends.copy()
     started = time.perf_counter()
     log.append(rows)
@@ -44,7 +44,7 @@ def seconds(config: LogConfig, appends: np.ndarray) -> float:
 
 
 def batches(count: int) -> np.ndarray:
-    """Uncompressed batches of one size, a millisecond apart, each its own append."""
+    """Returns uncompressed batches of one size, a millisecond apart, each appended alone."""
     rows = np.zeros(count, INCOMING)
     rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"], rows["producer_id"] = (
         BATCH_BYTES,
@@ -63,7 +63,7 @@ def batches(count: int) -> np.ndarray:
 
 
 def plain(appends: list[tuple], config: LogConfig) -> list[tuple[list, list]]:
-    """The entries of each segment by the rules of LogSegment, a batch after the other."""
+    """Returns the entries of each segment by the rules of LogSegment, batch by batch."""
     size_at, last_at, newest_at = (
         INCOMING.names.index(name) for name in ("size_bytes", "last_offset", "max_timestamp_ms")
     )

@@ -1,8 +1,8 @@
-"""1 GiB simulated with real payload: keys, values and headers as a seed draws them, checksums, the
-log with its indexes, on disk.
+"""1 GiB simulated on disk with real payload: seeded keys, values and headers, checksums, log and
+indexes.
 
-Against the same batches put together one record after another in Python, with format/ and a call
-for each checksum; and the rows alone, without payload, against making the payload too.
+The rival makes the same batches record by record in Python, with format/ and a call per checksum.
+The rows without payload are compared with the rows and payload.
 """
 
 import tempfile
@@ -43,13 +43,13 @@ idempotent = false
 
 
 class Files(ByteCounter):
-    """The .log files in a folder, each written to its end."""
+    """The .log files in a folder, written sequentially."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._files, self._open = folder, {}, ExitStack()
 
     def append(self, base_offset: int, data: bytes | memoryview | None) -> None:
-        """As LogBytes."""
+        """Appends like LogBytes."""
         if base_offset not in self._files:
             self._files[base_offset] = self._open.enter_context(
                 (self._folder / f"{base_offset:020d}.log").open("wb")
@@ -57,12 +57,11 @@ class Files(ByteCounter):
         self._files[base_offset].write(data)
 
     def close(self) -> None:
-        """Closes all."""
         self._open.close()
 
 
 def run() -> list[str]:
-    """A row for the log on disk, one for the bytes alone, one for the rows alone."""
+    """Returns a row for the log on disk, one for the bytes alone, and one for the rows alone."""
     workload = load(BATCHES_OF_1_KB.format(size_bytes=LOG_BYTES))
     written(load(BATCHES_OF_1_KB.format(size_bytes=1 << 20)))  # compiles
     payload = best(lambda: streamed(workload), runs=3)
@@ -106,13 +105,13 @@ def run() -> list[str]:
 
 
 def streamed(workload: Workload, *, payload: bool = True) -> None:
-    """Every chunk, made and dropped."""
+    """Makes and drops every chunk."""
     for _ in chunks(workload, LogConfig(), KAFKA_4_3_1, payload=payload):
         pass
 
 
 def written(workload: Workload) -> None:
-    """The same as a log, whose .log files go to disk; its indexes are small."""
+    """Writes the same as a log, whose .log files go to disk; its indexes are small."""
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder))
         log = UnifiedLog(LogConfig(), KAFKA_4_3_1, now_ms=workload.start_ms, logs=files)
@@ -122,7 +121,7 @@ def written(workload: Workload) -> None:
 
 
 def plainly(sample: list[AppendChunk]) -> float:
-    """How long plain Python takes to put some chunks together again from their rows and records."""
+    """Returns how long plain Python takes to rebuild some chunks from their rows and records."""
     elapsed_s = 0.0
     for chunk in sample:
         ends = np.cumsum(chunk.rows["size_bytes"]).tolist()
@@ -136,7 +135,6 @@ def plainly(sample: list[AppendChunk]) -> float:
 
 
 def built(batch: np.void, body: bytes) -> bytes:
-    """One batch."""
     header = np.zeros(1, HEADER)
     for name in HEADER.names:
         if name in BATCH.names:

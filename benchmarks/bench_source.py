@@ -1,9 +1,9 @@
-"""The data source over 10 GiB: how much of it a range of offsets or times reads, and how long Spark
-takes for the answer on local[2].
+"""The data source over 10 GiB: how much of it a range of offsets or times reads, and Spark's time
+on local[2].
 
-The range is given by options, offsets or timestamps; no filter is pushed. The bytes are those that
-the system counts for this process (rchar in /proc/self/io) while it does what Spark's workers do.
-The rival is the same range as a filter, which reads everything.
+The range is given by the options offsets or timestamps; no filter is pushed. The bytes are those
+that the system counts for this process (rchar in /proc/self/io) while it does the work of Spark's
+workers. The rival is the same range as a filter, which reads everything.
 """
 
 import tempfile
@@ -28,15 +28,15 @@ TIMES = 3
 
 
 def run(directory: Path | None = None) -> list[str]:
-    """Ranges of offsets and of times, in records and in batches, and a query that needs every
-    batch.
+    """Returns rows for ranges of offsets and times, in records and batches, and for a query that
+    needs every batch.
     """
     with tempfile.TemporaryDirectory() as folder:
         return measured(directory or write(Path(folder) / "broker"))
 
 
 def measured(directory: Path) -> list[str]:
-    """The rows, for a directory that bench_ingest.write made."""
+    """Returns the rows for a directory that bench_ingest.write made."""
     spark = session("local[2]")
     register(spark)
     late, offsets, times = (
@@ -86,7 +86,7 @@ def measured(directory: Path) -> list[str]:
 
 
 def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
-    """(the least seconds that it takes to count the rows, how many there are)."""
+    """Returns the shortest time to count the rows, and their number."""
     seconds, count = [], 0
     for _ in range(times):
         start = time.perf_counter()
@@ -96,9 +96,7 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
 
 
 def bytes_read(name: str, directory: Path, options: dict[str, str]) -> int:
-    """Returns the bytes that planning and reading the range take from the system, in
-    this process.
-    """
+    """Returns the bytes that planning and reading the range takes, in this process."""
     reader = KafkaReader(
         name,
         {"path": str(directory), **options},

@@ -14,8 +14,8 @@ RUNS = 5
 
 
 def run() -> list[str]:
-    """A row for lookups at each batch's base offset, one for all offsets, one for appends as a
-    follower makes them.
+    """Returns rows for lookups at each batch's base offset, for all offsets, and for the appends of
+    a follower.
     """
     appended = batches(BATCHES)
     ways = {
@@ -40,8 +40,8 @@ def run() -> list[str]:
 
 
 def _row(what: str, measured: float, appended: np.ndarray) -> str:
-    """Returns a row: the sweep compared with the literal replay, whose time is extrapolated from a
-    part.
+    """Returns a row with the time of the literal replay, extrapolated from a part of the batches
+    and intervals.
     """
     rows = appended[:PLAIN_BATCHES].tolist()
     plain_s = (
@@ -59,14 +59,13 @@ def _row(what: str, measured: float, appended: np.ndarray) -> str:
 
 
 def seconds(work) -> float:
-    """How long it takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def batches(count: int) -> np.ndarray:
-    """Batches of 1 KB on average, five records each, a millisecond apart."""
+    """Returns batches of 1 KB on average, with five records each, a millisecond apart."""
     random = np.random.default_rng(1)
     table = np.zeros(count, BATCH)
     table["size_bytes"] = np.maximum(70, random.lognormal(6.71, 0.64, count)).astype(np.int64)
@@ -76,7 +75,7 @@ def batches(count: int) -> np.ndarray:
 
 
 def plain(rows: list[tuple], interval: int) -> tuple[int, int]:
-    """(offset entries, time entries) by the rule of LogSegment.append, a batch after the other."""
+    """Returns offset and time entries by the rule of LogSegment.append, batch by batch."""
     size_at, newest_at = BATCH.names.index("size_bytes"), BATCH.names.index("max_timestamp_ms")
     since, entries, times, newest, last_time = 0, 0, 0, -1, -1
     for batch in rows:

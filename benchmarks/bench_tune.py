@@ -1,5 +1,5 @@
-"""kafkaviz tune over one segment of small batches, and over one of four times as many in the same
-run: how much memory each batch takes.
+"""The memory of `kafkaviz tune` per batch: one segment of small batches, and one of four times as
+many.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ SCRIPT += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
 def run() -> list[str]:
-    """Returns a row: resident memory at both sizes, and per further batch."""
+    """Returns a row: the resident memory at both sizes, and its growth per batch."""
     with tempfile.TemporaryDirectory() as folder:
         logs = [
             write(Path(folder) / f"orders-{number}", count) for number, count in enumerate(COUNTS)
@@ -47,7 +47,9 @@ def run() -> list[str]:
 
 
 def write(directory: Path, count: int) -> Path:
-    """A segment without indexes, of batches whose headers alone mean anything; its directory."""
+    """Writes a segment without indexes, whose batches have valid headers only; returns its
+    directory.
+    """
     directory.mkdir()
     data = np.zeros((AT_ONCE, BATCH_BYTES), np.uint8)
     with open(directory / "00000000000000000000.log", "wb") as log:
@@ -65,7 +67,7 @@ def write(directory: Path, count: int) -> Path:
 
 
 def resident_bytes(partition: Path) -> int:
-    """The most memory that a process of kafkaviz tune takes."""
+    """Returns the peak memory of a process of `kafkaviz tune`."""
     command = [
         sys.executable,
         "-c",

@@ -1,8 +1,8 @@
-"""The header walk over 1 GiB of 1 KB batches in the page cache, against kafka-dump-log and a plain
-loop in the same run.
+"""The header walk over 1 GiB of 1 KB batches in the page cache, against two rivals in the same run.
 
-kafka-dump-log takes part where KAFKA_CLASSPATH holds the class path of Kafka's tools
-(org.apache.kafka:kafka-tools 4.3.1 and what it needs) and a Java is on PATH.
+They are kafka-dump-log and a plain loop. kafka-dump-log is measured if KAFKA_CLASSPATH has the
+class path of Kafka's tools (org.apache.kafka:kafka-tools 4.3.1 and its dependencies) and a Java is
+on PATH.
 """
 
 import os
@@ -26,8 +26,8 @@ TOOL = "org.apache.kafka.tools.DumpLogSegments"
 
 
 def run() -> list[str]:
-    """Returns one row per rival: bytes that the walk reads per second, and the ratio to
-    the rival.
+    """Returns a row per rival: the bytes that the walk reads per second, and how many times as fast
+    it is.
     """
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "00000000000000000000.log"
@@ -49,7 +49,9 @@ def run() -> list[str]:
 
 
 def write(log: Path) -> None:
-    """Valid batches of one record each, but for their checksums, which no header walk looks at."""
+    """Writes batches of one record each, which are valid except for their checksums; a header walk
+    ignores those.
+    """
     count = LOG_BYTES // BATCH_BYTES // 16
     batches = np.zeros((count, BATCH_BYTES), np.uint8)
     batches[:, HEADER.itemsize :] = np.random.default_rng(1).integers(
@@ -69,7 +71,7 @@ def write(log: Path) -> None:
 
 
 def walked(log: Path) -> int:
-    """The package's own walk: every header field of every batch."""
+    """Reads every header field of every batch with the package's walk."""
     with file.reader(log) as read:
         batches = sum(len(part) for part in Walk(read, 0, LOG_BYTES))
     assert batches == LOG_BYTES // BATCH_BYTES
@@ -77,7 +79,7 @@ def walked(log: Path) -> int:
 
 
 def plainly(log: Path) -> list[tuple]:
-    """The loop one would write first: a seek and a struct for each batch."""
+    """Returns the headers that the obvious loop reads: a seek and a struct per batch."""
     at, batches = 0, []
     with open(log, "rb") as source:
         while at < PLAIN_BYTES:
@@ -88,12 +90,12 @@ def plainly(log: Path) -> list[tuple]:
 
 
 def can_dump() -> bool:
-    """Whether Kafka's own tool can take part."""
+    """Returns whether Kafka's own tool can be measured."""
     return bool(os.environ.get("KAFKA_CLASSPATH") and shutil.which("java"))
 
 
 def dumped(log: Path, *options: str) -> None:
-    """Runs Kafka's tool; without options it prints one line per batch, here to /dev/null."""
+    """Runs Kafka's tool, output to /dev/null; without options it prints a line per batch."""
     command = [
         "java",
         "-Xmx1g",
