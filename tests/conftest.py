@@ -47,8 +47,8 @@ SERVED = ("tests/app/test_compression.py", "tests/app/test_server.py", "tests/te
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> "LoadScopeScheduling":
-    """Of several processes one has the browser and the server, one has Spark; files of neither go
-    to whichever is free.
+    """Gives one of several processes the browser and the server, and one Spark; their files run
+    nowhere else.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -78,8 +78,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What one process does alone comes first, then files that take long: else one process would be
-    busy with them at the end.
+    """Moves the files that only one process may run to the front, then the slow ones, so that no
+    process is left busy at the end.
     """
     if not hasattr(config, "workerinput"):
         return
@@ -96,7 +96,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _room(nodeid: str) -> str:
-    """What a file needs that is started once in a run: the browser, Spark or nothing."""
+    """Returns the shared service that a file needs: the browser, Spark or nothing."""
     path = nodeid.partition("::")[0]
     if path.endswith("_browser.py") or path.startswith("tests/journeys/") or path in SERVED:
         return "browser"
@@ -161,8 +161,8 @@ def own_main() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def unconfined() -> Iterator[None]:
-    """A page that may not open everything confines its process for good, which here goes on with
-    other tests.
+    """Undoes the confinement of the process by a page with limited access, because other tests
+    follow in this process.
     """
     yield
     os.environ.pop("KAFKAVIZ_CONFINED_TO", None)

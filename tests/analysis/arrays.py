@@ -23,9 +23,7 @@ def batches(
     times_ms: Sequence[int] = (),
     base_offset: int = 0,
 ) -> np.ndarray:
-    """Batches that follow one another: of one record and a millisecond apart unless told
-    otherwise.
-    """
+    """Returns consecutive batches, by default of one record each and a millisecond apart."""
     table = np.zeros(len(sizes), BATCH)
     counts = np.array(counts or [1] * len(sizes), dtype="i8")
     table["size_bytes"], table["magic"], table["leader_epoch"] = sizes, 2, 0

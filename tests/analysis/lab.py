@@ -42,7 +42,7 @@ class Lab:
             self._forget_others(into / name, partitions)
 
     def _forget_others(self, path: Path, partitions: Sequence[str]) -> None:
-        """Takes what was not copied out of a checkpoint: else it counts as lost."""
+        """Removes partitions from a checkpoint that were not copied; they would count as lost."""
         if not path.exists():
             return
         offsets = checkpoint.parse_offsets(path.read_bytes())
@@ -112,7 +112,7 @@ class Lab:
             data[position + CRC_AT : position + CRC_START] = sum_.to_bytes(4, "big")
 
     def reindex(self, log: Path, interval_bytes: int = 4096) -> None:
-        """Both indexes of a .log as recovery builds them."""
+        """Rewrites both indexes of a .log as recovery does."""
         data = log.read_bytes()
         recovery = recover(
             reader(data), len(data), int(log.stem), IndexConfig(index_interval_bytes=interval_bytes)

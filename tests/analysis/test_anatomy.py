@@ -92,7 +92,7 @@ def segment(folder: Path, data: bytes) -> LogSegment:
 
 
 def append(path: Path, data: bytes) -> None:
-    """A broker that goes on writing."""
+    """Appends to the log, as a running broker would."""
     with open(path, "ab") as log:
         log.write(data)
 

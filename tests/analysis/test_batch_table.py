@@ -46,7 +46,7 @@ def table_of(segment: LogSegment, kept_rows: int) -> BatchTable:
 
 @pytest.fixture(scope="module", params=["kept", "read again"])
 def both(request, segment) -> tuple[BatchTable, np.ndarray]:
-    """A table, and what it should hold."""
+    """Returns a table and its expected content."""
     return table_of(segment, COUNT if request.param == "kept" else 0), segment.batches()
 
 

@@ -175,14 +175,14 @@ def rebased(lab: Lab, number: int, change: Callable[[np.ndarray], int], segment:
 
 
 def hole(lab: Lab) -> None:
-    """Zeros where a batch was, and batches behind it."""
+    """Zeros in place of a batch, with batches after it."""
     row = rows(log(lab))[7]
     start, end = int(row["position"]), int(row["position"] + row["size_bytes"])
     lab.change(log(lab), lambda data: data.__setitem__(slice(start, end), bytes(end - start)))
 
 
 def overlap(lab: Lab) -> None:
-    """The first batch of the next segment stands at the end of this one, too."""
+    """The first batch of the next segment is at the end of this one too."""
     first, second = lab.files(PLAIN, ".log")
     copied = bytearray(second.read_bytes()[: int(rows(second)["size_bytes"][0])])
     lab.set(
@@ -196,8 +196,8 @@ def overlap(lab: Lab) -> None:
 
 
 def compacted(lab: Lab) -> None:
-    """A batch is gone from a log that the cleaner's checkpoint knows, and the indexes are those of
-    what is left.
+    """A batch is missing from a log that the cleaner's checkpoint names; the indexes match the
+    rest.
     """
     path = log(lab)
     row = rows(path)[7]
@@ -1045,7 +1045,7 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def baseline(clean, tmp_path_factory) -> set[tuple]:
-    """What is so before anything is damaged: nothing but information and true warnings."""
+    """The findings of the undamaged directory: only information and true warnings."""
     health = check(open_broker(Lab(clean, tmp_path_factory.mktemp("healthy") / "kafka").path))
     assert health.counts["error"] == 0
     return identities(health)

@@ -40,8 +40,8 @@ INTERVAL_BYTES = {  # what each topic was configured with
 def written(
     sizes: list[int], interval_bytes: int, restart_at: int = -1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The batches and entries that LogSegment.append of 4.3.1 leaves: an entry once more than the
-    interval was appended.
+    """Returns the batches and entries that LogSegment.append of 4.3.1 writes: an entry when more
+    than the interval was appended.
     """
     batches = np.zeros(len(sizes), BATCH)
     batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes])[:-1]

@@ -19,7 +19,7 @@ LEADERS = ("day", "iot", "backfill", "late-phones", "append-time", "no-timestamp
 
 
 def simulated(name: str) -> tuple[RollHistory, np.ndarray]:
-    """A workload that comes along, as it was written."""
+    """Returns the simulated log of an included workload."""
     preset = workload.preset(name)
     run = simulation_cache.simulate(preset, config_of(preset, {}))
     return run.history, run.appended_batches

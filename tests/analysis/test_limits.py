@@ -15,7 +15,7 @@ HOUR_S, WEEK_MS = 3600, 604_800_000
 
 
 def config(**settings) -> LogConfig:
-    """Kafka's defaults, and what is said otherwise."""
+    """Returns Kafka's default settings with these changes."""
     return LogConfig(**settings)
 
 

@@ -89,7 +89,7 @@ def errors(health: Health) -> list[str]:
 
 
 def failures(health: Health) -> list[str]:
-    """What Kafka throws."""
+    """Returns Kafka's exceptions."""
     assert health.restart is not None
     return [step.error or "" for step in health.restart.failures]
 
@@ -546,7 +546,7 @@ def three(tmp_path: Path) -> dict[str, Path]:
 
 
 def later_steps(folder: Path) -> set[tuple[str | None, str, str]]:
-    """What a start does with replicas once all logs are loaded."""
+    """Returns the steps of a start for replicas after all logs are loaded."""
     causes = ("replica-created", "becomes-current", "replaced-by-future")
     return {
         (step.partition, step.action, step.cause)

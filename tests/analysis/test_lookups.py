@@ -152,7 +152,7 @@ def lines(data: bytes) -> list[dict]:
 
 
 def ends_of(questions: list[dict]) -> dict[str, int]:
-    """What the broker said where each log ends."""
+    """Returns the broker's answers about the end of each log."""
     latest = (
         question
         for question in questions

@@ -25,7 +25,7 @@ def disk(request, tmp_path) -> Path:
 
 
 def losses(directory: Path) -> dict[str | None, tuple[str, str]]:
-    """Code and severity of what is lost, by partition."""
+    """Returns code and severity of the findings about lost records, by partition."""
     return {
         finding.partition: (finding.code, finding.severity)
         for finding in check(directory).findings

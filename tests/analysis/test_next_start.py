@@ -80,9 +80,7 @@ class Foretold:
 
 
 def parse_listing(text: Path) -> dict[str, tuple[int, str]]:
-    """Size and sha256 of each file of the partition directories in a list that was made beside a
-    directory.
-    """
+    """Returns size and sha256 of each file of the partition directories, from a listing."""
     rows = [line.split(maxsplit=3) for line in text.read_text().splitlines()]
     return {
         name: (int(size), digest)
@@ -121,7 +119,7 @@ def killed_4_4(shared) -> Foretold:
 
 
 def expected(shared: Path, name: str) -> Path:
-    """What was recorded beside a directory of the shared folder."""
+    """Returns the recording next to a directory of the shared folder."""
     return next(
         unpack_if_archive(shared / "data" / f"{name}.expected.tar.gz").glob("**/topics.json")
     ).parent

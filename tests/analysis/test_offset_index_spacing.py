@@ -54,7 +54,7 @@ def written(rows: np.ndarray, starts: Mapping[int, int]) -> tuple[np.ndarray, np
 
 
 def findings_with(lab: Lab, entries: np.ndarray, times: np.ndarray) -> list[Finding]:
-    """What is found with these indexes."""
+    """Returns the findings with these indexes."""
     for suffix, layout, table in (
         (".index", offset_index, entries),
         (".timeindex", time_index, times),

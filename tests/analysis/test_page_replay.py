@@ -74,7 +74,7 @@ def plain_replay(
 
 
 def pages_of(slot: int, entry_bytes: int, page_bytes: int) -> range:
-    """The pages an entry lies in."""
+    """Returns the pages that an entry spans."""
     return range(slot * entry_bytes // page_bytes, ((slot + 1) * entry_bytes - 1) // page_bytes + 1)
 
 

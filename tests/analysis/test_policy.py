@@ -61,8 +61,8 @@ def plainly(
     log_start: int,
     high_watermark: int,
 ) -> list[tuple[int, str]]:
-    """UnifiedLog.deleteOldSegments (4.3.1) once more: three passes, each looks at one segment after
-    another and stops.
+    """UnifiedLog.deleteOldSegments (4.3.1) as plain loops: three passes, each from the oldest
+    segment on until one stays.
     """
     left, deleted_bases, end = list(segments), [], 10 * len(segments)
 

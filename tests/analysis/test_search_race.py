@@ -22,7 +22,7 @@ NVME_US = STORAGES["nvme"].read_us.typical
 
 
 def tail_race(entries: int) -> SearchRace:
-    """For a target behind the last of so many entries."""
+    """Returns the race for a target after the last of this many entries."""
     return search_race.race(practice.log_of_keys(range(entries)).segments[0], "offset", entries)
 
 

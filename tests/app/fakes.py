@@ -17,7 +17,7 @@ class FakeIngest:
 
     @property
     def state(self) -> str:
-        """What the test said."""
+        """The state of the progress that the test has set."""
         return self._progress.state
 
     @property
@@ -26,7 +26,7 @@ class FakeIngest:
         return self.state not in ("starting", "reading", "writing")
 
     def progress(self) -> Progress:
-        """What the test said."""
+        """The progress that the test has set."""
         return self._progress
 
     def cancel(self) -> None:
@@ -49,8 +49,6 @@ class FakeStarts:
 
 
 def forget_runs() -> None:
-    """The next page finds nothing that runs or ran for this server; what was read of a directory
-    stays cached.
-    """
+    """Forgets all runs of this server; cached content of directories stays."""
     for registry in (server_ingests, checkups, measure_jobs, queries):
         registry.clear()

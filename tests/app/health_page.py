@@ -20,7 +20,7 @@ def page(directory: Path, **query: str) -> AppTest:
 
 
 def sent(at: AppTest) -> dict | None:
-    """What the component of findings is sent."""
+    """Returns the data of the findings component."""
     for component in at.get("bidi_component"):
         if component.proto.component_name.endswith("findings"):
             return json.loads(component.proto.json)

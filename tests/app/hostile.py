@@ -70,9 +70,7 @@ def batch(base_offset: int, count: int) -> bytes:
 
 
 def broker(folder: Path) -> Path:
-    """The directory: its own name, its topics, its ids and settings, its files, and what they
-    hold.
-    """
+    """Makes a directory with hostile text in its name, topics, ids, settings, files and records."""
     path = folder / SAFE_NAME
     path.mkdir()
     ids = "".join(f"{name}={TEXT[:-5]}\n" for name in ("cluster.id", "directory.id", "node.id"))

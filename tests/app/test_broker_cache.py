@@ -120,7 +120,7 @@ def cut(path: Path) -> None:
 
 
 def garble(path: Path) -> None:
-    """The footer is whole, what it describes is not."""
+    """Damages a Parquet file but keeps its footer."""
     content = path.read_bytes()
     footer_bytes = int.from_bytes(content[-8:-4], "little") + 8
     path.write_bytes(bytes(len(content) - footer_bytes) + content[-footer_bytes:])
@@ -223,7 +223,7 @@ class FakeCatalog:
         ]
 
     def segments(self, columns) -> tuple[list[SimpleNamespace], pa.Table]:
-        """The segments as they were read, and the table of segments."""
+        """Returns the segments as read, and the table of segments."""
         return self._stored, pa.table({column: self._columns[column] for column in columns})
 
     def table(self, name, columns, filters) -> pa.Table:

@@ -18,7 +18,7 @@ META = {"tab": "Bytes", "file": "meta.properties"}
 
 
 def offered(at) -> list[str]:
-    """The files in the control and in the menu beside it."""
+    """Returns the files in the control and in the menu next to it."""
     (control,) = [group.options for group in at.button_group if group.label == "File"]
     (menu,) = [
         list(element.proto.options)

@@ -11,7 +11,7 @@ from kafkaviz.figures.plain_figure import PlainFigure
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
-    """What was drawn so far, in order; nothing is kept from the test before."""
+    """Returns the figures drawn so far, in order; the cache of the test before is cleared."""
     st.cache_resource.clear()
     monkeypatch.setattr(charts, "mode", lambda: "dark")
     return []

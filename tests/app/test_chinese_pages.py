@@ -69,7 +69,7 @@ def chinese(name: str, directory: Path, query: dict[str, str]) -> AppTest:
 
 
 def texts(at: AppTest) -> list[str]:
-    """What is read on it: HTML, alt texts, labels, and what its components are sent."""
+    """Returns all text of a page: HTML, alt texts, labels, and the data of components."""
     components = [json.loads(element.proto.json or "{}") for element in at.get("bidi_component")]
     return [
         *re.sub(r"<[^>]+>", "\n", CODE.sub("", page_html(at))).splitlines(),

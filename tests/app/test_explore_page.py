@@ -86,7 +86,7 @@ class FakeQuery:
 
 @pytest.fixture
 def fake(monkeypatch, starts) -> type[FakeQuery]:
-    """Queries that never reach DuckDB; set what comes of them before the page runs."""
+    """Replaces queries by fakes that never reach DuckDB; set their results before the page runs."""
     fresh = type("FakeQuery", (FakeQuery,), {})
     monkeypatch.setattr(FakeQuery, "queries", [])
     monkeypatch.setattr(query_module, "Query", fresh)

@@ -56,7 +56,7 @@ BARS = fault_bars.FaultBarsView(
 
 
 def replay_rows() -> list[before_after.ComparisonRow]:
-    """A log written once more."""
+    """Returns the rows of a replayed log."""
     now = WhatIf(
         config=LogConfig(),
         segments=3,

@@ -30,7 +30,7 @@ PAGES = (
 
 @pytest.fixture
 def parents(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
-    """Of each fragment that a page registers, the one around it."""
+    """Returns the enclosing fragment of each fragment that a page registers."""
     parents_seen: list[str | None] = []
     register = MemoryFragmentStorage.register
 

@@ -33,7 +33,7 @@ def place(tmp_path: Path) -> Location:
 
 
 def words(place: Location, text: str) -> list[tuple[str, str]]:
-    """Headings and words of what is found."""
+    """Returns headings and words of the matches."""
     return [(entry.heading, entry.words) for entry in go_to.find_entries(place, text, PAGES)]
 
 
@@ -170,7 +170,7 @@ WORKSHOP = PAGES | {"Workshop": {"dir": "/k"}}
 
 
 def workshop_entries(place: Location, text: str) -> list[go_to.GoToEntry]:
-    """What is found on the Workshop page."""
+    """Returns the matches on the Workshop page."""
     entries = go_to.find_entries(place, text, WORKSHOP)
     return [entry for entry in entries if entry.page == "Workshop" and "dir" in entry.address]
 

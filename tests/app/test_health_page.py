@@ -111,7 +111,7 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
 
 
 def labels(at: AppTest) -> list[str]:
-    """What stands in the sidebar."""
+    """Returns the labels in the sidebar."""
     return [link.proto.label for link in at.get("page_link")]
 
 

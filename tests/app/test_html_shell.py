@@ -26,8 +26,8 @@ def not_in_use(monkeypatch):
 def _answer(
     headers: dict[str, str], path: str = "/", kind: str = "text/html"
 ) -> tuple[dict, bytes]:
-    """What a browser gets of an application that serves this HTML in two parts and knows its copy:
-    the headers, and the body.
+    """Returns the headers and the body that a browser gets from an application that serves this
+    HTML in two parts.
     """
     sent: list[dict] = []
 

@@ -140,7 +140,7 @@ def test_where_nothing_changes_the_page_leads_on():
 
 
 def components(at: AppTest) -> list[str]:
-    """What the browser draws by itself, in the order of the page."""
+    """Returns the components that the browser draws, in the order of the page."""
     return [element.key for element in at.get("bidi_component")]
 
 

@@ -31,7 +31,7 @@ TABS = ("The answer", "As the index grows", "KAFKA-6432, entry by entry", "Layou
 
 
 def answer(at: AppTest) -> dict:
-    """What the browser draws the answer from."""
+    """Returns the data from which the browser draws the answer."""
     (component,) = (
         element
         for element in at.get("bidi_component")

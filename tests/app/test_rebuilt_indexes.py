@@ -23,7 +23,7 @@ INDEX = "00000000000000000858.index"
 
 @pytest.fixture
 def built(damaged) -> dict[str, bytes]:
-    """What recovery makes of the damaged bookings-0."""
+    """Returns the indexes that recovery builds for the damaged bookings-0."""
     return rebuilt_indexes._rebuild(broker_cache.open_snapshot(damaged), b"bookings-0", "4.3.1")
 
 

@@ -16,7 +16,7 @@ URL = "s3://kafka/pages/broker-9"
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No ingest, which would go on asking the store when the next test counts."""
+    """Prevents an ingest, which would send requests to the store while the next test counts."""
     monkeypatch.setattr(
         "kafkaviz.pipeline.ingest.job.start_ingest", FakeStarts(Progress(state="done"))
     )

@@ -96,7 +96,7 @@ class Ruler:
         )
 
     def settled(self) -> None:
-        """Waits until the window shows what was sent for it."""
+        """Waits until the window shows the requested data."""
         self.page.wait_for_function(
             f"{IN_RULER}?.querySelector('.detail')?.classList.contains('stale') === false",
             timeout=SLICE_PATIENCE_MS,

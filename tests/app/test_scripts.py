@@ -21,7 +21,7 @@ NEEDS_NODE = pytest.mark.skipif(not NODE, reason="needs node, which runs the bro
 
 
 def run_node(*arguments: str) -> str:
-    """What node printed; fails with it where node failed."""
+    """Returns the output of node; fails if node fails."""
     result = subprocess.run(
         [NODE or "node", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -38,7 +38,7 @@ def log(folder) -> Path:
 
 
 def again(at: AppTest) -> AppTest:
-    """The page once more, in the same session."""
+    """Runs the page again in the same session."""
     return assert_no_exception(at.run())
 
 

@@ -39,7 +39,7 @@ async def _answers(scope, receive, send) -> None:
 
 
 def _responses(app, host: str | None, kind: str = "http", path: str = "/") -> list[dict]:
-    """What an application sends to who names it so."""
+    """Returns an application's responses to requests with this host name."""
     sent: list[dict] = []
 
     async def send(message) -> None:

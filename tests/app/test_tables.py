@@ -28,7 +28,7 @@ def files() -> list[Path]:
 
 
 def heads() -> dict[str, list[str]]:
-    """What names the columns of each CSV, and where."""
+    """Returns the expressions that name the columns of each CSV, by their place in the code."""
     calls = {}
     for file in files():
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -29,7 +29,7 @@ def uploaded(tmp_path, monkeypatch, starts) -> Path:
 
 
 def existing(path: Path) -> list[bool]:
-    """Whether the archive, what it was unpacked into, and its catalog are there."""
+    """Returns whether the archive, its unpacked folder and its catalog exist."""
     folder = upload_expiry.folder().parent
     return [path.exists(), any(folder.glob("unpacked/*")), any(folder.glob("catalogs/*"))]
 

@@ -120,7 +120,7 @@ def test_damaged_data_gives_bytes_or_corrupt_bytes(name, places):
 
 
 def arrow_decompress(name: str, data: bytes) -> bytes | None:
-    """What pyarrow makes of a bare snappy block or a frame; None where it refuses it."""
+    """Returns pyarrow's result for a bare snappy block or a frame; None if it refuses it."""
     try:
         if name == "snappy":
             size_bytes, _ = varint.read_unsigned(data, 0)

@@ -131,7 +131,7 @@ def test_compiled_files_move_between_processors(tmp_path):
 
 
 def run(folder: Path, processor: dict[str, str]) -> str:
-    """What a Python of its own says, with its compiled functions in a folder."""
+    """Returns the output of a separate Python with its compiled functions in a folder."""
     environment = {**os.environ, **processor, "NUMBA_CACHE_DIR": str(folder)}
     command = [sys.executable, "-c", EVERYWHERE]
     done = subprocess.run(

@@ -58,7 +58,7 @@ def test_importing_a_module_of_compiled_functions_loads_no_compiler():
 
 
 def unannotated(source: str) -> list[str]:
-    """The compiled functions that leave out what they take or give."""
+    """Returns the compiled functions without complete annotations."""
     functions = [
         node
         for node in ast.walk(ast.parse(source))

@@ -33,7 +33,7 @@ PROPERTIES = (
 
 @cache
 def tiny_records(count: int = MILLIONS) -> bytes:
-    """That many records as zstd makes them: 25 KB of the most."""
+    """Returns this many records, compressed by zstd: 25 KB for the largest number."""
     return pa.compress(TINY * count, "zstd", asbytes=True)
 
 
@@ -133,7 +133,7 @@ def run(
 
 
 def findings(root: Path) -> dict[tuple[str, str | None], dict]:
-    """What `check --json` says of a directory, by code and file."""
+    """Returns the findings of `check --json`, by code and file."""
     done = run("check", root, "--json")
     assert (done.stderr, done.returncode in (0, 1)) == (b"", True)
     return {

@@ -12,7 +12,7 @@ MEASURES = ("pread_17_us", "pread_61_us", "minor_fault_us")
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
-    """What is kept is forgotten with the test; a small file is enough."""
+    """Uses a cache folder of the test, and a small file."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(calibration.measure, "__defaults__", (None, 4 << 20))
 

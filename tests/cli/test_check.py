@@ -424,7 +424,7 @@ def test_seven_holes_are_seven_lines(with_holes, capsys):
 
 @pytest.fixture
 def strange(clean, tmp_path) -> Path:
-    """A broker directory with names that no terminal should be told as they are."""
+    """A broker directory with names that must not reach a terminal unchanged."""
     root = tmp_path / "kafka"
     shutil.copytree(clean / "tiny-index-0", root / "tiny-index-0")
     for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):

@@ -18,7 +18,7 @@ REPLICAS = [*map(str, conftest.REPLICAS)]
 
 @pytest.fixture(scope="module")
 def report(cache) -> dict:
-    """What --json prints of the two replicas."""
+    """Returns the JSON output for the two replicas."""
     import contextlib
     import io
 

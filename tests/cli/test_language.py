@@ -173,7 +173,7 @@ def test_a_line_that_is_too_long_for_a_terminal_is_folded(monkeypatch, capsys):
 
 
 def spoken(capsys, *arguments: str) -> str:
-    """What a command prints in Chinese, both streams."""
+    """Returns a command's output in Chinese, both streams."""
     assert main(["--language", "zh", *arguments]) in (0, 1)
     printed = capsys.readouterr()
     return printed.out + printed.err

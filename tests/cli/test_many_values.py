@@ -22,7 +22,7 @@ def frame(number: int, body: bytes) -> bytes:
 
 
 def tagged(count: int) -> bytes:
-    """So many tagged fields that nobody knows, each without content."""
+    """Returns this many unknown tagged fields without content."""
     return varint.write_unsigned(count) + b"\x63\0" * count
 
 

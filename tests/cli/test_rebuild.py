@@ -22,7 +22,7 @@ INDEXES = (".index", ".timeindex", ".txnindex")
 
 
 def rebuild_json(capsys, path: Path, out: Path, *options: str) -> dict:
-    """The object that is printed; what it says of the files is what lies in OUT."""
+    """Returns the printed object, after comparing it with the files in OUT."""
     assert main(["rebuild", str(path), "--out", str(out), "--json", *options]) == 0
     report = json.loads(capsys.readouterr().out)
     files = {

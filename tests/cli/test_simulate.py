@@ -43,7 +43,7 @@ def quick(tmp_path) -> Path:
 
 
 def simulated(capsys, out: Path, *options: str) -> dict:
-    """The object that is printed; what it says of the files is what lies in OUT."""
+    """Returns the printed object, after comparing it with the files in OUT."""
     assert main(["simulate", "--out", str(out), "--json", *options]) == 0
     report = json.loads(capsys.readouterr().out)
     [folder] = [path for path in out.iterdir() if path.is_dir()]
@@ -60,7 +60,7 @@ def digest(path: Path) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Of the indexes of a partition directory."""
+    """Returns the digests of a partition directory's indexes."""
     return {path.name: digest(path) for path in folder.iterdir() if path.suffix in INDEXES}
 
 

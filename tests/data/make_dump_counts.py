@@ -84,7 +84,7 @@ def _dumps(expected: Path) -> Path:
 
 
 def _file(out: Path) -> dict | int | None:
-    """The counts of one file, from what the tool printed on stdout."""
+    """Returns the counts of one file, from the tool's stdout."""
     if SEGMENT_FILE.fullmatch(out.name)["kind"] == "log":
         return _log([match for line in _lines(out) if (match := BATCH.match(line))])
     return None if _died(out) else len(_entries(out))

@@ -79,7 +79,9 @@ def log_directories(folder: Path, out: Path) -> None:
 
 
 def log_directory_answers(folder: Path, expected: Path) -> dict:
-    """What the broker said of its log directories and settings, and its files after the start."""
+    """Returns the broker's answers about its log directories and settings, and its files after the
+    start.
+    """
     said = json.loads((expected / f"{JBOD}.expected" / "log-dirs.json").read_text())
     sizes = {
         directory["logDir"]: {one["partition"]: one["size"] for one in directory["partitions"]}
@@ -141,7 +143,7 @@ def of_the_failed_start(expected: Path) -> list[str]:
 
 
 def answers(expected: Path, topic: str) -> str:
-    """What the broker answered of one topic, a line a question."""
+    """Returns the broker's answers about one topic, one line per question."""
     lines = [
         line
         for name in ("list-offsets", "fetch")

@@ -61,8 +61,8 @@ class Package:
         )
 
     def knows(self, name: str, variables: set[str], text: str) -> bool:
-        """Whether a dotted name in a text is ours and exists, or is none of ours: a setting, a file
-        or key, what a variable has, or of another library.
+        """Returns whether a dotted name in a text exists in our code, or is not ours: a setting, a
+        file, a key, or another library's name.
         """
         parts = tuple(name.split("."))
         if (
@@ -80,7 +80,9 @@ class Package:
 
 
 def module_place(path: Path) -> tuple[str, ...]:
-    """Of kafkaviz/figures/rolls/growth.py: ("figures", "rolls", "growth")."""
+    """Returns the place of a module: ("figures", "rolls", "growth") for
+    kafkaviz/figures/rolls/growth.py.
+    """
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
@@ -96,7 +98,7 @@ def imported_modules(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def top_names(tree: ast.Module) -> set[str]:
-    """What a module defines or imports at its top."""
+    """Returns the names that a module defines or imports at its top level."""
     defined = {
         statement.name
         for statement in tree.body

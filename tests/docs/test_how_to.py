@@ -26,8 +26,8 @@ pytestmark = [
 
 
 def commands(block: str) -> list[tuple[str, list[str]]]:
-    """(command, the lines told below it) of a console block; one without $ tells what to type, and
-    nothing of what comes.
+    """Returns (command, expected lines) for each command of a console block, which
+    begins with $.
     """
     blocks: list[tuple[str, list[str]]] = []
     for line in block.splitlines():
@@ -50,7 +50,7 @@ def printed(command: str, folder: Path) -> list[str]:
 
 
 def missing(expected: list[str], lines: list[str]) -> list[str]:
-    """Lines that were told and did not come in this order."""
+    """Returns the expected lines that the output lacks in this order."""
     left = iter(lines)
     return [
         line

@@ -18,7 +18,7 @@ ROWS = [
 
 @cache
 def step_source(lesson_number: int, number: int) -> str:
-    """What the English file of a lesson has below the heading of a step, in one line."""
+    """Returns the text below a step's heading in the English file of a lesson, in one line."""
     lesson = lessons.lessons("en")[0][lesson_number - 1]
     source = (lessons.LESSONS_FOLDER / lesson.file_name).read_text(encoding="utf-8")
     steps = re.split(r"^## ", source, flags=re.MULTILINE)

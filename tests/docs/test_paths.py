@@ -29,7 +29,7 @@ NOT_OURS = (".venv/", "copy.tar.gz/", "orders-0/")  # of a broker, or of a machi
 
 @pytest.fixture(scope="module")
 def paths() -> frozenset[str]:
-    """Every file and folder of the repository; what git is told to ignore is none."""
+    """Returns every file and folder of the repository, except ignored ones."""
     git = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -45,7 +45,7 @@ def paths() -> frozenset[str]:
 
 
 def wrong_links(document: str, text: str) -> list[str]:
-    """Links to what is not there, or whose text is the name of another file."""
+    """Returns links to missing targets, or with the name of another file as text."""
     folder = (ROOT / document).parent
     return [
         f"[{label}]({target})"
@@ -78,7 +78,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def undefined_names(document: str, text: str, paths: frozenset[str]) -> list[str]:
-    """Names that the file beside them does not define."""
+    """Returns the names that the file next to them does not define."""
     folder = (ROOT / document).parent
     faults = []
     for names, target, path in DEFINITION.findall(text):
@@ -96,7 +96,7 @@ def _files(path: str, paths: frozenset[str]) -> list[Path]:
 
 
 def definitions(file: Path) -> set[str]:
-    """What a file defines at its top, and Class.member."""
+    """Returns the top-level names of a file, and Class.member."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".js":
         return set(JAVASCRIPT_DEFINITION.findall(text))

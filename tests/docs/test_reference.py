@@ -101,7 +101,7 @@ def test_every_link_leads_somewhere(page):
 
 
 def anchors(file: Path) -> set[str]:
-    """What a link to a heading of a Markdown file may name, as GitHub makes it."""
+    """Returns the anchors that GitHub makes for the headings of a Markdown file."""
     headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

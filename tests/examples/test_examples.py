@@ -36,7 +36,7 @@ def printed(spark, capsys) -> Callable[..., list[list[str]]]:
 
 
 def cells(text: str) -> list[list[str]]:
-    """Those of the table that Spark has printed."""
+    """Returns the cells of the table that Spark has printed."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 

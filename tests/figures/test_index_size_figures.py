@@ -22,7 +22,9 @@ Outcomes = dict[int, tuple[IndexSizeOutcome, ...]]
 
 @pytest.fixture(scope="module")
 def outcomes(clean) -> Outcomes:
-    """Of a real log of batches of 119 B, an interval of 150 and 300 B of index."""
+    """Returns the outcomes for a real log of batches of 119 B, an interval of 150 and 300 B of
+    index.
+    """
     case = open_source(clean / "tiny-index-0").total
     rounds = segment_rounds.log_rounds(case.logs)
     sizes = {*index_size.INDEX_SIZES, DEFAULT}

@@ -40,7 +40,7 @@ def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarra
 
 
 def written(config: LogConfig, rows: np.ndarray) -> tuple[RollHistory, np.ndarray]:
-    """The history of these batches, and what was appended."""
+    """Returns the history of these batches, and the appended batches."""
     log = UnifiedLog(config, now_ms=START_MS)
     log.append(rows.copy())
     thin = roll_history.appended_rows(rows)

@@ -13,13 +13,13 @@ T = "\u202f"
 
 
 def view(entries: int, target: int, **sizes: int) -> SearchRaceView:
-    """Of an index with the keys 0, 1, 2 … up to the last."""
+    """Returns the race in an index with the keys 0, 1, 2 and so on."""
     segment = practice.log_of_keys(range(entries)).segments[0]
     return search_race.view(races.race(segment, "offset", target, **sizes))
 
 
 def jump_views() -> tuple[SearchRaceView, ...]:
-    """Of the entry at which the middle moves to page 7, and of the one before."""
+    """Returns the race at the entry where the middle moves to page 7, and at the one before."""
     segment = practice.log_of_keys(range(7168)).segments[0]
     race = races.race(segment, "offset", 7168)
     return search_race.views(race, races.race_before_jump(segment, 7168, race))

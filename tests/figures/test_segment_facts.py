@@ -25,7 +25,7 @@ def rows(segment_anatomy, reason: str | None = None) -> dict[str, dict[str, Fact
 
 
 def fact_texts(facts: dict[str, Fact]) -> dict[str, str]:
-    """Label and what is read, with plain spaces."""
+    """Returns labels and values with plain spaces."""
     return {
         label: f"{fact.value} {fact.detail}".strip().replace("\u202f", " ")
         for label, fact in facts.items()

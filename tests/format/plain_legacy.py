@@ -15,8 +15,8 @@ class Refused(Exception):
 
 
 def messages(batch: bytes) -> tuple[list[tuple], str | None]:
-    """(messages, what is raised behind them); a message is (offset, timestamp_ms, type, key, value,
-    crc, is_valid).
+    """Returns (messages, the error after them); a message is (offset, timestamp_ms, type, key,
+    value, crc, is_valid).
     """
     records = []
     try:
@@ -104,7 +104,7 @@ def message(offset: int, body: bytes, wrapper: bytes | None) -> tuple:
 
 
 def value_at(body: bytes) -> int:
-    """Where the size of the value is, behind the key."""
+    """Returns the position of the value's size, after the key."""
     key_at = 6 if body[4] == 0 else 14
     return key_at + 4 + max(int32(body, key_at), 0)
 

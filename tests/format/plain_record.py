@@ -13,7 +13,7 @@ class Structure(Exception):
 
 
 def refusal(position: int, text: str) -> CorruptBytes:
-    """What Kafka's iterator says of a byte."""
+    """Returns the error of Kafka's iterator for a byte."""
     return CorruptBytes(position, verbatim(text))
 
 
@@ -73,7 +73,7 @@ def parse_record(data: bytes, start: int, is_compressed: bool) -> Record:
 
 
 def read_body(data: bytes, position: int) -> tuple[dict, int]:
-    """(the fields of a record, the byte behind it)."""
+    """Returns (the fields of a record, the position after it)."""
     if position >= len(data):
         raise Structure(position)
     attributes = data[position] - 256 if data[position] > 127 else data[position]
@@ -93,7 +93,7 @@ def read_body(data: bytes, position: int) -> tuple[dict, int]:
 
 
 def read_headers(data: bytes, position: int) -> tuple[tuple, int]:
-    """(the headers, the byte behind them)."""
+    """Returns (the headers, the position after them)."""
     start = position
     count, position = number(data, position)
     if count < 0:
@@ -118,7 +118,7 @@ def read_headers(data: bytes, position: int) -> tuple[tuple, int]:
 
 
 def number(data: bytes, position: int, read=varint.read_varint) -> tuple[int, int]:
-    """(a number, the byte behind it)."""
+    """Returns (a number, the position after it)."""
     try:
         return read(data, position)
     except CorruptBytes:
@@ -126,7 +126,7 @@ def number(data: bytes, position: int, read=varint.read_varint) -> tuple[int, in
 
 
 def sized(data: bytes, position: int) -> tuple[bytes | None, int]:
-    """(a key or value, the byte behind it)."""
+    """Returns (a key or value, the position after it)."""
     size, start = number(data, position)
     if size > len(data) - start:
         raise Structure(position)

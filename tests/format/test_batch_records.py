@@ -168,7 +168,7 @@ def dumped(log: bytes, start: int = 0) -> Iterator[str]:
 
 
 def _offsets(batch) -> str:
-    """What a batch line has before its position."""
+    """Returns the part of a batch line before its position."""
     if batch["magic"] < 2:
         return f"offset: {batch['last_offset']} "
     last_sequence = (

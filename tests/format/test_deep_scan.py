@@ -155,7 +155,7 @@ def crc_of(batch: np.void, batch_data: bytes) -> int | None:
 
 
 def of_one(batch: np.void, batch_data: bytes) -> tuple[list[dict], CorruptBytes | None]:
-    """The records that come out of one batch, and what stands behind them."""
+    """Returns the records that can be read from one batch, and the fault that ends them."""
     if batch["magic"] < 2 or len(batch_data) < 61:
         records, fault = records_until_fault(batch_data)
         return [fields(record, record.offset, record.timestamp_ms) for record in records], fault

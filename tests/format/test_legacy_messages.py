@@ -37,7 +37,7 @@ def wrapper(
 
 
 def answer(batch: bytes) -> tuple[list[tuple], str | None]:
-    """What our reader gives, in the form of the plain one."""
+    """Returns our reader's result in the form of the plain one."""
     messages = legacy_messages.read(batch)
     records, fault = records_until_fault(batch)
     assert messages.fault == fault or messages.fault.what == fault.what
@@ -209,7 +209,7 @@ def test_what_kafka_refuses(batch, size_bytes, what):
 
 
 def raw(body: bytes, offset: int = 0) -> bytes:
-    """A message whose bytes behind the checksum are these."""
+    """Returns a message with these bytes after the checksum."""
     return struct.pack(">qiI", offset, len(body) + 4, zlib.crc32(body)) + body
 
 
@@ -286,7 +286,7 @@ MESSAGES = st.lists(
 
 @st.composite
 def batches(draw) -> bytes:
-    """A message or a wrapper, as it is or with bytes changed in it, outside or inside the
+    """Draws a message or wrapper, unchanged or with bytes changed, outside or inside the
     compression.
     """
     inner = bytearray(

@@ -20,7 +20,7 @@ ROWS = st.lists(st.tuples(st.integers(-1, 3), KINDS, st.integers(0, 1)), max_siz
 
 
 def batches_of(rows: list[tuple[int, int, int]]) -> np.ndarray:
-    """A batch a row (producer, attributes, records), at offsets 0, 10, 20 ..."""
+    """Returns one batch per row (producer, attributes, records), at offsets 0, 10, 20 and so on."""
     batches = np.zeros(len(rows), BATCH)
     batches["magic"] = MAGIC_2
     batches["base_offset"] = batches["position"] = np.arange(len(rows)) * 10

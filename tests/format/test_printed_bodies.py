@@ -23,7 +23,7 @@ def part(row: dict, name: str) -> bytes | None:
 
 
 def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -> str:
-    """What is printed of a body by one of the decoders."""
+    """Returns the text that one of the decoders prints for a body."""
     if decoder == "control":
         return control.dump_text(key, value)
     if decoder in ("metadata", "remote"):
@@ -32,7 +32,7 @@ def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -
 
 
 def answer(row: dict) -> dict:
-    """What we say of a row: the text, or the exception on which the tool ends."""
+    """Returns our text for a row, or the exception on which the tool ends."""
     try:
         return {
             "printed": printed(row["decoder"], part(row, "key"), part(row, "value"), row["offset"])

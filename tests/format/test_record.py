@@ -45,7 +45,7 @@ RECORDS = st.lists(
 
 @cache
 def kafka_lines() -> list[dict]:
-    """The recorded batches whose header reads as magic 2 and whose bytes are all there."""
+    """Returns the recorded batches that are complete and have a header of magic 2."""
     with gzip.open(Path(__file__).parents[1] / "data" / "batches.jsonl.gz", "rt") as file:
         lines = [json.loads(line) for line in file]
     return [line for line in lines if is_whole(bytes.fromhex(line["hex"]))]
@@ -314,7 +314,7 @@ def test_the_compiled_pass_agrees_with_the_plain_reader(compressed, case):
 
 
 def answer(parse, data: bytes, count: int, compressed: bool) -> object:
-    """What a reader gives, or what it says is wrong."""
+    """Returns a reader's result or its error."""
     try:
         return [without_text(record) for record in parse(data, count, is_compressed=compressed)]
     except CorruptBytes as fault:

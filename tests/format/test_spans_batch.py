@@ -58,7 +58,7 @@ def number(span: Span) -> int:
 
 
 def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
-    """Of each record the hexadecimal digits of its key or value, as its spans have it; null where
+    """Returns the hexadecimal digits of each record's key or value, as its spans have it; null if
     the length says so.
     """
     leaves = []

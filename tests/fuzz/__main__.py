@@ -22,7 +22,7 @@ def main() -> int:
 
 
 def _all(seed: int) -> int:
-    """The soak, with a line a minute."""
+    """Runs the soak and prints one line per minute."""
     minutes, inputs = float(os.environ.get("MINUTES") or 10), os.environ.get("INPUTS")
     seconds = float("inf") if inputs and not os.environ.get("MINUTES") else 60 * minutes
     started = last_report_s = time.monotonic()
@@ -48,7 +48,7 @@ def _all(seed: int) -> int:
 
 
 def _run_case(seed: int, case: int) -> int:
-    """One case, with what it reads, and the whole traceback of what escapes."""
+    """Runs one case and prints its input, and the traceback of an escape."""
     targets = soak.loaded(soak.TARGETS)
     with tempfile.TemporaryDirectory(prefix="kafkaviz-fuzz-") as folder:
         os.environ |= {"KAFKAVIZ_FUZZ": folder, "KAFKAVIZ_CACHE": str(Path(folder) / "cache")}

@@ -134,7 +134,7 @@ def _batches_before(seed: Tree, tree: Tree, segment: LogSegment, batches) -> Non
 
 
 def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Every file of a directory as spans, whole and a part of it; and what is in its compressed
+    """Reads every file of a directory as spans, whole and in part, and the content of compressed
     batches.
     """
     with written(tree) as root:
@@ -176,7 +176,7 @@ def _covering(ranges: list, start: int, stop: int) -> None:
 
 
 def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
-    """The doctor: findings, the foretold start, as text and as JSON."""
+    """Runs the check: findings and predicted start, as text and as JSON."""
     with written(tree) as root:
         broker = _opened(root)
         if broker is not None:
@@ -197,7 +197,7 @@ def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Lookups by offset and by timestamp in each partition, as it lies there or as the next start
+    """Looks up offsets and timestamps in each partition, in its current state or as the next start
     leaves it.
     """
     with written(tree) as root:
@@ -264,9 +264,7 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def draw_file(draw: Random) -> tuple[Tree, Tree]:
-    """A file and those beside it that it is read with; the file itself is damaged, or one beside
-    it.
-    """
+    """Returns a file with the files read together with it, as in the seed and damaged."""
     if draw.random() < 0.6:
         log = draw.choice(seeds.logs())
         return {f"a-0/{LOG}": log}, {f"a-0/{LOG}": mutated_log(log, draw, seeds.logs())}
@@ -333,7 +331,7 @@ def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
 
 
 def _dumped(form, dump_options: options.DumpOptions) -> bytes:
-    """stdout of a dump; a status other than 0 and 1 is none of Kafka's."""
+    """Returns the stdout of a dump; Kafka's tool has no status other than 0 and 1."""
     out, err = io.BytesIO(), io.BytesIO()
     console = Console(out, err)
     status = form.dump(dump_options, console)
@@ -348,8 +346,8 @@ def _without_size(output: bytes, form) -> bytes:
 
 
 def _before(output: bytes, form, batches: int) -> bytes:
-    """The part of a dump up to the line of the last of so many batches; records of that one may
-    fail on what is damaged behind.
+    """Returns the part of a dump up to the line of the last of this many batches; its records may
+    fail because of later damage.
     """
     output = _without_size(output, form)
     line = rb'^\{"kind":"batch".*$' if form is json_lines else rb"^(baseOffset|offset): .*$"

@@ -35,14 +35,14 @@ NUMBERS = (
 
 @cache
 def workloads() -> tuple[bytes, ...]:
-    """Those that come along, as they are written and as they are written back."""
+    """Returns the included workloads, as files and as written back."""
     texts = [preset_text(name) for name in PRESETS]
     return tuple(text.encode() for text in chain(texts, (to_toml(load(text)) for text in texts)))
 
 
 @cache
 def lesson_files() -> tuple[bytes, ...]:
-    """Those of the Workshop."""
+    """Returns the lessons of the Workshop."""
     return tuple(
         path.read_bytes()
         for path in sorted(Path(lessons.LESSONS_FOLDER).glob("*.md"))
@@ -63,8 +63,8 @@ def mutated_values(data: bytes, draw: Random, others: tuple[bytes, ...]) -> byte
 
 
 def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
-    """A workload, or one line that names the file; what is read is written back the same, and can
-    be planned.
+    """Reads a workload, or expects one line that names the file; a workload must survive a round
+    trip and be planned.
     """
     try:
         workload = load(data.decode("utf-8", "replace"), "w.toml")

@@ -179,8 +179,8 @@ PLAIN: tuple[Mutator, ...] = (
 
 
 def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> bytes:
-    """A batch, or several behind each other: damaged anywhere, or in one field or record, mostly
-    with a checksum that is right.
+    """Returns one or several batches, damaged anywhere or in one field or record, mostly with a
+    valid checksum.
     """
     kind = draw.random()
     if kind < 0.35:
@@ -201,7 +201,7 @@ def mutated_log(data: bytes, draw: Random, others: Sequence[bytes] = ()) -> byte
 
 
 def batch_places(data: bytes) -> list[tuple[int, int]]:
-    """Start and end of each batch that is all there, by the lengths alone."""
+    """Returns start and end of each complete batch, by the lengths alone."""
     places, at = [], 0
     while at + MAGIC_AT < len(data):
         length = int.from_bytes(data[at + 8 : at + LENGTH_END], "big", signed=True)
@@ -213,7 +213,7 @@ def batch_places(data: bytes) -> list[tuple[int, int]]:
 
 
 def mended(data: bytes) -> bytes:
-    """The same bytes, the checksum of each batch that is all there made right."""
+    """Returns the same bytes with the checksum of each complete batch corrected."""
     changed = bytearray(data)
     for start, end in batch_places(data):
         if MAGIC_2 <= changed[start + MAGIC_AT] < 128:
@@ -244,8 +244,8 @@ def _in_header(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
 
 
 def _in_records(data: bytes, draw: Random, others: Sequence[bytes]) -> bytes:
-    """What lies behind the header damaged, decompressed before and compressed again after; the
-    batch's length is that of the new.
+    """Damages the bytes after the header: they are decompressed, changed and compressed again, and
+    the batch length is corrected.
     """
     if not MAGIC_2 <= data[MAGIC_AT] < 128:
         return _in_message(data, draw, others)

@@ -170,7 +170,7 @@ def texts() -> tuple[Text, ...]:
 
 
 def _manifests() -> Iterator[bytes]:
-    """Of a remote segment in chunks of one size, and in compressed ones."""
+    """Returns manifests of a remote segment in chunks of one size, and in compressed ones."""
     files = ("offset", "timestamp", "producerSnapshot", "leaderEpoch")
     remote = {
         "remoteLogSegmentId": {
@@ -318,8 +318,8 @@ def _small(tree: Tree) -> Tree:
 
 
 def _cut(log: bytes, most_bytes: int) -> bytes:
-    """The log up to the end of the last batch that ends before so many bytes; as it is where it is
-    short, or its first batch long.
+    """Returns the log up to the last batch that ends within this many bytes; all of it if it is
+    shorter.
     """
     if len(log) <= most_bytes:
         return log

@@ -108,7 +108,9 @@ def loaded(targets: str) -> Sequence[Target]:
 
 
 def drawn(targets: Sequence[Target], seed: int, case: int) -> tuple[Target, object, object, Random]:
-    """(target, seed input, damaged input, the draw that goes on) of a case."""
+    """Returns (target, seed input, damaged input, the random generator to continue with)
+    of a case.
+    """
     draw = Random((seed << 48) + case)
     target = draw.choices(targets, [target.share for target in targets])[0]
     return target, *target.draw(draw), draw
@@ -200,8 +202,8 @@ def _work(
     channel: Connection,
     folder: str,
 ) -> None:
-    """Runs the cases first, first + step ... until it is told to stop; at.value is the case it is
-    at, below 0 while it gets ready.
+    """Runs the cases first, first + step and so on until it is stopped; at.value is the current
+    case, below 0 during the preparation.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1)
@@ -266,8 +268,8 @@ def soak(
     stuck_s: float = STUCK_S,
     watch: Callable[[Soak], None] | None = None,
 ) -> Soak:
-    """Runs for so many seconds once the first worker is ready, or until so many inputs were read.
-    watch is told of progress.
+    """Runs for this many seconds after the first worker is ready, or until this many inputs were
+    read, and reports progress to watch.
     """
     context = multiprocessing.get_context("spawn")
     run = Soak(seed)
@@ -309,7 +311,7 @@ def soak(
 
 
 def _take(run: Soak, worker: _Worker) -> bool:
-    """Adds what a worker has told; whether it told something."""
+    """Adds a worker's messages; returns whether there were any."""
     try:
         inputs, seconds, escapes = worker.channel.recv()
     except (EOFError, OSError):
@@ -340,7 +342,7 @@ def _lost(worker: _Worker, stuck_s: float) -> Escape | None:
 
 
 def _finish(run: Soak, worker: _Worker) -> None:
-    """Asks a worker to stop, takes what it still has to tell, and does not wait for ever."""
+    """Stops a worker and takes its last messages, without waiting for ever."""
     with suppress(OSError):
         worker.channel.send("stop")
     until = time.monotonic() + 10

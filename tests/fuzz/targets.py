@@ -111,7 +111,7 @@ def of_bytes(
 
 
 def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
-    """One batch: records, checksum, spans, what is inside."""
+    """Reads one batch: records, checksum, spans, content."""
     records, fault = records_until_fault(data, LIMIT_BYTES)
     if fault is None:
         expect(
@@ -150,9 +150,7 @@ def _refused(fault: CorruptBytes, call: Callable[[], Any]) -> None:
 
 
 def _records_before(seed: bytes, data: bytes, records: list, fault: CorruptBytes | None) -> None:
-    """Of a batch that is not compressed, the records before the damage; the last may wait for what
-    comes behind it.
-    """
+    """Checks that the records of an uncompressed batch before the damage are returned."""
     if (
         not _readable_plain(seed)
         or first_difference(seed, data) < HEADER_BYTES
@@ -295,9 +293,7 @@ def _config(draw: Random) -> IndexConfig:
 
 
 def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
-    """What a recovery keeps: at least what it keeps of the seed, as far as that lies before the
-    damage.
-    """
+    """Checks that a recovery keeps at least the part of the seed before the damage."""
     base_offset, config, behaviour = (
         int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))),
         _config(draw),
@@ -329,7 +325,7 @@ def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
-    """The start foretold of damaged partition directories."""
+    """Predicts the start on damaged partition directories."""
     grouped: dict[str, list] = {}
     for path, data in sorted(tree.items()):
         directory, _, name = path.partition("/")

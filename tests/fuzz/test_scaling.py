@@ -134,7 +134,9 @@ def read_epochs(data: bytes) -> None:
 
 
 def read_segments(data: bytes) -> None:
-    """As many remote segments as there are bytes, each with epochs, copied and found again."""
+    """Reads as many remote segments as there are bytes, each with epochs, copied and
+    found again.
+    """
     cache = RemoteLogMetadataCache()
     for number in range(len(data)):
         cache.add(

@@ -347,7 +347,7 @@ def test_what_tab_does_not_show_or_reach_is_detected(browser, inside, are_shown,
 
 
 def on_a_page(browser, inside, action):
-    """What is asked of a page of nothing but that."""
+    """Runs the checks that need only the page itself."""
     with watched(browser) as page:
         page.set_content(
             f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>"

@@ -25,7 +25,7 @@ PATIENCE_MS = 60_000
 
 @pytest.fixture
 def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
-    """A visitor who was never here, before an app that nobody used."""
+    """A new visitor of an app that nobody has used yet."""
     title = request.node.function.__doc__.splitlines()[0].removesuffix(".")
     with watched(browser, width, theme) as page:
         page.set_default_timeout(PATIENCE_MS)

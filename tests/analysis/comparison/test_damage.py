@@ -85,7 +85,7 @@ def write(broker: Broker, copy: LogCopy, folder: Path, *, is_clean: bool = True)
 
 
 def first_byte(partition: PartitionComparison) -> int:
-    """The first differing byte that is told of the damaged file."""
+    """Returns the first differing byte that the comparison reports of the damaged file."""
     return min(
         item.location.position
         for item in partition.differences

@@ -55,7 +55,7 @@ def copied(disks: Path, target: Path, *partitions: str) -> Path:
 
 @pytest.fixture
 def moved(disks, tmp_path) -> tuple[Path, Path]:
-    """Two copies in which orders-2 is not beside the metadata log."""
+    """Two copies in which orders-2 and the metadata log are in different directories."""
     pair = []
     for name in ("before", "after"):
         folder = copied(disks, tmp_path / name, "disk-a/orders-2")

@@ -111,12 +111,12 @@ def test_utf8_is_what_python_decodes(data):
 
 
 def accepts(data: bytes) -> bool:
-    """What the compiled code says of bytes between others."""
+    """Returns whether the compiled code accepts bytes between others."""
     return is_utf8(np.frombuffer(b"x" + data + b"x", np.uint8), 1, 1 + len(data))
 
 
 def decodes(data: bytes) -> bool:
-    """What Python says of them."""
+    """Returns whether Python decodes them."""
     try:
         data.decode()
     except UnicodeDecodeError:

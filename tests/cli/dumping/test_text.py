@@ -96,8 +96,8 @@ def test_damaged_files_print_what_kafka_printed(tmp_path):
 
 
 def _inexact(actual: DumpOutput, expected: DumpOutput) -> bool:
-    """Whether only the words of a death differ, of records that cannot be read: what lies below is
-    another library.
+    """Returns whether only the text of the exception for unreadable records differs, because the
+    library below it differs.
     """
     first, other = actual.err.partition("\n")[0], expected.err.partition("\n")[0]
     unreadable = "RecordException" in other or INEXACT in other or "IndexOutOfBounds" in other
