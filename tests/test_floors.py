@@ -13,7 +13,7 @@ FLOORS = {
     "environment": 0,
     "errors": 0,
     "extras": 0,
-    "html_table": 0,
+    "html": 0,
     "jobs": 0,
     "messages": 0,
     "resources": 0,

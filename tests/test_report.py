@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz import report
+from kafkaviz import html, report
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.figures.health.checkup import RecoveryBar, RecoveryStrip
@@ -27,9 +27,8 @@ from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.messages import message
-from kafkaviz.report import closing, html, inputs, records, subject
+from kafkaviz.report import closing, inputs, records, subject
 from kafkaviz.report import health as health_part
-from kafkaviz.report.html import Html
 from kafkaviz.report.subject import gather
 
 MADE_MS = 1_790_000_000_000
@@ -410,10 +409,10 @@ def test_the_directory_is_as_it_was(damaged, damaged_page):
 
 def test_text_is_escaped_and_markup_is_not():
     """By their kinds."""
-    assert html.tag("p", "a < b", Html("<br>"), class_="x", hidden=True, title='"', open=None) == (
-        '<p class="x" hidden title="&quot;">a &lt; b<br></p>'
-    )
-    assert html.join(["<", Html("<")], "&") == "&lt;&amp;<"
+    assert html.tag(
+        "p", "a < b", html.Html("<br>"), class_="x", hidden=True, title='"', open=None
+    ) == ('<p class="x" hidden title="&quot;">a &lt; b<br></p>')
+    assert html.join(["<", html.Html("<")], "&") == "&lt;&amp;<"
 
 
 # ---- in a browser

@@ -12,7 +12,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
-from kafkaviz.html_table import html_table
+from kafkaviz.html import html_table
 from kafkaviz.log import file, lone_files
 from kafkaviz.log.archives import archive
 from kafkaviz.log.file import FileInfo

@@ -12,7 +12,7 @@ from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.offset_index import find_log_end
 from kafkaviz.format.producer_snapshot import ProducerSnapshot
 from kafkaviz.format.walk import Walk
-from kafkaviz.html_table import html_table
+from kafkaviz.html import html_table
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment, Segment, segment_of_files

@@ -15,7 +15,7 @@ from kafkaviz.format import batch_records, legacy_messages, offset_index, time_i
 from kafkaviz.format.batch import BATCH, MAGIC_2, MAGIC_END, UNKNOWN
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import CHUNK_BYTES, Walk, WalkEnd
-from kafkaviz.html_table import html_table
+from kafkaviz.html import html_table
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.messages import message, say

@@ -14,11 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from kafkaviz import __version__, units
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.figures.health.checkup import HealthView
+from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import Message, message, say
 from kafkaviz.report import closing, health, inventory, tuning
 from kafkaviz.report.document import MODES, brand, document
-from kafkaviz.report.html import Html, ReportSection, join, mark, mono, tag, worded
+from kafkaviz.report.html import ReportSection, mark, mono
 from kafkaviz.report.subject import Subject, gather
 
 

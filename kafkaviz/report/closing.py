@@ -1,19 +1,9 @@
 """The last sections of a report: records and checksums on request, and how the report was made."""
 
 from kafkaviz import units
+from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.messages import message, render, say
-from kafkaviz.report.html import (
-    Html,
-    ReportSection,
-    details,
-    facts,
-    join,
-    mono,
-    note,
-    table,
-    tag,
-    worded,
-)
+from kafkaviz.report.html import ReportSection, details, facts, mono, note, table
 from kafkaviz.report.records import Sample
 from kafkaviz.report.subject import Subject
 

@@ -18,8 +18,8 @@ from urllib.parse import quote
 from plotly.offline import get_plotlyjs
 
 from kafkaviz.figures import tokens
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import language
-from kafkaviz.report.html import Html, join, tag
 
 PACKAGE_DIRECTORY = Path(__file__).parents[1]
 MODES = ("light", "dark")

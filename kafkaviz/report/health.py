@@ -8,8 +8,9 @@ from kafkaviz.analysis.findings.finding import ERROR
 from kafkaviz.figures.health import checkup, checkup_tables
 from kafkaviz.figures.health.checkup import FindingItem, FindingMember, HexDump, RecoveryStrip
 from kafkaviz.figures.health.checkup_tables import HealthTable
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import message, say
-from kafkaviz.report.html import Html, ReportSection, details, join, mark, mono, note, table, tag
+from kafkaviz.report.html import ReportSection, details, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 
 # these files hold no record content

@@ -1,69 +1,18 @@
-"""HTML built so that text from a file never becomes markup.
-
-Every string is escaped unless it is Html.
-
-    tag("p", "a < b", class_="kv-note")     Html('<p class="kv-note">a &lt; b</p>')
-"""
+"""The elements of a report: marks, tables, figures and sections."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, cast
 
-from kafkaviz import units
-from kafkaviz.messages import Message, language, say
+from kafkaviz.html import Html, join, tag
+from kafkaviz.messages import say
 
-VOID = ("br", "input", "meta")
 MARKS = {
     "error": "report.mark_error",
     "warning": "report.mark_warning",
     "info": "report.mark_info",
     "ok": "report.mark_ok",
 }
-
-
-class Html(str):
-    """Markup. Any other string is escaped before it is put into markup."""
-
-    __slots__ = ()
-
-
-def html(value: object) -> Html:
-    """Returns Html unchanged, and anything else as escaped text in the reader's language.
-
-    Control characters and characters that change the text direction are written as escapes.
-    """
-    if isinstance(value, Html):
-        return value
-    text = value.render(language()) if isinstance(value, Message) else str(value)
-    return Html(escape(units.escape_line(text)))
-
-
-def join(parts: Iterable[object], separator: str = "") -> Html:
-    """Joins the parts, escaping each part and the separator."""
-    return Html(html(separator).join(map(html, parts)))
-
-
-def tag(name: str, /, *children: object, **attributes: object) -> Html:
-    """Returns an element.
-
-    Underscores in attribute names become hyphens, and a trailing one is dropped: class_,
-    aria_label. True gives an attribute without a value; None and False leave it out.
-    """
-    attribute_text = "".join(
-        _attribute(key.rstrip("_").replace("_", "-"), value) for key, value in attributes.items()
-    )
-    return Html(
-        f"<{name}{attribute_text}>"
-        if name in VOID
-        else f"<{name}{attribute_text}>{join(children)}</{name}>"
-    )
-
-
-def _attribute(name: str, value: object) -> str:
-    if value is None or value is False:
-        return ""
-    return f" {name}" if value is True else f' {name}="{html(value)}"'
 
 
 def mark(kind: str) -> Html:
@@ -76,16 +25,6 @@ def mark(kind: str) -> Html:
 
 def mono(text: str) -> Html:
     return tag("code", text)
-
-
-def worded(key: str, **values: object) -> Html:
-    """Returns a message as HTML: Html values stay markup, all other text is escaped."""
-    parts = {name: value for name, value in values.items() if isinstance(value, Html)}
-    marks = {name: chr(0xE000 + place) for place, name in enumerate(parts)}
-    text = html(say(key, **(values | marks)))
-    for name, place in marks.items():
-        text = Html(text.replace(place, parts[name]))
-    return text
 
 
 def note(*children: object) -> Html:

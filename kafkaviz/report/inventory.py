@@ -15,22 +15,10 @@ from kafkaviz.analysis.findings import partition_badges
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_comma
+from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message, render, say, say_count
-from kafkaviz.report.html import (
-    Drawing,
-    Html,
-    ReportSection,
-    details,
-    facts,
-    join,
-    mark,
-    mono,
-    note,
-    table,
-    tag,
-    worded,
-)
+from kafkaviz.report.html import Drawing, ReportSection, details, facts, mark, mono, note, table
 from kafkaviz.report.subject import Subject
 
 # rows of each table: the largest partitions, the first of the others

@@ -16,20 +16,9 @@ from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.figures.text.sentences import join_sentences
 from kafkaviz.figures.tuning import before_after, limit_map, tornado, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning.tuning_verdict import range_text
+from kafkaviz.html import Html, join, tag, worded
 from kafkaviz.messages import language, message, say
-from kafkaviz.report.html import (
-    Drawing,
-    Html,
-    ReportSection,
-    details,
-    join,
-    mark,
-    mono,
-    note,
-    table,
-    tag,
-    worded,
-)
+from kafkaviz.report.html import Drawing, ReportSection, details, mark, mono, note, table
 from kafkaviz.report.subject import ReportTuning, Subject
 
 TOPICS = 400

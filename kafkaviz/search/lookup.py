@@ -19,7 +19,7 @@ import numpy as np
 from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records, legacy_messages
 from kafkaviz.format.batch import CORRUPT_RECORD, MAGIC_2
-from kafkaviz.html_table import html_table
+from kafkaviz.html import html_table
 from kafkaviz.messages import Message, message, render, verbatim
 from kafkaviz.search import by_time
 from kafkaviz.search.by_time import OffsetAndTimestamp, TimeSearch

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from kafkaviz.report.html import Html
+from kafkaviz.html import Html
 from kafkaviz.units import escape_controls
 
 # kinds of blocks and how their lines begin; the first match counts

@@ -13,9 +13,9 @@ from kafkaviz.app.frontend import register_component
 from kafkaviz.app.widgets import elements
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error, join_comma
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say
 from kafkaviz.report.document import brand
-from kafkaviz.report.html import Html, join, tag
 from kafkaviz.workshop import lesson_state
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group, Markdown, Part, render

@@ -10,9 +10,10 @@ import json
 from kafkaviz import __version__
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures.text.sentences import describe_error_sentence
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say
 from kafkaviz.report.document import brand
-from kafkaviz.report.html import Html, join, note, tag
+from kafkaviz.report.html import note
 from kafkaviz.workshop.figures import LIVE
 from kafkaviz.workshop.figures.figure import Group
 from kafkaviz.workshop.lessons import exercise, tasks

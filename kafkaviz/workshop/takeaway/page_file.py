@@ -17,8 +17,8 @@ from plotly.io import to_json as figure_json
 
 from kafkaviz.app.frontend import FRONTEND_FOLDER, DrawnComponent, kept_component
 from kafkaviz.app.widgets import charts
+from kafkaviz.html import Html, join, tag
 from kafkaviz.report.document import MODES, document
-from kafkaviz.report.html import Html, join, tag
 from kafkaviz.units import escape_controls
 from kafkaviz.workshop.figures.figure import Chart, CodeText, Component, Group, Markdown, Part
 from kafkaviz.workshop.lessons import markdown
