@@ -18,7 +18,7 @@ from kafkaviz.cli.common.progress import ByteProgress
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.rebuild.rebuild_source import RebuildSource
+    from kafkaviz.analysis.rebuild import RebuildSource
     from kafkaviz.simulate.startup.index_rebuild import RebuiltSegment
     from kafkaviz.versions import Release
 
@@ -78,7 +78,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
-    from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
+    from kafkaviz.analysis.rebuild import open_rebuild_source
     from kafkaviz.log import file
 
     broker = open_log_dirs(args.log_dirs, args.path)

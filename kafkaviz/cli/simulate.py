@@ -18,7 +18,7 @@ from kafkaviz.cli.common.options import (
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.rebuild.replay_source import ReplaySource
+    from kafkaviz.analysis.rebuild import ReplaySource
     from kafkaviz.simulate.directory.simulation import Simulated, SimulationPlan
 
 EPILOG = """\
@@ -170,7 +170,7 @@ def _plan_replay(args: argparse.Namespace) -> "tuple[SimulationPlan, ReplaySourc
     """Returns the plan for rewriting a partition, and that partition."""
     from kafkaviz import versions
     from kafkaviz.analysis.lookup import paths
-    from kafkaviz.analysis.rebuild.replay_source import open_replay_source
+    from kafkaviz.analysis.rebuild import open_replay_source
     from kafkaviz.simulate.directory import simulation
 
     broker = open_log_dirs(args.log_dirs, args.replay)

@@ -12,7 +12,7 @@ from kafkaviz.cli.common.progress import ByteProgress
 from kafkaviz.messages import message, say
 
 if TYPE_CHECKING:
-    from kafkaviz.analysis.rebuild.what_if import WhatIf
+    from kafkaviz.analysis.rebuild import WhatIf
     from kafkaviz.analysis.tuning import Budgets
     from kafkaviz.analysis.tuning.tuning_case import TuningSource
 
@@ -235,7 +235,7 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
     For a topic, the results are sums over its partitions.
     """
     from kafkaviz import config_def, versions
-    from kafkaviz.analysis.rebuild import what_if
+    from kafkaviz.analysis import rebuild
     from kafkaviz.errors import KafkavizError, RefusedSetting
 
     case = source.total
@@ -249,6 +249,6 @@ def _what_if(source: "TuningSource", changed: Mapping[str, str]) -> "tuple[WhatI
         if field not in type(case.today.config).__dataclass_fields__:
             raise RefusedSetting(setting_name, text, message("errors.setting_has_no_effect"))
         fields[field] = value
-    return what_if.compare(
+    return rebuild.compare(
         case.logs, case.today.config, fields, source.behaviour, is_leader=case.is_leader
     )

@@ -117,8 +117,8 @@ def _replay() -> None:
     """Grows an index of one page, and compares all layouts of its keys."""
     import numpy as np
 
-    from kafkaviz.analysis.page_cache import index_layouts, tail_growth
+    from kafkaviz.analysis.page_cache import index_layouts, page_replay
 
-    tail_growth.grow(1)
+    page_replay.grow(1)
     keys = np.arange(0, 4096, 2)
     index_layouts.compare(keys, keys[::8])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz import extras
-from kafkaviz.analysis.broker import overview as overview_table
+from kafkaviz.analysis import overview as overview_table
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.lookup.lookups import broker_around
 from kafkaviz.analysis.rolls import roll_history

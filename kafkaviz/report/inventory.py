@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analysis.broker.inactive_segments import inactive_segments
-from kafkaviz.analysis.broker.overview import KINDS, UNKNOWN, PartitionRow
 from kafkaviz.analysis.findings import partition_badges
+from kafkaviz.analysis.overview import KINDS, UNKNOWN, PartitionRow, inactive_segments
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.figures.text.segment_text import included_text
 from kafkaviz.figures.text.sentences import join_comma

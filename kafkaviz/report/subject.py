@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz.analysis import tuning
-from kafkaviz.analysis.broker import overview
-from kafkaviz.analysis.broker.overview import UNKNOWN, BrokerOverview
+from kafkaviz.analysis import overview, tuning
 from kafkaviz.analysis.cost import calibration, cost_model
 from kafkaviz.analysis.cost.cost_model import LookupCosts
 from kafkaviz.analysis.health import broker_health
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.inference.version import InferredRelease, assume_release, infer_release
+from kafkaviz.analysis.overview import UNKNOWN, BrokerOverview
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.tuning import Budgets, IntervalCost, Recommendation
 from kafkaviz.analysis.tuning.source import open_broker_source, open_source

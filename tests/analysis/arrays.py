@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.analysis.inference import interval_bounds
-from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.analysis.segment.batch_counts import count
+from kafkaviz.analysis.segment.anatomy import Anatomy, count
 from kafkaviz.analysis.segment.links import link
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analysis.broker import overview
-from kafkaviz.analysis.broker.overview import UNKNOWN
+from kafkaviz.analysis import overview
+from kafkaviz.analysis.overview import UNKNOWN
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.messages import message, verbatim
 from tests.support.segment_files import columns, make_segment

@@ -4,7 +4,7 @@ whose settings are known.
 
 import pytest
 
-from kafkaviz.analysis.rolls.roll_inference import roll_reason, segment_facts
+from kafkaviz.analysis.rolls.roll_history import roll_reason, segment_facts
 from kafkaviz.log.broker import open_broker
 
 

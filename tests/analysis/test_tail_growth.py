@@ -6,15 +6,15 @@ from functools import cache
 
 import pytest
 
-from kafkaviz.analysis.page_cache import page_replay, tail_growth
+from kafkaviz.analysis.page_cache import page_replay
 from kafkaviz.analysis.page_cache.page_replay import PUBLISHED_PAGES, Memory
 from kafkaviz.search.slots import WARM_BYTES
 
 
 @cache
-def growth() -> tuple[tail_growth.TailLookups, ...]:
+def growth() -> tuple[page_replay.TailLookups, ...]:
     """The lookup at each size, worked out once."""
-    return tail_growth.grow()
+    return page_replay.grow()
 
 
 @pytest.mark.parametrize("pages", [13, 14])
@@ -36,7 +36,7 @@ def test_the_fourteenth_page_makes_two_others_wait():
 def test_every_fault_of_the_growth_is_a_wait_of_one_size():
     """None is counted twice, none left out."""
     faults = page_replay.replay(
-        page_replay.IndexGrowth(40 * 512), tail_growth.MEMORY, warm_bytes=None
+        page_replay.IndexGrowth(40 * 512), page_replay.MEMORY, warm_bytes=None
     ).first_faults
     waits = [wait for lookups in growth() for wait in lookups.plain.waits.tolist()]
     assert sorted(waits) == sorted(faults.tolist())
@@ -60,7 +60,7 @@ def test_with_more_memory_fewer_waits():
     """16 MB of log: none before the 26th page."""
     waits = [
         len(lookups.plain.waits)
-        for lookups in tail_growth.grow(40, Memory(cold_after_bytes=16_000_000))
+        for lookups in page_replay.grow(40, Memory(cold_after_bytes=16_000_000))
     ]
     assert sum(waits) == 8
     assert sum(waits[:25]) == 0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.app.pages.page_cache import growth
 from kafkaviz.app.pages.page_cache.growth import ReaderFaultRates

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analysis.health import broker_health
-from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
+from kafkaviz.analysis.rebuild import open_rebuild_source
 from kafkaviz.app.state.checkups import checkups
 from kafkaviz.errors import KafkavizError
 from kafkaviz.jobs import Job, ReadProgress

@@ -10,7 +10,7 @@ from pandas.io.formats.style import Styler
 from streamlit.elements.lib.pandas_styler_utils import marshall_styler
 from streamlit.proto.ArrowData_pb2 import ArrowData
 
-from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis import overview
 from kafkaviz.app.pages.broker import partition_table
 from kafkaviz.log.broker import open_broker
 from tests.support.pages import open_page, page_html

@@ -9,8 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
-from kafkaviz.analysis import tuning
-from kafkaviz.analysis.rebuild import what_if
+from kafkaviz.analysis import rebuild, tuning
 from kafkaviz.analysis.tuning import Budgets
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import access
@@ -319,7 +318,7 @@ def test_settings_that_kafka_does_not_take_are_explained(nothing_cached, monkeyp
     def refuses(*_, **__):
         raise KafkavizError(verbatim("with these settings Kafka ends in X: too large"))
 
-    monkeypatch.setattr(what_if, "compare", refuses)
+    monkeypatch.setattr(rebuild, "compare", refuses)
     text = page_html(page(tp="payments-0", tab="Settings"))
     assert (
         "This log cannot be written with these settings" in text

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.broker import overview
-from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.analysis import overview
 from kafkaviz.analysis.findings.partition_badges import Badge
+from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import broker_map, map_rows
 from kafkaviz.log.broker import open_broker

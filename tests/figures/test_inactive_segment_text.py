@@ -3,7 +3,7 @@
 import pytest
 
 from kafkaviz import messages
-from kafkaviz.analysis.broker.inactive_segments import NO_LOG, InactiveSegment
+from kafkaviz.analysis.overview import NO_LOG, InactiveSegment
 from kafkaviz.figures.text.segment_text import included_text, left_out_text, no_rows_text
 
 INACTIVE = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.tuning import index_size, segment_rounds
+from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.tuning import index_size_curve, index_size_map
@@ -26,7 +26,7 @@ def outcomes(clean) -> Outcomes:
     index.
     """
     case = open_source(clean / "tiny-index-0").total
-    rounds = segment_rounds.log_rounds(case.logs)
+    rounds = index_size.log_rounds(case.logs)
     sizes = {*index_size.INDEX_SIZES, DEFAULT}
     return {
         interval: index_size.sweep_index_sizes(

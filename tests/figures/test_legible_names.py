@@ -9,7 +9,7 @@ import re
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis import overview
 from kafkaviz.app import page_state
 from kafkaviz.app.widgets import elements
 from kafkaviz.cli.dumping.console import Console

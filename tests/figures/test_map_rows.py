@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafkaviz.analysis.broker.overview import PartitionRow
+from kafkaviz.analysis.overview import PartitionRow
 from kafkaviz.figures.broker import broker_map, map_rows
 
 

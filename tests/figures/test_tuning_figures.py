@@ -10,7 +10,7 @@ import pytest
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.rolls import limits
 from kafkaviz.analysis.tuning import Assumption, Budgets, CurrentConfig
 from kafkaviz.analysis.tuning.tuning_case import EntryCounts

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 
 from kafkaviz import versions
-from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis import overview
 from kafkaviz.analysis.health.broker_health import check
 from kafkaviz.analysis.health.health_object import as_object
 from kafkaviz.analysis.lookup.lookups import open_log_view

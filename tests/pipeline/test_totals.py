@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.analysis.broker import overview
-from kafkaviz.analysis.broker.inactive_segments import inactive_segments
+from kafkaviz.analysis import overview
+from kafkaviz.analysis.overview import inactive_segments
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.figures.text.segment_text import left_out_text
 from kafkaviz.log.broker import Broker, open_broker

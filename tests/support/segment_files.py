@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analysis.broker import overview
+from kafkaviz.analysis import overview
 from kafkaviz.format import offset_index, time_index
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.tuning import Budgets
-from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
+from kafkaviz.analysis.tuning.measurement import MeasurementBuilder, merge_measurements
 from kafkaviz.figures.tuning import before_after
 from tests.analysis import arrays
 

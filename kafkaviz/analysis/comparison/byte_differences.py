@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkaviz.binary.file_view import ReadInto
 from kafkaviz.binary.layouts import field_names, field_start
 from kafkaviz.format import record, spans_record
 from kafkaviz.format.batch import CODEC_MASK, HEADER, HEADER_BYTES, LEGACY_HEADER, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import LogSegment
 
 MAX_DIFFERENCES = 20  # number of differences described per partition
@@ -35,6 +38,7 @@ RECORD_FIELDS = {
 # a segment, a row of format.batch.BATCH, and the bytes of that batch
 BatchSide = tuple[LogSegment, np.void, bytes]
 Records = Mapping[int, BatchRecord]
+CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -247,3 +251,36 @@ def _value(side: BatchSide, what: str, start: int, stop: int) -> str | None:
 
 def _hex(data: bytes) -> str:
     return data[:MAX_TEXT_BYTES].hex(" ") + (" …" if len(data) > MAX_TEXT_BYTES else "")
+
+
+def is_equal_file(a: FileInfo, b: FileInfo) -> bool:
+    return a.size_bytes == b.size_bytes and common_prefix_bytes(a, b) == a.size_bytes
+
+
+def common_prefix_bytes(a: FileInfo, b: FileInfo) -> int:
+    size_bytes = min(a.size_bytes, b.size_bytes)
+    with file.reader(a.path) as read_a, file.reader(b.path) as read_b:
+        for position, places in differing_chunks(read_a, 0, read_b, 0, size_bytes=size_bytes):
+            if len(places):
+                return position + int(places[0])
+    return size_bytes
+
+
+def differing_chunks(
+    read_a: ReadInto, start_a: int, read_b: ReadInto, start_b: int, *, size_bytes: int
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yields the bytes in which two ranges differ, chunk by chunk.
+
+    Yields:
+        The start of each chunk within the range, and the differing places in it, mostly none.
+    """
+    buffers = np.empty(CHUNK_BYTES, np.uint8), np.empty(CHUNK_BYTES, np.uint8)
+    for position in range(0, size_bytes, CHUNK_BYTES):
+        length = min(CHUNK_BYTES, size_bytes - position)
+        count_a = read_a(start_a + position, buffers[0][:length])
+        count_b = read_b(start_b + position, buffers[1][:length])
+        count = min(count_a, count_b)
+        places = np.flatnonzero(buffers[0][:count] != buffers[1][:count])
+        if count < length:  # a file was truncated after its size was read
+            places = np.append(places, np.arange(count, length))
+        yield position, places

@@ -19,6 +19,8 @@ from kafkaviz.analysis.comparison.comparison import (
     SIDES,
     BrokerComparison,
     Lag,
+    OffsetCollector,
+    OffsetRange,
     PartitionComparison,
     Relation,
     Replica,
@@ -42,7 +44,6 @@ from kafkaviz.analysis.comparison.partition_matching import (
     match_partitions,
 )
 from kafkaviz.analysis.comparison.record_alignment import RecordAlignment, align
-from kafkaviz.analysis.comparison.record_ranges import OffsetCollector, OffsetRange
 from kafkaviz.analysis.comparison.start_changes import compare_start, is_same_directory
 from kafkaviz.analysis.inference.version import AssumedRelease, assume_release
 from kafkaviz.analysis.lookup import paths

@@ -33,9 +33,10 @@ from kafkaviz.analysis.comparison.byte_differences import (
     FileLocation,
     describe_batches,
     describe_records,
+    differing_chunks,
+    is_equal_file,
 )
-from kafkaviz.analysis.comparison.file_bytes import differing_chunks, is_equal_file
-from kafkaviz.analysis.comparison.record_ranges import OffsetCollector
+from kafkaviz.analysis.comparison.comparison import OffsetCollector
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records

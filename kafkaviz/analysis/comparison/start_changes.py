@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from kafkaviz.analysis.comparison.file_bytes import common_prefix_bytes
+from kafkaviz.analysis.comparison.byte_differences import common_prefix_bytes
 from kafkaviz.analysis.restart.next_start import (
     ConfigLookup,
     config_lookup,

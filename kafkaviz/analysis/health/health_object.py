@@ -1,8 +1,8 @@
 """The health of a directory as the object that `kafkaviz check --json` and the Health page give."""
 
-from kafkaviz.analysis.broker.topic_sizes import topic_sizes
 from kafkaviz.analysis.health.broker_health import Health
 from kafkaviz.analysis.json_objects import to_json
+from kafkaviz.analysis.overview import topic_sizes
 from kafkaviz.log.broker import Broker
 from kafkaviz.messages import message
 

@@ -1,14 +1,19 @@
 """Inference of settings, causes of rolls and the Kafka version from the files of a directory."""
 
-from kafkaviz.analysis.inference.evidence import ChunkedEvidence, entries_between
 from kafkaviz.analysis.inference.interval import (
+    ChunkedEvidence,
     IntervalBounds,
     IntervalEvidence,
+    entries_between,
     interval_bounds,
     interval_evidence,
 )
-from kafkaviz.analysis.inference.limit import InferredLimit, inferred_limits
-from kafkaviz.analysis.inference.roll import SegmentFacts, roll_reasons
+from kafkaviz.analysis.inference.roll import (
+    InferredLimit,
+    SegmentFacts,
+    inferred_limits,
+    roll_reasons,
+)
 from kafkaviz.analysis.inference.version import InferredRelease, infer_release
 
 __all__ = [

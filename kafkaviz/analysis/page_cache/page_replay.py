@@ -9,6 +9,11 @@ Time is counted in bytes appended to this log. The page cache is modelled as a l
 page unused for longest leaves first, so a page untouched for `cold_after_bytes` has left it. For
 example, with 512 entries per page and 13 full pages a plain search for the end reads pages 0, 6, 9,
 11 and 12. Page 6 became the middle at the 6145th entry.
+
+TailLookups has one such lookup at each size of an index in full pages: the slots read by the plain
+search and by the warm section first, and the pages that left memory since the index was one page
+shorter. At 14 full pages, plain bisection reads pages 7, 10 and 12 in the middle; pages 7 and 10
+were last touched 7.9 and 1.8 MB of log earlier.
 """
 
 import math
@@ -17,10 +22,11 @@ from typing import cast
 
 import numpy as np
 
+from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
 from kafkaviz.binary.lazy_njit import njit
 from kafkaviz.format import offset_index
 from kafkaviz.search import slots
-from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
+from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, first_warm_slot, page_span
 
 ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM = "uniform"
@@ -35,6 +41,9 @@ NEVER = -1
 FAULT: np.dtype = np.dtype(
     [("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)]
 )
+# from KAFKA-6432 and a comment in Kafka's AbstractIndex, by number of pages in the index
+PUBLISHED_PAGES = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
+MAX_PAGES = 40
 
 
 @dataclass(frozen=True)
@@ -426,10 +435,6 @@ class IndexSizeRange:
         return self.published_pages == self.plain
 
 
-# from KAFKA-6432 and a comment in Kafka's AbstractIndex, by number of pages in the index
-PUBLISHED_PAGES = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}
-
-
 def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
     """Returns the pages that a tail search touches at each size from `first` to `last` entries.
 
@@ -448,3 +453,64 @@ def index_size_ranges(first: int, last: int) -> tuple[IndexSizeRange, ...]:
         else:
             ranges.append(IndexSizeRange(entries, entries, plain, warm, published))
     return tuple(ranges)
+
+
+MEMORY = Memory()
+
+
+@dataclass(frozen=True)
+class TailLookup:
+    """One search for the end of an index.
+
+    Attributes:
+        probes: the slots that it reads, in order.
+        warm_from_slot: the first slot of the warm section; None for a plain search.
+        waits: rows of page_replay.FAULT, one per page that was not in memory when a lookup needed
+            it, since the index was one page shorter.
+    """
+
+    probes: tuple[int, ...]
+    pages: tuple[int, ...]
+    warm_from_slot: int | None
+    waits: np.ndarray
+
+
+@dataclass(frozen=True)
+class TailLookups:
+    pages: int
+    plain: TailLookup
+    warm: TailLookup
+
+    @property
+    def entries(self) -> int:
+        return self.pages * ENTRIES_PER_PAGE
+
+
+def grow(most_pages: int = MAX_PAGES, memory: Memory = MEMORY) -> tuple[TailLookups, ...]:
+    growth = IndexGrowth(most_pages * ENTRIES_PER_PAGE)
+    plain_faults, warm_faults = (
+        replay(growth, memory, warm_bytes=warm_bytes).first_faults
+        for warm_bytes in (None, WARM_BYTES)
+    )
+    return tuple(
+        TailLookups(
+            pages, _lookup(pages, plain_faults, None), _lookup(pages, warm_faults, WARM_BYTES)
+        )
+        for pages in range(1, most_pages + 1)
+    )
+
+
+def _lookup(pages: int, faults: np.ndarray, warm_bytes: int | None) -> TailLookup:
+    entries = pages * ENTRIES_PER_PAGE
+    search = tail_search(entries, warm_bytes)
+    warm_from_slot = (
+        None if warm_bytes is None else first_warm_slot(entries, ENTRY_BYTES, warm_bytes)
+    )
+    since = entries - ENTRIES_PER_PAGE
+    waits = faults[(faults["entries"] > since) & (faults["entries"] <= entries)]
+    return TailLookup(
+        tuple(probe.slot for probe in search.probes),
+        search.pages,
+        warm_from_slot,
+        np.sort(waits, order="page"),
+    )

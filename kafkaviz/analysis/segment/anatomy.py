@@ -1,7 +1,11 @@
 """One segment, read completely in one pass.
 
-The result has its batches, both indexes, the links between them, and the bytes after the last
-batch.
+The result has its batches, both indexes, the links between them, the bytes after the last batch,
+and counts of the batches: sizes, offsets, times, and places.
+
+For example, batches of 100, 100 and 300 bytes have the least size 100, the greatest 300, the median
+100, and the counts 2 and 1. A .log of n bytes has at most √(2n) different sizes, so their counts
+stay small for any number of batches.
 """
 
 from dataclasses import dataclass
@@ -11,19 +15,193 @@ import numpy as np
 
 from kafkaviz.analysis.inference import ChunkedEvidence, IntervalBounds
 from kafkaviz.analysis.segment import tail as tails
-from kafkaviz.analysis.segment.batch_counts import BatchCounter, BatchCounts
 from kafkaviz.analysis.segment.batch_table import KEPT_ROWS, BatchTableBuilder
 from kafkaviz.analysis.segment.links import Aim, LinkBuilder, Links
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format.batch_observer import observe_scan
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
 from kafkaviz.format.walk import WalkEnd
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, LogSegment
 from kafkaviz.search.log_view import BatchTable
 
+COLUMNS = 1000  # number of equal parts into which a .log is divided
+MERGE_SIZES = 1 << 16  # distinct sizes of chunks that are collected before they are merged
+UNKNOWN_MS = -1
 NO_SLOT = np.zeros(0, int)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnCounts:
+    """The batches that start in each of COLUMNS equal parts of a .log.
+
+    Attributes:
+        batches: their number, shape (COLUMNS,).
+        size_bytes, max_timestamp_ms: sums over them, shape (COLUMNS,).
+    """
+
+    batches: np.ndarray
+    size_bytes: np.ndarray
+    max_timestamp_ms: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchCounts:
+    """The counts over all batches of a segment.
+
+    Attributes:
+        first, last: the first and last row; None without a batch.
+        last_offset: the largest last offset.
+        records: None if a wrapper message does not give its number of records.
+        known_ms: the least and the largest timestamp; None if no batch has one.
+        newest_ms: the largest value, which is -1 or less without a timestamp.
+        sizes, size_counts: the different sizes in bytes, ascending, and the number of batches of
+            each.
+        magics, wrapped_magics: the magics of all batches, and of those with an unknown record
+            count.
+        has_epochs: whether any batch has a leader epoch; batches of magic 0 and 1 have none.
+    """
+
+    first: np.void | None
+    last: np.void | None
+    last_offset: int
+    records: int | None
+    known_ms: tuple[int, int] | None
+    newest_ms: int
+    sizes: np.ndarray
+    size_counts: np.ndarray
+    magics: tuple[int, ...]
+    wrapped_magics: tuple[int, ...]
+    has_epochs: bool
+    columns: ColumnCounts
+
+    @property
+    def old_magics(self) -> list[int]:
+        return [magic for magic in self.magics if magic < MAGIC_2]
+
+    @property
+    def is_without_time(self) -> bool:
+        """Whether no batch can have a timestamp, because all are of magic 0 or there are none."""
+        return not set(self.magics) - {0}
+
+    def size_at(self, rank: int) -> int:
+        """Returns the size of the batch at a rank in the order of sizes."""
+        return int(self.sizes[np.searchsorted(np.cumsum(self.size_counts), rank, "right")])
+
+    @property
+    def median_bytes(self) -> int:
+        """The median size; the mean of the two middle sizes if the number is even."""
+        count = int(self.size_counts.sum())
+        return (self.size_at((count - 1) // 2) + self.size_at(count // 2)) // 2
+
+
+class BatchCounter(BatchObserver[BatchCounts]):
+    def __init__(self, log_bytes: int) -> None:
+        """Starts with no batch observed.
+
+        Args:
+            log_bytes: the size of the complete .log, which is divided into columns.
+        """
+        self._width_bytes = max(1, log_bytes) / COLUMNS
+        self._first: np.void | None = None
+        self._last: np.void | None = None
+        self._last_offset = self._newest_ms = np.iinfo(np.int64).min
+        self._oldest_known_ms = np.iinfo(np.int64).max
+        self._records: int | None = 0
+        self._magics: set[int] = set()
+        self._wrapped_magics: set[int] = set()
+        self._has_epochs = False
+        self._size_counts: list[tuple[np.ndarray, np.ndarray]] = []
+        self._waiting_sizes = 0
+        self._columns = np.zeros((3, COLUMNS))
+
+    def observe(self, batches: np.ndarray) -> None:
+        if not len(batches):
+            return
+        if self._first is None:
+            self._first = batches[:1].copy()[0]
+        self._last = batches[-1:].copy()[0]
+        times_ms = batches["max_timestamp_ms"].copy()
+        records = batches["record_count"]
+        self._last_offset = max(self._last_offset, int(batches["last_offset"].max()))
+        self._newest_ms = max(self._newest_ms, int(times_ms.max()))
+        known_ms = times_ms[times_ms >= 0]
+        self._oldest_known_ms = min(
+            self._oldest_known_ms, int(known_ms.min(initial=self._oldest_known_ms))
+        )
+        self._magics.update(_values(batches["magic"]))
+        is_wrapped = records < 0
+        if is_wrapped.any():
+            self._wrapped_magics.update(_values(batches["magic"][is_wrapped]))
+            self._records = None
+        if self._records is not None:
+            self._records += int(records.sum(dtype=np.int64))
+        self._has_epochs |= bool((batches["leader_epoch"] >= 0).any())
+        self._count_sizes(batches["size_bytes"].copy())
+        self._count_columns(batches, times_ms)
+
+    def _count_sizes(self, sizes: np.ndarray) -> None:
+        chunk = np.unique(sizes, return_counts=True)
+        self._size_counts.append(chunk)
+        self._waiting_sizes += len(chunk[0])
+        if self._waiting_sizes > MERGE_SIZES:
+            self._size_counts = [self._merged_sizes()]
+            self._waiting_sizes = 0
+
+    def _merged_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        if not self._size_counts:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        chunks, counts = (np.concatenate(column) for column in zip(*self._size_counts, strict=True))
+        sizes, places = np.unique(chunks, return_inverse=True)
+        merged = np.zeros(len(sizes), np.int64)
+        np.add.at(merged, places, counts)
+        return sizes, merged
+
+    def _count_columns(self, batches: np.ndarray, times_ms: np.ndarray) -> None:
+        starts = np.minimum((batches["position"] / self._width_bytes).astype(int), COLUMNS - 1)
+        first = starts[0]  # positions grow: a chunk is in few columns
+        starts -= first
+        for sums, weights in zip(
+            self._columns, (None, batches["size_bytes"], times_ms), strict=True
+        ):
+            column_sums = np.bincount(starts, None if weights is None else weights.astype(float))
+            sums[first : first + len(column_sums)] += column_sums
+
+    def result(self) -> BatchCounts:
+        has_batch = self._first is not None
+        sizes, size_counts = self._merged_sizes()
+        counts, size_sums, time_sums = self._columns
+        return BatchCounts(
+            first=self._first,
+            last=self._last,
+            last_offset=self._last_offset if has_batch else -1,
+            records=self._records,
+            known_ms=(self._oldest_known_ms, self._newest_ms) if self._newest_ms >= 0 else None,
+            newest_ms=self._newest_ms if has_batch else UNKNOWN_MS,
+            sizes=sizes,
+            size_counts=size_counts,
+            magics=tuple(sorted(self._magics)),
+            wrapped_magics=tuple(sorted(self._wrapped_magics)),
+            has_epochs=self._has_epochs,
+            columns=ColumnCounts(
+                batches=counts.astype(np.int64),
+                size_bytes=size_sums,
+                max_timestamp_ms=time_sums,
+            ),
+        )
+
+
+def _values(column: np.ndarray) -> list[int]:
+    least = int(column.min())
+    return [least] if least == column.max() else np.unique(column).tolist()
+
+
+def count(batches: np.ndarray, log_bytes: int) -> BatchCounts:
+    counter = BatchCounter(log_bytes)
+    counter.observe(batches)
+    return counter.result()
 
 
 @dataclass(frozen=True)

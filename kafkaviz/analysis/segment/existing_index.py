@@ -18,8 +18,7 @@ from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost import cold_reads
 from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.sweep import Columns, SweepParts
-from kafkaviz.analysis.sweep.columns import GrowingColumn
-from kafkaviz.analysis.sweep.times import find_answers
+from kafkaviz.analysis.sweep.times import GrowingColumn, find_answers
 from kafkaviz.format.batch import UNKNOWN
 from kafkaviz.format.batch_observer import BatchObserver
 

@@ -14,19 +14,34 @@ starts at the previous entry, unless the batch holds one record. This is LogSegm
 Sweeps of segments can be added without loss: parts(one) + parts(other) equals parts([one, other]).
 """
 
-from kafkaviz.analysis.sweep.columns import Columns, ColumnsBuilder
-from kafkaviz.analysis.sweep.counts import add_histograms, mean, quantile
-from kafkaviz.analysis.sweep.interval_headers import SIZES, headers, sizes
-from kafkaviz.analysis.sweep.sums import INTERVALS, SWEEP, SweepParts, no_parts
+from kafkaviz.analysis.sweep.sums import (
+    INTERVALS,
+    SWEEP,
+    SweepParts,
+    add_histograms,
+    mean,
+    no_parts,
+    quantile,
+)
 from kafkaviz.analysis.sweep.sweeper import (
+    BASE,
     CLEANER_APPEND_BYTES,
+    EVERY,
     FOLLOWER_APPEND_BYTES,
+    LAST,
     Sweeper,
+    every_offset,
     parts,
     sweep,
 )
-from kafkaviz.analysis.sweep.targets import BASE, EVERY, LAST, every_offset
-from kafkaviz.analysis.sweep.times import sweep_times
+from kafkaviz.analysis.sweep.times import (
+    SIZES,
+    Columns,
+    ColumnsBuilder,
+    headers,
+    sizes,
+    sweep_times,
+)
 
 __all__ = [
     "BASE",

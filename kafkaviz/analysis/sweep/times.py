@@ -7,17 +7,150 @@ written, and a lookup just above the newest timestamp so far reads all of them.
 
 This is LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. The rest of a lookup does not
 depend on the interval: one whole batch is read and decompressed.
+
+Some lookups can only be counted when the end of the segment is known. So 21 bytes are kept of each
+batch while the segment is read.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz.analysis.sweep.columns import Columns
 from kafkaviz.analysis.sweep.sums import INTERVALS, SweepParts, no_parts
 from kafkaviz.analysis.sweep.sweeper import parts
 from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.format.batch import UNKNOWN, has_delete_horizon
+from kafkaviz.format.batch_observer import BatchObserver
+
+# the size of a batch, and whether it spans a single offset
+SIZES: np.dtype = np.dtype([("size_bytes", "i4"), ("is_single", "?")])
+MAX_GROWTH_ROWS = 1 << 18  # greatest number of rows by which a column is extended at once
+
+
+def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the headers that a fetch at each batch's base offset reads, for one segment.
+
+    Args:
+        batches: rows of format.batch.BATCH, or of SIZES.
+
+    Returns:
+        The number of headers, and whether the batch has an entry, each of shape (n,).
+    """
+    is_own = (
+        batches["is_single"]
+        if batches.dtype == SIZES
+        else batches["base_offset"] == batches["last_offset"]
+    )
+    return _headers(
+        np.ascontiguousarray(batches["size_bytes"], np.int64),
+        np.ascontiguousarray(is_own),
+        interval_bytes,
+    )
+
+
+def sizes(batches: np.ndarray) -> np.ndarray:
+    """Returns the SIZES rows of batches, which take five bytes each."""
+    table = np.empty(len(batches), SIZES)
+    table["size_bytes"] = batches["size_bytes"]
+    table["is_single"] = batches["base_offset"] == batches["last_offset"]
+    return table
+
+
+@njit(cache=True)
+def _headers(
+    sizes: np.ndarray, is_own: np.ndarray, interval_bytes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    header_counts = np.empty(len(sizes), np.int64)
+    is_indexed = np.zeros(len(sizes), np.bool_)
+    start_row = 0
+    since_bytes = 0
+    for row in range(len(sizes)):
+        header_counts[row] = row - start_row + 1
+        if since_bytes > interval_bytes:
+            is_indexed[row] = True
+            start_row = row
+            since_bytes = 0
+            if is_own[row]:
+                header_counts[row] = 1
+        since_bytes += sizes[row]
+    return header_counts, is_indexed
+
+
+@dataclass
+class Columns:
+    """The kept columns of one segment.
+
+    Attributes:
+        sizes: interval_headers.SIZES.
+        newest_ms: the largest timestamp up to each batch.
+        targets_ms: the batches' first timestamps that can be looked up, ascending.
+    """
+
+    sizes: np.ndarray
+    newest_ms: np.ndarray
+    targets_ms: np.ndarray
+
+    @classmethod
+    def from_batches(cls, batches: np.ndarray) -> "Columns":
+        builder = ColumnsBuilder()
+        builder.observe(batches)
+        return builder.result()
+
+    def forget_times(self) -> None:
+        """Drops the columns for lookups by timestamp, once these are counted."""
+        self.newest_ms = self.targets_ms = np.zeros(0, np.int64)
+
+
+class ColumnsBuilder(BatchObserver[Columns]):
+    def __init__(self) -> None:
+        self._sizes = GrowingColumn(SIZES)
+        self._newest = GrowingColumn(np.int64)
+        self._targets = GrowingColumn(np.int64)
+        self._newest_ms = UNKNOWN
+
+    def observe(self, batches: np.ndarray) -> None:
+        newest = np.maximum.accumulate(np.append(self._newest_ms, batches["max_timestamp_ms"]))[1:]
+        self._newest_ms = int(newest[-1])
+        first = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
+        for column, column_part in (
+            (self._sizes, sizes(batches)),
+            (self._newest, newest),
+            (self._targets, first[first >= 0]),
+        ):
+            column.add(column_part)
+
+    def result(self) -> Columns:
+        targets = self._targets.end()
+        targets.sort()
+        return Columns(
+            self._sizes.end(),
+            self._newest.end(),
+            targets[: np.searchsorted(targets, self._newest_ms, "right")],
+        )
+
+
+class GrowingColumn:
+    """A column that is extended in place, so that no second copy takes memory."""
+
+    def __init__(self, dtype: np.dtype | type) -> None:
+        self._rows = np.empty(0, dtype)
+        self._length = 0
+
+    def add(self, rows: np.ndarray) -> None:
+        old_length = self._length
+        self._length = self._length + len(rows)
+        if self._length > len(self._rows):
+            # refcheck=False is safe: no view of the array is given out before end()
+            self._rows.resize(self._length + min(self._length, MAX_GROWTH_ROWS), refcheck=False)
+        self._rows[old_length : self._length] = rows
+
+    def end(self) -> np.ndarray:
+        """Returns all rows and gives them up; nothing can be added after that."""
+        rows = self._rows
+        self._rows = self._rows[:0].copy()
+        rows.resize(self._length, refcheck=False)
+        return rows
 
 
 def sweep_times(

@@ -10,16 +10,13 @@ surely worth it. For most logs the answer is to keep the interval. For example, 
   halve that, but save less than 50 µs.
 """
 
-from kafkaviz.analysis.tuning.assumptions import Assumption, tornado
-from kafkaviz.analysis.tuning.bounds import TIERED_SHARE, candidates
-from kafkaviz.analysis.tuning.broker import recommend_all, recommend_broker
 from kafkaviz.analysis.tuning.consequences import (
+    Gain,
     SegmentLimits,
     footprint_at,
     limits_at,
     tiered_cost,
 )
-from kafkaviz.analysis.tuning.gain import Gain
 from kafkaviz.analysis.tuning.interval_cost import (
     Budgets,
     IntervalCost,
@@ -30,14 +27,25 @@ from kafkaviz.analysis.tuning.interval_cost import (
     compute_current_cost,
     exceeded_budgets,
 )
-from kafkaviz.analysis.tuning.log_measurement import (
+from kafkaviz.analysis.tuning.measurement import (
     BROKER_SETTING,
     SETTING,
     CurrentConfig,
     LogMeasurement,
 )
-from kafkaviz.analysis.tuning.reasons import Reason, not_fixed
-from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict, recommend
+from kafkaviz.analysis.tuning.recommendation import (
+    TIERED_SHARE,
+    Assumption,
+    Reason,
+    Recommendation,
+    TuningVerdict,
+    candidates,
+    not_fixed,
+    recommend,
+    recommend_all,
+    recommend_broker,
+    tornado,
+)
 
 __all__ = [
     "BROKER_SETTING",

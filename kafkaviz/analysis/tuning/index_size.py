@@ -1,7 +1,10 @@
 """The effect of another segment.index.bytes on a log: when segments roll, and what a search reads.
 
-The log's own batches are appended in rounds (segment_rounds). For example, with batches of 1000 B
-and one per millisecond, index.interval.bytes 4096 and segment.index.bytes 100 KiB:
+The batches of the log are appended again and again by the writer's rules, with later offsets and
+times in each round, until all of them were appended and a segment has ended. Rounds are needed
+because a log shorter than a segment never fills one, and a closed form cannot take batches that
+differ. For example, with batches of 1000 B and one per millisecond, index.interval.bytes 4096 and
+segment.index.bytes 100 KiB:
 
     offset index   102 400 // 8      = 12 800 entries
     time index     102 400 // 12 - 1 =  8 532 entries, so it is full first
@@ -14,28 +17,328 @@ headers, probes and pages are counted. Device reads and microseconds come from t
 prices intervals.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
+from kafkaviz.analysis.cost.cold_reads import (
+    SCAN,
+    begin_scan,
+    header_and_window,
+    touch_header,
+)
+from kafkaviz.analysis.cost.cost_model import READ_AHEAD_BYTES, LookupCosts, Range
+from kafkaviz.analysis.rolls.limits import mean_jitter_ms
 from kafkaviz.analysis.tuning.interval_cost import REPLAYED_BITS, mean_touched_pages, probes
-from kafkaviz.analysis.tuning.segment_rounds import LogRound, close_segments, log_rounds
 from kafkaviz.analysis.tuning.tuning_case import TuningSource
+from kafkaviz.binary.lazy_njit import njit
+from kafkaviz.config_def import LONG_MAX
 from kafkaviz.format import offset_index
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
+from kafkaviz.simulate.append_batches import AppendChunk
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.writer.roll_reason import CAUSES
+from kafkaviz.simulate.writer.roll_reason import CAUSES, should_roll, waited_ms
 
+MAX_BATCHES = 200_000  # batches of a round, over all logs
+MAX_SEGMENTS = 4096  # segments per log and size
+# row numbers of LogRound.batches
+SIZE_BYTES, BASE_OFFSET, LAST_OFFSET, MAX_TIMESTAMP_MS, NOW_MS = range(5)
+COLUMNS = ("size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "now_ms")
+SEGMENT: np.dtype = np.dtype(
+    [  # a closed segment
+        ("cause", "i8"),  # index into roll_reason.CAUSES
+        ("batches", "i8"),
+        ("log_bytes", "i8"),
+        ("offset_entries", "i8"),
+        ("time_entries", "i8"),  # including the one that the roll adds
+        ("open_ms", "i8"),  # by the broker's clock
+        # sums over the lookups of each batch's base offset: headers, and cold reads of the .log
+        ("headers", "i8"),
+        ("log_reads", "i8"),
+    ]
+)
+SETTINGS: np.dtype = np.dtype(
+    [  # the parameters of the compiled loop
+        ("segment_bytes", "i8"),
+        ("most_ms", "i8"),
+        ("index_interval_bytes", "i8"),
+        ("offset_slots", "i8"),
+        ("time_slots", "i8"),
+        ("per_append", "i8"),
+        ("next_offset", "i8"),  # added to offsets after each round
+        ("next_ms", "i8"),  # added to times after each round
+        ("most_shift_ms", "i8"),  # a larger shift would overflow 64 bits
+        ("header_bytes", "i8"),  # bytes that a scan reads of each batch
+        ("window_pages", "i8"),  # most pages that the kernel reads ahead
+    ]
+)
 INDEX_SIZES = tuple(1 << power for power in range(6, 27))  # 64 B to 64 MiB
 DAY_MS = 86_400_000
 GIB = 1 << 30
 INDEX_CAUSES = (RollCause.OFFSET_INDEX_FULL, RollCause.TIME_INDEX_FULL)
 ENTRY_BYTES = offset_index.ENTRY.itemsize
+
+
+@dataclass(frozen=True)
+class LogRound:
+    """A log's batches, and the changes from one round to the next.
+
+    Attributes:
+        batches: int64, shape (5, n), one row for each of COLUMNS.
+        append_ends: the end of each append, as the place after its last batch.
+        next_offset, next_ms: the amounts that a round adds to offsets and to times.
+        most_shift_ms: the greatest total that may be added to times.
+    """
+
+    batches: np.ndarray
+    append_ends: np.ndarray
+    next_offset: int
+    next_ms: int
+    most_shift_ms: int
+
+
+def log_round(chunks: Iterable[AppendChunk], most_batches: int = MAX_BATCHES) -> LogRound | None:
+    """Returns a log's first batches, as many as a round takes; None for a log without a batch."""
+    pieces = []
+    count = 0
+    for chunk in chunks:
+        pieces.append(chunk.rows[["append", *COLUMNS]].copy())
+        count += len(chunk.rows)
+        if count >= most_batches:
+            break
+    if not count:
+        return None
+    rows = np.concatenate(pieces)[:most_batches]
+    batches = np.array([rows[name] for name in COLUMNS], np.int64)
+    ends = np.append(np.flatnonzero(np.diff(rows["append"])) + 1, len(rows)).astype(np.int64)
+    clock = batches[NOW_MS]
+    span_ms = int(clock.max() - clock.min())
+    mean_gap_ms = max(1, round(span_ms / max(1, len(ends) - 1)))
+    next_offset = int(batches[LAST_OFFSET].max() + 1 - batches[BASE_OFFSET].min())
+    newest_ms = max(int(clock.max()), int(batches[MAX_TIMESTAMP_MS].max()), 0)
+    most_shift_ms = LONG_MAX - newest_ms
+    next_ms = min(span_ms + mean_gap_ms, most_shift_ms)
+    return LogRound(batches, ends, next_offset, next_ms, most_shift_ms)
+
+
+def log_rounds(
+    logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
+) -> tuple[LogRound, ...]:
+    """Returns the round of each log that has a batch.
+
+    Args:
+        logs: the chunks and the first offset of each log, as in TuningCase.
+    """
+    most_batches = max(1000, MAX_BATCHES // max(1, len(logs)))
+    rounds = (log_round(chunks(), most_batches) for chunks, _ in logs)
+    return tuple(each_round for each_round in rounds if each_round is not None)
+
+
+def close_segments(
+    round_of_log: LogRound,
+    config: LogConfig,
+    *,
+    per_append: bool = False,
+    by_base_offset: bool = True,
+) -> np.ndarray | None:
+    """Returns the segments that a log closes while it is appended in rounds, as SEGMENT.
+
+    Args:
+        per_append: whether an append gets at most one entry (KAFKA-806).
+        by_base_offset: whether scans read 17 bytes of a header, as since Kafka 4.1, instead of 61.
+
+    Returns:
+        None if Kafka ends an append with an exception: it is larger than a segment, or needs more
+        entries than the index has room for, or the index has no room at all.
+    """
+    if not config.usable_time_slots:
+        return None
+    settings = np.zeros(1, SETTINGS)
+    settings["segment_bytes"] = config.segment_bytes
+    settings["most_ms"] = config.most_segment_ms - round(mean_jitter_ms(config))
+    settings["index_interval_bytes"] = config.index_interval_bytes
+    settings["offset_slots"] = config.offset_slots
+    settings["time_slots"] = config.usable_time_slots
+    settings["per_append"] = per_append
+    settings["next_offset"] = round_of_log.next_offset
+    settings["next_ms"] = round_of_log.next_ms
+    settings["most_shift_ms"] = round_of_log.most_shift_ms
+    settings["header_bytes"], settings["window_pages"] = header_and_window(
+        by_base_offset=by_base_offset, read_ahead_bytes=READ_AHEAD_BYTES
+    )
+    segments = np.zeros(MAX_SEGMENTS, SEGMENT)
+    count = _close_segments(
+        round_of_log.batches,
+        round_of_log.append_ends,
+        settings,
+        np.zeros(1, SCAN),
+        segments,
+    )
+    return None if count < 0 else segments[:count].copy()
+
+
+@njit(cache=True)
+def _close_segments(
+    batches: np.ndarray,
+    append_ends: np.ndarray,
+    settings: np.ndarray,
+    scans: np.ndarray,
+    segments: np.ndarray,
+) -> int:
+    """Fills `segments`, and returns their number, or -1 if Kafka throws at an append.
+
+    Args:
+        scans: the state of one scan, which continues from lookup to lookup while they start at the
+            same entry.
+    """
+    limit = settings[0]
+    scan = scans[0]
+    sizes = batches[SIZE_BYTES]
+    newest = batches[MAX_TIMESTAMP_MS]
+    count = 0
+    number = 0
+    offset_shift = 0
+    shift_ms = 0
+    base_offset = batches[BASE_OFFSET, 0]
+    created_ms = batches[NOW_MS, 0]
+    log_bytes = 0
+    rows_in = 0
+    since_entry = 0
+    offset_entries = 0
+    time_entries = 0
+    reference_ms = -1
+    newest_ms = -1
+    last_time_ms = -1
+    is_new = True
+    is_round_done = False
+    # start of lookups: the batch's number in its segment, its position, its row in the round; and
+    # the same for the next header of the current scan
+    start_number = 0
+    start_position = 0
+    start_row = 0
+    next_number = 0
+    next_position = 0
+    next_row = 0
+    headers = 0
+    log_reads = 0
+    while True:
+        start = append_ends[number - 1] if number else 0
+        end = append_ends[number]
+        append_bytes = 0
+        append_ms = -1
+        for row in range(start, end):
+            append_bytes += sizes[row]
+            append_ms = max(append_ms, newest[row])
+        append_ms = append_ms + shift_ms if append_ms >= 0 else append_ms
+        now_ms = batches[NOW_MS, start] + shift_ms
+        cause = 0
+        if not is_new:
+            cause = should_roll(
+                log_bytes,
+                append_bytes,
+                limit.segment_bytes,
+                waited_ms(reference_ms, append_ms, now_ms, created_ms),
+                limit.most_ms,
+                offset_entries,
+                limit.offset_slots,
+                time_entries,
+                limit.time_slots,
+                batches[LAST_OFFSET, end - 1] + offset_shift - base_offset,
+            )
+        if cause:
+            segment = segments[count]
+            segment.cause = cause
+            segment.batches = rows_in
+            segment.log_bytes = log_bytes
+            segment.offset_entries = offset_entries
+            segment.time_entries = time_entries + (1 if newest_ms > last_time_ms else 0)
+            segment.open_ms = now_ms - created_ms
+            segment.headers = headers
+            segment.log_reads = log_reads
+            count += 1
+            if is_round_done or count == len(segments):
+                return count
+            base_offset = batches[BASE_OFFSET, start] + offset_shift
+            created_ms = now_ms
+            log_bytes = 0
+            rows_in = 0
+            since_entry = 0
+            offset_entries = 0
+            time_entries = 0
+            reference_ms = -1
+            newest_ms = -1
+            last_time_ms = -1
+            is_new = True
+            continue
+        if append_bytes > limit.segment_bytes:
+            return -1
+        if is_new:
+            start_number = 0
+            start_position = 0
+            start_row = start
+            next_number = 0
+            next_position = 0
+            next_row = start
+            headers = 0
+            log_reads = 0
+            begin_scan(scan, 0)
+            first_ms = newest[start] + shift_ms if newest[start] >= 0 else newest[start]
+            reference_ms = append_ms if limit.per_append else first_ms
+        is_new = False
+        row = start
+        while row < end:
+            stop = end if limit.per_append else row + 1
+            for each in range(row, stop):
+                newest_ms = max(newest_ms, newest[each] + shift_ms if newest[each] >= 0 else -1)
+            is_indexed = since_entry > limit.index_interval_bytes
+            entry_number = rows_in
+            entry_position = log_bytes
+            if is_indexed:
+                if offset_entries >= limit.offset_slots or time_entries >= limit.time_slots:
+                    return -1
+                offset_entries += 1
+                if newest_ms > last_time_ms:
+                    time_entries += 1
+                    last_time_ms = newest_ms
+                since_entry = 0
+            for each in range(row, stop):
+                is_own = (
+                    each == stop - 1 and batches[BASE_OFFSET, each] == batches[LAST_OFFSET, each]
+                )
+                if is_indexed and is_own:  # its key is the batch's only offset
+                    start_number = entry_number
+                    start_position = entry_position
+                    start_row = row
+                if scan.start != start_position:
+                    begin_scan(scan, start_position)
+                    next_number = start_number
+                    next_position = start_position
+                    next_row = start_row
+                while next_number <= rows_in:
+                    touch_header(scan, next_position, limit.header_bytes, limit.window_pages)
+                    next_position += sizes[next_row]
+                    next_number += 1
+                    next_row = next_row + 1 if next_row + 1 < len(sizes) else 0
+                headers += rows_in - start_number + 1
+                log_reads += scan.count
+                log_bytes += sizes[each]
+                since_entry += sizes[each]
+                rows_in += 1
+            if is_indexed:
+                start_number = entry_number
+                start_position = entry_position
+                start_row = row
+            row = stop
+        number += 1
+        if number == len(append_ends):
+            number = 0
+            is_round_done = True
+            offset_shift += limit.next_offset
+            shift_ms += min(limit.next_ms, limit.most_shift_ms - shift_ms)
 
 
 # ---- the cost of a search in an index

@@ -8,7 +8,7 @@ import numpy as np
 from kafkaviz.analysis import sweep
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range, implied_price_us
 from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
-from kafkaviz.analysis.tuning.log_measurement import LogMeasurement
+from kafkaviz.analysis.tuning.measurement import LogMeasurement
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES

@@ -7,13 +7,11 @@ import numpy as np
 
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
 from kafkaviz.analysis.json_objects import to_json
-from kafkaviz.analysis.tuning.assumptions import tornado
 from kafkaviz.analysis.tuning.consequences import footprint_at, limits_at, tiered_cost
 from kafkaviz.analysis.tuning.index_size import IndexSizeOutcome, sweep_source
 from kafkaviz.analysis.tuning.interval_cost import Budgets, IntervalCost, by_target
-from kafkaviz.analysis.tuning.log_measurement import BROKER_SETTING, SETTING
-from kafkaviz.analysis.tuning.reasons import Reason
-from kafkaviz.analysis.tuning.recommendation import Recommendation
+from kafkaviz.analysis.tuning.measurement import BROKER_SETTING, SETTING
+from kafkaviz.analysis.tuning.recommendation import Reason, Recommendation, tornado
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import alter_line, describe_reach, describe_reason
 from kafkaviz.binary.layouts import field_names

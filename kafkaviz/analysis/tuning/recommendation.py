@@ -1,17 +1,18 @@
 """The rule for a recommendation: the largest interval that meets every budget.
 
-It is proposed only if its gain is surely worth a change.
+Its parts are the intervals that may be proposed, the reasons as values, the recommendation for one
+log, the one for a broker's default, and how sensitive each is to the assumptions of the model.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import cast
+from typing import Literal, Protocol, cast
 
-from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
-from kafkaviz.analysis.tuning.bounds import candidates, upper_bounds
-from kafkaviz.analysis.tuning.consequences import tiered_cost
-from kafkaviz.analysis.tuning.gain import MIN_BLOCKS, Gain, estimate_gain
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost.cost_model import OBJECT_STORE, LookupCosts, Range
+from kafkaviz.analysis.segment.existing_index import ExistingIndexCost
+from kafkaviz.analysis.tuning.consequences import MIN_BLOCKS, Gain, estimate_gain, tiered_cost
 from kafkaviz.analysis.tuning.interval_cost import (
     Budgets,
     IntervalCost,
@@ -20,13 +21,201 @@ from kafkaviz.analysis.tuning.interval_cost import (
     compute_current_cost,
     exceeded_budgets,
 )
-from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
-from kafkaviz.analysis.tuning.reasons import Reason, index_differs, not_fixed, standing_reasons
+from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement
+from kafkaviz.messages import Message, message
+from kafkaviz.simulate.config import LogConfig
 
+TIERED_SHARE = 0.05  # the greatest share of a remote fetch that may be skipped bytes
+TINY_BATCH_BYTES = 300
+MOSTLY_INDEXED = 0.8  # share of the batches that can have an entry
+ReasonCode = Literal[
+    "every-batch-indexed",
+    "most-batches-indexed",
+    "plateau",
+    "within-budget",
+    "over-budget",
+    "on-disk",
+    "coarser",
+    "denser",
+    "coarse",
+    "followers",
+    "too-little-data",
+    "unmeetable",
+    "bound-tiered",
+    "bound-hdd",
+    "faster",
+    "faster-too-little",
+    "smaller",
+    "smaller-too-little",
+    "smaller-for-tiered",
+    "topic-by-topic",
+    "tiny-batches",
+    "two-headers",
+    "cold",
+    "old-segments",
+]
 MIN_GAIN = 0.10  # share of today's cost
 MIN_INDEX_GAIN = 0.01  # share of the log
 MIN_GAIN_US = 50.0  # gain of the p99 lookup; a p99 budget below this replaces it
 MIN_CORES_GAIN = 0.05
+
+
+def candidates(measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts) -> list[int]:
+    """Returns the intervals that may be proposed: powers of two, and today's interval.
+
+    Intervals that are too long for the storage are left out, and so are those below the smallest
+    batch, because they change nothing.
+    """
+    least = measurement.parts.least_batch_bytes or 0
+    most = min(upper_bounds(measurement, today, costs).values(), default=float("inf"))
+    swept_intervals = [int(interval) for interval in measurement.parts.intervals]
+    powers = [
+        interval for interval in swept_intervals if interval and interval & (interval - 1) == 0
+    ]
+    longer_intervals = [interval for interval in powers if interval >= least]
+    # the largest interval at which every batch is indexed
+    plateau = [interval for interval in powers if interval < least][-1:]
+    allowed_intervals = (
+        [interval for interval in (*plateau, *longer_intervals) if interval <= most]
+        or plateau
+        or powers[:1]
+    )
+    return sorted(
+        {*allowed_intervals, *([today.interval_bytes] if today.interval_bytes <= most else [])}
+    )
+
+
+def upper_bounds(
+    measurement: LogMeasurement, today: CurrentConfig, costs: LookupCosts
+) -> dict[Literal["tiered", "hdd"], float]:
+    """Returns the upper bounds of an interval by cause, apart from warm lookups."""
+    bounds: dict[Literal["tiered", "hdd"], float] = {}
+    if today.is_tiered or costs.storage.name == OBJECT_STORE:
+        bounds["tiered"] = TIERED_SHARE * today.fetch_bytes
+    if costs.storage.seeks:
+        bounds["hdd"] = max(measurement.batch_bytes, measurement.parts.least_batch_bytes or 0)
+    return bounds
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A reason as values; tuning_text.py has the words."""
+
+    code: ReasonCode
+    values: Mapping[str, object]
+
+
+def index_differs(measurement: LogMeasurement) -> bool:
+    """Returns whether the existing indexes differ from a replay at today's interval.
+
+    Differences that a few restarts explain do not count.
+    """
+    return measurement.index_cost is not None and (
+        measurement.index_cost.gaps.is_coarse or measurement.index_cost.gaps.is_dense
+    )
+
+
+def standing_reasons(
+    current: IntervalCost,
+    replay: IntervalCost,
+    measurement: LogMeasurement,
+    *,
+    today: CurrentConfig,
+    budgets: Budgets,
+    costs: LookupCosts,
+) -> tuple[Reason, ...]:
+    reasons = []
+    least_batch_bytes = measurement.parts.least_batch_bytes
+    all_indexed = measurement.parts.batches - measurement.parts.segments
+    entries = int(current.row["entries"])
+    if all_indexed and entries >= MOSTLY_INDEXED * all_indexed:
+        is_default = current.interval_bytes == LogConfig().index_interval_bytes
+        values = {
+            "interval": current.interval_bytes,
+            "entries": entries,
+            "of": all_indexed,
+            "is_default": is_default,
+        }
+        reasons.append(
+            Reason(
+                "every-batch-indexed" if entries == all_indexed else "most-batches-indexed", values
+            )
+        )
+    if least_batch_bytes is not None:
+        reasons.append(
+            Reason(
+                "plateau",
+                {"least_batch_bytes": least_batch_bytes, "interval": current.interval_bytes},
+            )
+        )
+    exceeded = exceeded_budgets(current, budgets)
+    reasons.append(
+        Reason(
+            "over-budget" if exceeded else "within-budget",
+            {"at": current, "budgets": budgets, "missed": exceeded, "costs": costs},
+        )
+    )
+    if measurement.index_cost is not None and (today.is_coarse or index_differs(measurement)):
+        reasons.append(_on_disk(current, replay, measurement, today))
+    if measurement.followers is not None and not today.is_coarse:
+        row = measurement.followers.sweep()[measurement.followers.index_of(today.interval_bytes)]
+        values = {
+            "append_bytes": sweep.FOLLOWER_APPEND_BYTES,
+            "headers_mean": float(row["headers_mean"]),
+        }
+        reasons.append(Reason("followers", values | {"headers_p99": int(row["headers_p99"])}))
+    if today.is_coarse:
+        reasons.append(Reason("coarse", {"append_bytes": sweep.FOLLOWER_APPEND_BYTES}))
+    for cause, most in upper_bounds(measurement, today, costs).items():
+        reasons.append(
+            Reason(
+                "bound-tiered" if cause == "tiered" else "bound-hdd",
+                {"most_bytes": most, "interval": current.interval_bytes},
+            )
+        )
+    return tuple(reasons)
+
+
+def _on_disk(
+    current: IntervalCost, replay: IntervalCost, measurement: LogMeasurement, today: CurrentConfig
+) -> Reason:
+    """Returns how the existing indexes differ from the replay at today's interval."""
+    is_dense = not today.is_coarse and cast(ExistingIndexCost, measurement.index_cost).gaps.is_dense
+    values = {
+        "interval": current.interval_bytes,
+        "entries": int(current.row["entries"]),
+        "entries_replayed": int(replay.row["entries"]),
+    }
+    headers = {
+        "headers_p99": int(current.row["headers_p99"]),
+        "headers_p99_replayed": int(replay.row["headers_p99"]),
+    }
+    if is_dense:
+        code = "denser"
+    elif today.is_coarse:
+        code = "on-disk"
+    else:
+        code = "coarser"
+    return Reason(code, values | headers)
+
+
+def not_fixed(
+    cost: IntervalCost, measurement: LogMeasurement, costs: LookupCosts
+) -> tuple[Reason, ...]:
+    """Returns the costs that no interval changes, if they matter for this log."""
+    reasons = []
+    if measurement.batch_bytes < TINY_BATCH_BYTES:
+        reasons.append(
+            Reason(
+                "tiny-batches",
+                {"batch_bytes": measurement.batch_bytes, "single_share": measurement.single_share},
+            )
+        )
+    if measurement.single_share < 0.5:
+        reasons.append(Reason("two-headers", {}))
+    reasons.append(Reason("cold", {"at": cost, "costs": costs}))
+    reasons.append(Reason("old-segments", {}))
+    return tuple(reasons)
 
 
 class TuningVerdict(StrEnum):
@@ -185,3 +374,185 @@ def _worth(
     if "index" in exceeded_budgets(current, budgets) and saved_part > MIN_GAIN:
         return True, (Reason("smaller", values),)
     return False, (Reason("smaller-too-little", values),)
+
+
+def recommend_broker(
+    by_topic: Mapping[str, Recommendation], total: Recommendation
+) -> Recommendation:
+    """Returns the recommendation for the broker's default.
+
+    If topics need different intervals, each gets its own setting and the broker keeps its default.
+
+    Args:
+        by_topic: the recommendations of all topics with a batch.
+        total: the recommendation for all batches together; it applies only if every topic has the
+            same.
+    """
+    choices = {(answer.verdict, answer.value) for answer in by_topic.values()}
+    if len(choices) <= 1 and (total.verdict, total.value) in choices:
+        return total
+    changed_intervals = {
+        name: answer.value
+        for name, answer in by_topic.items()
+        if answer.verdict == TuningVerdict.CHANGE
+    }
+    reason = Reason(
+        "topic-by-topic",
+        {
+            "changing": changed_intervals,
+            "topics": len(by_topic),
+            "interval": total.current_cost.interval_bytes,
+        },
+    )
+    kept_reasons = tuple(
+        kept_reason
+        for kept_reason in total.reasons
+        if kept_reason.code not in ("faster", "smaller", "smaller-for-tiered")
+    )
+    return replace(
+        total,
+        verdict=TuningVerdict.KEEP,
+        value=total.current_cost.interval_bytes,
+        proposed_cost=total.current_cost,
+        reasons=(reason, *kept_reasons),
+    )
+
+
+class TunableLog(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def today(self) -> CurrentConfig: ...
+
+    @property
+    def measurement(self) -> LogMeasurement: ...
+
+
+def recommend_all(
+    cases: Sequence[TunableLog], total: TunableLog, budgets: Budgets, costs: LookupCosts
+) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
+    """Recommends for each case, and for all of them together.
+
+    Returns:
+        Each case's recommendation by its name, and the one for all.
+    """
+    by_name = {case.name: recommend(case.measurement, case.today, budgets, costs) for case in cases}
+    # a topic with its own interval is not representative of the broker
+    if len(cases) == 1 and cases[0].today.interval_bytes == total.today.interval_bytes:
+        return by_name, by_name[cases[0].name]
+    total_answer = recommend(total.measurement, total.today, budgets, costs)
+    return by_name, total_answer and recommend_broker(
+        {name: answer for name, answer in by_name.items() if answer}, total_answer
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumption:
+    """One assumption moved to either end while the others stay.
+
+    It has the p99 of a warm lookup today, and the recommended verdict and value, at both ends.
+    """
+
+    name: Message
+    unit: str
+    low: float
+    typical: float
+    high: float
+    p99_us_low: float
+    p99_us_high: float
+    verdict_low: tuple[str, int]
+    verdict_high: tuple[str, int]
+
+
+def tornado(
+    measurement: LogMeasurement, today: CurrentConfig, budgets: Budgets, costs: LookupCosts
+) -> tuple[Assumption, ...]:
+    """Returns each assumption of the model, the one with the largest effect first.
+
+    The result is empty for a log without a batch.
+    """
+    if not measurement.parts.batches:
+        return ()
+    # factors of header_us for one read and for two reads per header
+    one_read, two_reads = (1.0, 2.0) if costs.reads_once else (0.5, 1.0)
+    reads = Range(1, 1 if costs.reads_once else 2, 2)
+    moves = [
+        (
+            message("curves.assumed_header"),
+            "µs",
+            costs.header_us,
+            lambda us: replace(costs, header_us=_fixed(us)),
+        ),
+        (
+            message("curves.assumed_first"),
+            "µs",
+            costs.first_us,
+            lambda us: replace(costs, first_us=_fixed(us)),
+        ),
+        (
+            message("curves.assumed_reads"),
+            "",
+            reads,
+            lambda count: replace(
+                costs, header_us=costs.header_us.times(one_read if count == 1 else two_reads)
+            ),
+        ),
+    ]
+    if budgets.cold_p99_us is not None:
+        storage = costs.storage
+        moves.append(
+            (
+                message("curves.assumed_device"),
+                "µs",
+                storage.read_us,
+                lambda us: replace(costs, storage=replace(storage, read_us=_fixed(us))),
+            )
+        )
+    assumptions = [
+        _move(
+            name,
+            unit,
+            cost_range,
+            measurement=measurement,
+            costs_at=costs_at,
+            today=today,
+            budgets=budgets,
+        )
+        for name, unit, cost_range, costs_at in moves
+    ]
+    return tuple(
+        sorted(assumptions, key=lambda assumption: assumption.p99_us_low - assumption.p99_us_high)
+    )
+
+
+def _fixed(us: float) -> Range:
+    return Range(us, us, us)
+
+
+def _move(
+    name: Message,
+    unit: str,
+    cost_range: Range,
+    *,
+    measurement: LogMeasurement,
+    costs_at: Callable[[float], LookupCosts],
+    today: CurrentConfig,
+    budgets: Budgets,
+) -> Assumption:
+    ends = []
+    for value in (cost_range.low, cost_range.high):
+        answer = cast(Recommendation, recommend(measurement, today, budgets, costs_at(value)))
+        ends.append((answer.current_cost.p99_us.typical, (str(answer.verdict), answer.value)))
+    (p99_us_low, verdict_low), (p99_us_high, verdict_high) = ends
+    return Assumption(
+        name=name,
+        unit=unit,
+        low=cost_range.low,
+        typical=cost_range.typical,
+        high=cost_range.high,
+        p99_us_low=p99_us_low,
+        p99_us_high=p99_us_high,
+        verdict_low=verdict_low,
+        verdict_high=verdict_high,
+    )

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafkaviz import versions
-from kafkaviz.analysis.broker.inactive_segments import InactiveSegment
 from kafkaviz.analysis.inference.version import AssumedRelease
-from kafkaviz.analysis.tuning.log_measurement import CurrentConfig, LogMeasurement
-from kafkaviz.analysis.tuning.measurement_builder import merge_measurements
+from kafkaviz.analysis.overview import InactiveSegment
+from kafkaviz.analysis.tuning.measurement import CurrentConfig, LogMeasurement, merge_measurements
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import SettingValue
 from kafkaviz.simulate.append_batches import AppendChunk

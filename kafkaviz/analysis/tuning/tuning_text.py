@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 
 from kafkaviz import units
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning.consequences import SegmentLimits
-from kafkaviz.analysis.tuning.gain import Gain
+from kafkaviz.analysis.tuning.consequences import Gain, SegmentLimits
 from kafkaviz.analysis.tuning.interval_cost import IntervalCost, budget_usage
-from kafkaviz.analysis.tuning.log_measurement import SETTING
-from kafkaviz.analysis.tuning.reasons import Reason, ReasonCode
-from kafkaviz.analysis.tuning.recommendation import Recommendation, TuningVerdict
+from kafkaviz.analysis.tuning.measurement import SETTING
+from kafkaviz.analysis.tuning.recommendation import (
+    Reason,
+    ReasonCode,
+    Recommendation,
+    TuningVerdict,
+)
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.messages import Message, message
 from kafkaviz.roll_cause import RollCause

@@ -15,9 +15,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import messages
-from kafkaviz.analysis.broker import overview as overview_table
-from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.analysis import overview as overview_table
 from kafkaviz.analysis.inference import InferredRelease, infer_release
+from kafkaviz.analysis.overview import BrokerOverview
 from kafkaviz.analysis.segment import tail
 from kafkaviz.analysis.segment.tail import Tail
 from kafkaviz.app import access, page_state, upload_expiry

@@ -11,7 +11,7 @@ import streamlit as st
 from kafkaviz.analysis.checks.plan import CheckPlan, plan_check
 from kafkaviz.analysis.retention import segment_retention
 from kafkaviz.analysis.retention.policy import LogRetention, SegmentRetention
-from kafkaviz.analysis.rolls import roll_inference
+from kafkaviz.analysis.rolls import roll_history
 from kafkaviz.analysis.segment import anatomy
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.selection import Selection
@@ -183,4 +183,4 @@ def roll_reason(
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _roll_reason(snapshot: BrokerSnapshot, directory: bytes, base_offset: int) -> RollCause | None:
     partition = snapshot.broker.partition(os.fsdecode(directory))
-    return roll_inference.roll_reason(partition, base_offset)
+    return roll_history.roll_reason(partition, base_offset)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafkaviz.analysis.json_objects import to_json
-from kafkaviz.analysis.rebuild.replay_source import ReplaySource, diff_indexes
+from kafkaviz.analysis.rebuild import ReplaySource, diff_indexes
 from kafkaviz.messages import language, message, say
 from kafkaviz.simulate.directory import replay_stream
 from kafkaviz.simulate.directory.replay_stream import UnreadTail

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from kafkaviz import units
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost.cost_model import LookupCosts
-from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.tuning import IntervalCost, Recommendation, index_size
 from kafkaviz.analysis.tuning.tuning_case import BROKER, TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import (

@@ -11,14 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.broker.overview import (
-    KINDS,
-    UNKNOWN,
-    BrokerOverview,
-    PartitionRow,
-    torn_mask,
-)
 from kafkaviz.analysis.findings.partition_badges import Badge
+from kafkaviz.analysis.overview import KINDS, UNKNOWN, BrokerOverview, PartitionRow, torn_mask
 from kafkaviz.analysis.segment.tail import READ_BYTES, Tail
 from kafkaviz.figures import theme
 from kafkaviz.figures.broker import map_badges, map_rows

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kafkaviz.analysis.broker.overview import PartitionRow
+from kafkaviz.analysis.overview import PartitionRow
 from kafkaviz.format.names import natural_sort_key
 
 CELLS = 720  # grid cells across the longest row
@@ -26,7 +26,7 @@ def build_strip(
     """Returns the darkness of each cell of a row, 0 to 1 (float32); NaN without an entry or a bar.
 
     Args:
-        segments: rows of analysis.broker.overview for one topic-partition.
+        segments: rows of analysis.overview for one topic-partition.
         positions: positions of its entries, in bytes of the row. None if only their number is
             known; then each segment has one shade.
         gap_bytes: the space after each bar.

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import (
+    NO_RECORDS,
     SIDES,
     BrokerComparison,
     PartitionComparison,
     Relation,
 )
-from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.text.comparison_text import describe_relation, offsets_text
 from kafkaviz.figures.text.sentences import join_details

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Replica
+from kafkaviz.analysis.comparison.comparison import NO_RECORDS, SIDES, PartitionComparison, Replica
 from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, TruncationWalk
-from kafkaviz.analysis.comparison.record_ranges import NO_RECORDS
 from kafkaviz.figures import theme
 from kafkaviz.figures.comparison.partition_map import merge_ranges
 from kafkaviz.figures.text.comparison_text import join_ranges

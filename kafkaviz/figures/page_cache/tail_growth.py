@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkaviz.analysis.page_cache.index_layouts import ENTRIES_PER_PAGE
-from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory
-from kafkaviz.analysis.page_cache.tail_growth import TailLookup, TailLookups
+from kafkaviz.analysis.page_cache.page_replay import IndexGrowth, Memory, TailLookup, TailLookups
 from kafkaviz.figures.text.sentences import join_and, join_comma, join_semicolon
 from kafkaviz.messages import say, say_count, table
 from kafkaviz.units import format_count

@@ -17,8 +17,7 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analysis.segment import selection
-from kafkaviz.analysis.segment.anatomy import Anatomy
-from kafkaviz.analysis.segment.batch_counts import COLUMNS
+from kafkaviz.analysis.segment.anatomy import COLUMNS, Anatomy
 from kafkaviz.analysis.segment.links import NONE
 from kafkaviz.analysis.segment.selection import Selection
 from kafkaviz.analysis.segment.tail import Tail

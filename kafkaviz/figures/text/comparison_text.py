@@ -4,10 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference, FileLocation
-from kafkaviz.analysis.comparison.comparison import SIDES, PartitionComparison, Relation, Replica
+from kafkaviz.analysis.comparison.comparison import (
+    SIDES,
+    OffsetRange,
+    PartitionComparison,
+    RecordSet,
+    Relation,
+    Replica,
+)
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
 from kafkaviz.analysis.comparison.leader_epochs import TruncationStep, TruncationWalk
-from kafkaviz.analysis.comparison.record_ranges import OffsetRange, RecordSet
 from kafkaviz.analysis.comparison.start_changes import (
     FileChange,
     StartComparison,

@@ -7,7 +7,7 @@ something is missing, and the notes next to a number about segments that are not
 from collections.abc import Iterable, Sequence
 
 from kafkaviz import units
-from kafkaviz.analysis.broker.inactive_segments import InactiveSegment, distinct_marks
+from kafkaviz.analysis.overview import InactiveSegment, distinct_marks
 from kafkaviz.analysis.segment.anatomy import Anatomy
 from kafkaviz.analysis.segment.links import Aim
 from kafkaviz.analysis.segment.selection import NoRowReason, Selection, offsets

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.analysis.cost.cost_model import LookupCosts, Range
-from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.tuning import Budgets, IntervalCost
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.figures.text import roll_text

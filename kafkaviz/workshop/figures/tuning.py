@@ -13,7 +13,7 @@ from kafkaviz import config_def, units, versions
 from kafkaviz.analysis import tuning
 from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cost_model import Range
-from kafkaviz.analysis.tuning import index_size, segment_rounds
+from kafkaviz.analysis.tuning import index_size
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.app import page_state
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot
@@ -217,7 +217,7 @@ def _cached_sizes(
     source = open_source(_location.partition.path)
     config = source.total.today.config
     costs = cost_model.lookup_costs(by_base_offset=source.by_base_offset)
-    rounds = segment_rounds.log_rounds(source.total.logs or ())
+    rounds = index_size.log_rounds(source.total.logs or ())
     today = config.index_interval_bytes
     outcomes = {
         interval: index_size.sweep_index_sizes(

@@ -120,7 +120,7 @@ def test_a_cut_end_is_no_batch(tmp_path):
 
 
 def test_offsets_of_many_batches_are_joined():
-    from kafkaviz.analysis.comparison.record_ranges import OffsetCollector
+    from kafkaviz.analysis.comparison.comparison import OffsetCollector
 
     collector = OffsetCollector()
     firsts = np.arange(0, 100_000, 10)

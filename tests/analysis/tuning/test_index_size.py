@@ -9,9 +9,8 @@ import pytest
 
 from kafkaviz.analysis import sweep, tuning
 from kafkaviz.analysis.cost.cold_reads import cold_reads
-from kafkaviz.analysis.tuning import index_size, segment_rounds
-from kafkaviz.analysis.tuning.index_size import search_cost
-from kafkaviz.analysis.tuning.segment_rounds import LogRound, log_round
+from kafkaviz.analysis.tuning import index_size
+from kafkaviz.analysis.tuning.index_size import LogRound, log_round, search_cost
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.append_batches import INCOMING, AppendChunk
@@ -113,7 +112,7 @@ def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
     entry for entry.
     """
     case = open_source(clean / directory).total
-    (log,) = segment_rounds.log_rounds(case.logs)
+    (log,) = index_size.log_rounds(case.logs)
     files = sorted((clean / directory).glob("*.log"))[:-1]
     written = [
         (
@@ -124,14 +123,14 @@ def test_it_closes_the_segments_that_a_broker_closed(clean, directory, closed):
         for file in files
     ]
     assert len(written) == closed
-    segments = as_tuples(segment_rounds.close_segments(log, case.today.config))
+    segments = as_tuples(index_size.close_segments(log, case.today.config))
     assert [row[1:] for row in segments[:closed]] == written
 
 
 def test_a_real_index_of_300_bytes_ends_at_24_entries(tiny):
     """25 slots of 12 bytes, of which one is kept; 37 slots of 8."""
     case = tiny.total
-    outcome = index_size.write_with(segment_rounds.log_rounds(case.logs), case.today.config)
+    outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
     assert outcome
     assert (outcome.offset_slots, outcome.usable_time_slots) == (37, 24)
     assert outcome.rolls == {"time-index-full": 29}
@@ -163,8 +162,8 @@ def test_the_writer_closes_the_same(tiny, index_bytes, interval):
         for segment in log.segments
         if segment.roll_reason
     ]
-    (rounds,) = segment_rounds.log_rounds(tiny.total.logs)
-    closed = as_tuples(segment_rounds.close_segments(rounds, config))
+    (rounds,) = index_size.log_rounds(tiny.total.logs)
+    closed = as_tuples(index_size.close_segments(rounds, config))
     assert len(written) >= 3
     assert closed[: len(written)] == written
 
@@ -189,7 +188,7 @@ def test_a_plain_loop_says_the_same(index_bytes, gap_ms, cause):
     )
     expected = plain_loop(log, config)
     assert expected[0][0] == cause
-    assert as_tuples(segment_rounds.close_segments(log, config)) == expected
+    assert as_tuples(index_size.close_segments(log, config)) == expected
 
 
 def test_the_offset_index_is_full_with_its_last_slot():
@@ -197,7 +196,7 @@ def test_the_offset_index_is_full_with_its_last_slot():
     the batch behind the eighth rolls.
     """
     log = replace(steady(gap_ms=0), next_ms=0)
-    (first, *_) = as_tuples(segment_rounds.close_segments(log, LogConfig(segment_index_bytes=64)))
+    (first, *_) = as_tuples(index_size.close_segments(log, LogConfig(segment_index_bytes=64)))
     assert first == (OFFSET_FULL, 41_000, 8, 1)
 
 
@@ -226,7 +225,7 @@ def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
     writer.append(rows.copy())
     log = log_round([AppendChunk(rows)])
     assert log
-    closed = as_tuples(segment_rounds.close_segments(log, config, per_append=True))
+    closed = as_tuples(index_size.close_segments(log, config, per_append=True))
     first = writer.segments[0]
     assert closed[0] == (TIME_FULL, first.log_bytes, first.index.count, first.timeindex.count)
     assert first.index.count == 4
@@ -234,9 +233,9 @@ def test_an_append_of_several_batches_gets_one_entry_up_to_4_0_0():
 
 def test_what_kafka_cannot_write_is_no_outcome():
     """A batch larger than a segment; a time index without a slot that is not kept."""
-    assert segment_rounds.close_segments(steady(), LogConfig(segment_bytes=999)) is None
-    assert segment_rounds.close_segments(steady(), LogConfig(segment_index_bytes=23)) is None
-    assert segment_rounds.close_segments(steady(), LogConfig(segment_index_bytes=24)) is not None
+    assert index_size.close_segments(steady(), LogConfig(segment_bytes=999)) is None
+    assert index_size.close_segments(steady(), LogConfig(segment_index_bytes=23)) is None
+    assert index_size.close_segments(steady(), LogConfig(segment_index_bytes=24)) is not None
 
 
 def test_a_follower_whose_append_fills_an_index_is_no_outcome():
@@ -244,7 +243,7 @@ def test_a_follower_whose_append_fills_an_index_is_no_outcome():
     rows = incoming([5000] * 60, list(range(1000, 1060)), [number // 30 for number in range(60)])
     log = log_round([AppendChunk(rows)])
     assert log
-    assert segment_rounds.close_segments(log, LogConfig(segment_index_bytes=64)) is None
+    assert index_size.close_segments(log, LogConfig(segment_index_bytes=64)) is None
 
 
 def test_a_clock_that_stands_still_has_no_rolls_a_day():
@@ -271,7 +270,7 @@ def test_sizes_above_the_first_that_never_fills_write_the_same_log():
 def test_larger_sizes_never_roll_sooner(tiny):
     """Nor make a search shorter."""
     case = tiny.total
-    outcomes = index_size.sweep_index_sizes(segment_rounds.log_rounds(case.logs), case.today.config)
+    outcomes = index_size.sweep_index_sizes(index_size.log_rounds(case.logs), case.today.config)
     rolls = [each.rolls_a_gib for each in outcomes]
     assert rolls == sorted(rolls, reverse=True)
     probes = [each.search(warm=False).mean_probes for each in outcomes]
@@ -310,7 +309,7 @@ def test_a_lookup_reads_and_costs_what_the_curve_of_intervals_says(clean, direct
     """
     source = open_source(clean / directory, overrides={"index.interval.bytes": str(interval)})
     case = source.total
-    outcome = index_size.write_with(segment_rounds.log_rounds(case.logs), case.today.config)
+    outcome = index_size.write_with(index_size.log_rounds(case.logs), case.today.config)
     cost = tuning.compute_cost(case.measurement, NEW, interval)
     assert outcome
     assert outcome.headers == pytest.approx(float(cost.row["headers_mean"]), rel=0.02)
@@ -330,7 +329,7 @@ def test_headers_and_reads_of_a_segment_are_the_sweeps(records):
     log = log_round([AppendChunk(rows)])
     assert log
     config = LogConfig(index_interval_bytes=20_000, segment_bytes=sum(sizes))
-    (segment, *_) = segment_rounds.close_segments(log, config)
+    (segment, *_) = index_size.close_segments(log, config)
     assert segment["batches"] == 500
     (row,) = sweep.sweep(batches, (20_000,))
     assert segment["headers"] / 500 == row["headers_mean"]
@@ -344,7 +343,7 @@ def test_a_lookup_in_an_append_of_one_entry_starts_at_its_first_batch():
     log = log_round([AppendChunk(rows)])
     assert log
     config = LogConfig(segment_bytes=60_000)
-    segments = segment_rounds.close_segments(log, config, per_append=True)
+    segments = index_size.close_segments(log, config, per_append=True)
     assert segments is not None
     sweeper = sweep.Sweeper((4096,), by_append=True)
     sweeper.observe(rows)

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kafkaviz.analysis.inference import evidence
-from kafkaviz.analysis.tuning import measurement_builder as module
-from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder
+from kafkaviz.analysis.inference import interval
+from kafkaviz.analysis.tuning import measurement as module
+from kafkaviz.analysis.tuning.measurement import MeasurementBuilder
 from kafkaviz.analysis.tuning.source import open_source
 from kafkaviz.format import walk
 from tests.analysis import arrays
@@ -73,7 +73,7 @@ def test_a_broker_in_small_chunks_is_tuned_alike(clean, monkeypatch):
     """What a glimpse of the first batches says of an interval is held against all of them."""
     tuning_source = open_source(clean)
     monkeypatch.setattr(walk, "MAX_ROWS", 400)
-    monkeypatch.setattr(evidence, "MAX_WAITING", 3)
+    monkeypatch.setattr(interval, "MAX_WAITING", 3)
     small = open_source(clean)
     for case, other in zip(tuning_source.cases, small.cases, strict=True):
         assert flatten(case.measurement) == flatten(other.measurement) and case.today == other.today

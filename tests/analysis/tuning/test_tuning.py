@@ -11,7 +11,7 @@ from kafkaviz.analysis.cost import cost_model
 from kafkaviz.analysis.cost.cold_reads import ColdReads
 from kafkaviz.analysis.tuning import Budgets, CurrentConfig, Recommendation, TuningVerdict
 from kafkaviz.analysis.tuning import tuning_text as tuning_text
-from kafkaviz.analysis.tuning.measurement_builder import MeasurementBuilder, merge_measurements
+from kafkaviz.analysis.tuning.measurement import MeasurementBuilder, merge_measurements
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import LogConfig
 from tests.analysis import arrays

@@ -7,9 +7,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
-from kafkaviz.analysis.broker import overview as overview_table
-from kafkaviz.analysis.broker.inactive_segments import inactive_segments
-from kafkaviz.analysis.broker.overview import BrokerOverview
+from kafkaviz.analysis import overview as overview_table
+from kafkaviz.analysis.overview import BrokerOverview, inactive_segments
 from kafkaviz.app import page_state
 from kafkaviz.app.cache import broker_cache
 from kafkaviz.app.cache.broker_cache import BrokerSnapshot

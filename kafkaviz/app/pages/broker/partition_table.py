@@ -11,7 +11,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from kafkaviz import units
-from kafkaviz.analysis.broker.overview import BrokerOverview, PartitionRow
+from kafkaviz.analysis.overview import BrokerOverview, PartitionRow
 from kafkaviz.app import page_state
 from kafkaviz.app.frame import pages
 from kafkaviz.app.state.page_location import Location

@@ -176,7 +176,7 @@ def offer_partitions(snapshot: BrokerSnapshot, findings: Sequence[Finding]) -> l
 
 @st.cache_resource(max_entries=MAX_BROKERS, show_spinner=False, hash_funcs=HASH_FUNCS)
 def _rebuild(snapshot: BrokerSnapshot, directory: bytes, version: str) -> dict[str, bytes]:
-    from kafkaviz.analysis.rebuild.rebuild_source import open_rebuild_source
+    from kafkaviz.analysis.rebuild import open_rebuild_source
 
     release = versions.parse(version)
     partition = snapshot.broker.partition(os.fsdecode(directory))

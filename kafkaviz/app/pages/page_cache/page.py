@@ -9,9 +9,8 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis.page_cache import index_layouts, tail_growth
-from kafkaviz.analysis.page_cache.page_replay import IndexSizeRange, index_size_ranges
-from kafkaviz.analysis.page_cache.tail_growth import TailLookups
+from kafkaviz.analysis.page_cache import index_layouts, page_replay
+from kafkaviz.analysis.page_cache.page_replay import IndexSizeRange, TailLookups, index_size_ranges
 from kafkaviz.app import frontend, page_state
 from kafkaviz.app.frame import frame
 from kafkaviz.app.pages.page_cache import growth
@@ -222,12 +221,12 @@ def render_sizes() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _lookups() -> tuple[TailLookups, ...]:
-    return tail_growth.grow()
+    return page_replay.grow()
 
 
 @st.cache_resource(show_spinner=False)
 def _browser_payload(language_code: str) -> dict:
-    view = tail_growth_figure.view(_lookups(), tail_growth.MEMORY)
+    view = tail_growth_figure.view(_lookups(), page_replay.MEMORY)
     return tail_growth_figure.browser_payload(view)
 
 

@@ -13,10 +13,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analysis import sweep, tuning
+from kafkaviz.analysis import rebuild, sweep, tuning
 from kafkaviz.analysis.cost.cost_model import JVM_MAPS, MAX_MAP_COUNT, LookupCosts
-from kafkaviz.analysis.rebuild import what_if
-from kafkaviz.analysis.rebuild.what_if import WhatIf
+from kafkaviz.analysis.rebuild import WhatIf
 from kafkaviz.analysis.tuning import SETTING, IntervalCost, TuningVerdict, tuning_text
 from kafkaviz.analysis.tuning.tuning_case import ChunkFactory, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
@@ -260,7 +259,7 @@ def _replay(
     """
     case = _source.total
     other_settings = {name: getattr(other_config, name) for name in LogConfig.__dataclass_fields__}
-    return what_if.compare(
+    return rebuild.compare(
         cast(Sequence[tuple[ChunkFactory, int]], case.logs),
         config,
         other_settings,

@@ -13,9 +13,9 @@ from kafkaviz.analysis.tuning import SETTING, Assumption, Budgets, IntervalCost,
 from kafkaviz.analysis.tuning.index_size import (
     INDEX_SIZES,
     IndexSizeOutcome,
+    log_rounds,
     sweep_index_sizes,
 )
-from kafkaviz.analysis.tuning.segment_rounds import log_rounds
 from kafkaviz.analysis.tuning.tuning_case import TuningCase, TuningSource
 from kafkaviz.analysis.tuning.tuning_text import format_us
 from kafkaviz.app import page_state

@@ -1,12 +1,18 @@
-"""The content of a broker directory as one table.
+"""The content of a broker directory: a table of its segments, those not in use, and topic sizes.
 
 The table has one row per segment, and sums per topic-partition and over all. Names and sizes come
 from the directory listing. Other numbers are UNKNOWN until `with_entries` reads the index files and
 `with_batches` adds the batches. A sum with an unknown part is unknown, so it is never too small.
+
+No lookup reads three kinds of segments, each with its mark:
+
+- `.deleted`, a suffix of files that Kafka has renamed and will remove soon
+- `-delete`, a suffix of a whole directory that was renamed
+- no `.log`: only other files are left, and the next start removes them
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +24,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.messages import Message, message
 from kafkaviz.units import escape_controls
 
 UNKNOWN = -1
@@ -432,3 +439,80 @@ def _sum(column: np.ndarray, rows: int) -> int | None:
             unknown.
     """
     return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())
+
+
+NO_LOG = message("inactive_segments.mark_no_log")
+
+
+class InactiveSegment(NamedTuple):
+    """A segment that is not in use.
+
+    Attributes:
+        path: the first of its files, relative to the broker directory.
+        mark: the suffix of the file or of the directory, or NO_LOG.
+    """
+
+    path: str
+    mark: str | Message
+
+
+def inactive_segments(partitions: Iterable[Partition]) -> Iterator[InactiveSegment]:
+    """Yields the segments of these topic-partitions that are not in use."""
+    for partition in partitions:
+        for segment in partition.segments:
+            if partition.state != "current":
+                directory_mark = f"-{partition.state}"
+            elif segment.log:
+                directory_mark = ""
+            else:
+                directory_mark = NO_LOG
+            mark = directory_mark if segment.is_in_use else f".{segment.state}"
+            if mark:
+                yield InactiveSegment(
+                    escape_controls(f"{partition.directory}/{segment.files[0].path.name}"), mark
+                )
+
+
+def distinct_marks(inactive: Iterable[InactiveSegment]) -> tuple[str | Message, ...]:
+    return tuple(sorted({segment.mark for segment in inactive}, key=str))
+
+
+INDEX_KINDS = ("index", "timeindex", "txnindex")
+
+
+@dataclass(frozen=True)
+class TopicSize:
+    """The partitions and bytes of one topic.
+
+    Attributes:
+        partitions: number of its partition directories, including those to be deleted.
+        index_bytes: length of its .index, .timeindex and .txnindex files; preallocated ones may
+            take less space on disk.
+    """
+
+    topic: str
+    partitions: int
+    log_bytes: int
+    index_bytes: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.log_bytes + self.index_bytes
+
+
+def topic_sizes(broker: Broker) -> tuple[TopicSize, ...]:
+    """Returns the size of each topic, the largest first.
+
+    Segments in tiered storage are not counted.
+    """
+    directories = defaultdict(list)
+    for partition in broker.partitions:
+        directories[partition.topic].append(partition.without_remote())
+    sizes = []
+    for topic, partitions in directories.items():
+        segments = [segment for partition in partitions for segment in partition.segments]
+        indexes = [getattr(segment, kind) for segment in segments for kind in INDEX_KINDS]
+        log_bytes = sum(segment.log.size_bytes for segment in segments if segment.log)
+        index_bytes = sum(index.size_bytes for index in indexes if index)
+        sizes.append(TopicSize(topic, len(partitions), log_bytes, index_bytes))
+    return tuple(sorted(sizes, key=lambda size: (-size.size_bytes, size.topic)))

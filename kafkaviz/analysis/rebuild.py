@@ -1,0 +1,401 @@
+"""Rebuilds of indexes, and replays of a log with its own or other settings.
+
+A RebuildSource or ReplaySource is the input. WhatIf is the result of a replay with other settings.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz import config_def
+from kafkaviz.analysis.cost.cost_model import FILES_A_SEGMENT, MAPS_A_SEGMENT
+from kafkaviz.analysis.inference import inferred_limits, roll_reasons
+from kafkaviz.analysis.lookup import paths
+from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
+from kafkaviz.analysis.rolls import roll_history
+from kafkaviz.analysis.rolls.roll_history import segment_facts
+from kafkaviz.binary.file_view import FileView
+from kafkaviz.config_def import Value
+from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
+from kafkaviz.format import names, offset_index, time_index
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.metadata_log import MetadataImage
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Settings, SettingValue, open_settings
+from kafkaviz.messages import message, verbatim
+from kafkaviz.roll_cause import RollCause
+from kafkaviz.simulate.append_batches import AppendChunk
+from kafkaviz.simulate.config import IndexConfig, LogConfig, ReleaseBehaviour, release_behaviour
+from kafkaviz.simulate.directory.simulation import Simulated
+from kafkaviz.simulate.startup.index_rebuild import RebuildRefusal, RebuiltSegment, rebuild
+from kafkaviz.simulate.startup.partition_directory import INDEXES
+from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.writer.refusals import AppendFailed
+from kafkaviz.simulate.writer.writer import CannotLoad, UnifiedLog
+from kafkaviz.versions import Release
+
+SETTINGS = ("index.interval.bytes", "segment.index.bytes")
+
+
+@dataclass(frozen=True)
+class RebuildSource:
+    """The segments to rebuild and their settings.
+
+    Attributes:
+        base_offsets: the base offsets of all segments, or of the one .log given.
+        settings: the two SETTINGS, each with its source.
+        assumed_settings: the names of those with Kafka's default because they are unknown.
+    """
+
+    partition: Partition
+    base_offsets: tuple[int, ...]
+    settings: tuple[SettingValue, ...]
+    assumed_settings: tuple[str, ...] = ()
+
+    def stored_log(self) -> StoredLog:
+        return stored_log(
+            RestartLog(
+                partition=self.partition,
+                config=IndexConfig(*(int(setting.value) for setting in self.settings)),
+            )
+        )
+
+    def rebuild_segments(self, release: Release) -> Iterator[RebuiltSegment]:
+        """Yields each segment as a release recovers and closes it.
+
+        Raises:
+            CannotOpen: recovery ends in an exception.
+        """
+        try:
+            yield from rebuild(self.stored_log(), self.base_offsets, release_behaviour(release))
+        except RebuildRefusal as refusal:
+            raise CannotOpen(
+                refusal.file, verbatim(str(refusal.exception)), refusal.consequence
+            ) from None
+
+    def roll_reasons(self, rebuilt_segments: Sequence[RebuiltSegment]) -> list[RollCause | None]:
+        """Returns the cause of each rebuilt segment's roll, or None if no cause is seen."""
+        try:
+            if len(self.base_offsets) != len(self.partition.live):
+                return [
+                    roll_history.roll_reason(self.partition, base) for base in self.base_offsets
+                ]
+            return roll_reasons(
+                [
+                    replace(
+                        roll_history.segment_facts(segment),
+                        log_bytes=rebuilt_segment.recovered_segment.valid_bytes,
+                        max_timestamp_ms=rebuilt_segment.recovered_segment.max_timestamp_ms,
+                        offset_entries=len(rebuilt_segment.recovered_segment.offset_entries),
+                        time_entries=len(rebuilt_segment.recovered_segment.time_entries),
+                    )
+                    for segment, rebuilt_segment in zip(
+                        self.partition.live, rebuilt_segments, strict=True
+                    )
+                ]
+            )
+        except KafkavizError:
+            return [None] * len(rebuilt_segments)
+
+
+def open_rebuild_source(
+    path: Path,
+    release: Release,
+    overrides: Mapping[str, str],
+    broker: Broker | None = None,
+) -> RebuildSource:
+    """Returns the segments of a partition directory, an archive of one, or a .log.
+
+    Args:
+        overrides: settings that the user gave, by the name of the topic or broker setting.
+        broker: the same as for `find_settings`.
+
+    Raises:
+        RefusedSetting: no index depends on a setting, or Kafka refuses its value.
+        CannotOpen: the path is not one of these.
+    """
+    for name, text in overrides.items():
+        if config_def.setting(name).name not in SETTINGS:
+            raise RefusedSetting(name, text, message("errors.indexes_depend_on", names=SETTINGS))
+        config_def.parse(name, text, release)
+    partition, base_offset = paths.open_segments(path)
+    if not partition.live:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    settings = find_settings(partition, release, overrides, broker)
+    live = tuple(live_segment.base_offset for live_segment in partition.live)
+    # a broker may have renamed the .log since the path was checked
+    if base_offset is not None and base_offset not in live:
+        raise CannotOpen(
+            path, message("errors.not_there"), message("errors.moved_or_removed"), kind="missing"
+        )
+    base_offsets = live if base_offset is None else (base_offset,)
+    values = [settings.find(partition.topic, name) for name in SETTINGS]
+    return RebuildSource(
+        partition,
+        base_offsets,
+        tuple(value.or_default(release) for value in values),
+        tuple(value.name for value in values if not value.is_known),
+    )
+
+
+def find_settings(
+    partition: Partition,
+    release: Release,
+    overrides: Mapping[str, str],
+    broker: Broker | None = None,
+) -> Settings:
+    """Returns the settings of the broker directory that contains the partition.
+
+    Without one they are the overrides and Kafka's defaults.
+
+    Args:
+        broker: the broker with all of its log directories that were opened; by default the log
+            directory of the partition.
+    """
+    if not names.parse_directory(partition.directory):
+        return Settings(release=release, image=MetadataImage(), overrides=dict(overrides))
+    return open_settings(broker or open_broker(partition.path), release, overrides)
+
+
+@dataclass(frozen=True)
+class ReplaySource:
+    """A partition directory as plain values.
+
+    Attributes:
+        settings: the directory's own settings by topic name, and those inferred from its rolls.
+        inferred_settings: the inferred ones alone.
+        inputs: the directories that must not be written to.
+    """
+
+    log: StoredLog
+    settings: Mapping[str, Value]
+    inferred_settings: Mapping[str, Value]
+    inputs: tuple[Path, ...]
+
+
+def open_replay_source(path: Path, release: Release, broker: Broker | None = None) -> ReplaySource:
+    """Returns the log of a partition directory, or of an archive of one.
+
+    Args:
+        broker: the same as for `find_settings`.
+
+    Raises:
+        CannotOpen: the path is neither.
+    """
+    partition, base_offset = paths.open_segments(path, paths.ADVICE_PARTITION)
+    if base_offset is not None:
+        raise CannotOpen(
+            path,
+            message("errors.is_a_log"),
+            message("errors.give_its_partition_directory"),
+            kind="not-kafka",
+        )
+    if not partition.live:
+        raise CannotOpen(partition.path, message("errors.holds_no_log"), kind="missing")
+    # the replay writes a directory of the same name, so it must be one that Kafka accepts
+    if not names.parse_directory(partition.directory):
+        raise CannotOpen(
+            partition.path,
+            message("errors.no_partition_name"),
+            message("errors.give_copy_a_name"),
+            kind="not-kafka",
+        )
+    topic_settings = find_settings(partition, release, {}, broker).topic_settings(partition.topic)
+    known_settings = {
+        name: setting.value
+        for name, setting in topic_settings.items()
+        if setting.is_given and name in config_def.TOPIC_SETTINGS
+    }
+    inferred_settings = {
+        name: value for name, value in _limits(partition).items() if name not in known_settings
+    }
+    return ReplaySource(
+        stored_log(RestartLog(partition=partition, config=IndexConfig())),
+        known_settings | inferred_settings,
+        inferred_settings,
+        (partition.path,),
+    )
+
+
+def _limits(partition: Partition) -> dict[str, Value]:
+    """Returns segment.bytes, segment.ms and segment.index.bytes as far as the rolls bound them.
+
+    The result is empty if the segments cannot be read.
+    """
+    try:
+        facts = [segment_facts(segment) for segment in partition.live]
+    except KafkavizError:
+        return {}
+    return {
+        name: limit.value for name, limit in inferred_limits(facts, roll_reasons(facts)).items()
+    }
+
+
+@dataclass(frozen=True)
+class IndexFileDiff:
+    """A comparison of an index with that of the replay.
+
+    Attributes:
+        from_position: the first byte that differs, or None if the files are equal.
+    """
+
+    name: str
+    from_position: int | None
+
+
+def diff_indexes(source: ReplaySource, simulated: Simulated) -> list[IndexFileDiff]:
+    """Compares the indexes of each copied segment with those of its replay.
+
+    A segment that the replay does not have is compared with empty files. An index that was not
+    closed is compared up to its last byte that is not zero.
+    """
+    replayed_files = {
+        replayed_file.name.rpartition("/")[2]: replayed_file for replayed_file in simulated.files
+    }
+    copied_indexes = [
+        copied_file
+        for copied_file in source.log.files
+        if (name := names.parse_file(copied_file.name)) and name.kind in INDEXES and not name.suffix
+    ]
+    return [
+        IndexFileDiff(
+            copied_file.name, _first_difference(copied_file, replayed_files.get(copied_file.name))
+        )
+        for copied_file in copied_indexes
+    ]
+
+
+def _first_difference(copied_file: FileView, replayed_file: FileView | None) -> int | None:
+    contents = [
+        stored_file.content().rstrip(b"\0") if stored_file else b""
+        for stored_file in (copied_file, replayed_file)
+    ]
+    if contents[0] == contents[1]:
+        return None
+    common_bytes = min(map(len, contents))
+    copied_bytes, replayed_bytes = (
+        np.frombuffer(content, np.uint8, common_bytes) for content in contents
+    )
+    if (copied_bytes != replayed_bytes).any():
+        return int(np.argmax(copied_bytes != replayed_bytes))
+    return common_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf:
+    """The result of appending all batches of a log again and closing it.
+
+    Attributes:
+        rolls: number of rolls by cause; the last segment was not rolled.
+    """
+
+    config: LogConfig
+    segments: int
+    rolls: Mapping[str, int]
+    log_bytes: int
+    offset_entries: int
+    time_entries: int
+
+    @property
+    def index_bytes(self) -> int:
+        return (
+            self.offset_entries * offset_index.ENTRY.itemsize
+            + self.time_entries * time_index.ENTRY.itemsize
+        )
+
+    @property
+    def maps(self) -> int:
+        """Number of memory maps if every segment's indexes are loaded."""
+        return MAPS_A_SEGMENT * self.segments
+
+    @property
+    def files(self) -> int:
+        return FILES_A_SEGMENT * self.segments
+
+
+def replay(
+    chunks: Iterable[AppendChunk],
+    config: LogConfig,
+    behaviour: ReleaseBehaviour,
+    start_offset: int = 0,
+    *,
+    is_leader: bool = True,
+) -> WhatIf:
+    """Appends the rows of every chunk; each row has its own time of append.
+
+    Raises:
+        KafkavizError: an append fails, with Kafka's exception.
+    """
+    log = None
+    now_ms = 0
+    try:
+        for chunk in chunks:
+            if len(chunk.rows):
+                now_ms = int(chunk.rows["now_ms"][0]) if log is None else now_ms
+                log = log or UnifiedLog(
+                    config, behaviour, now_ms=now_ms, start_offset=start_offset, is_leader=is_leader
+                )
+                log.append(chunk.rows.copy())
+                now_ms = int(chunk.rows["now_ms"][-1])
+    except (AppendFailed, CannotLoad) as failure:
+        raise KafkavizError(message("errors.kafka_ends_in", exception=str(failure))) from None
+    log = log or UnifiedLog(config, behaviour, now_ms=0, start_offset=start_offset)
+    log.close(now_ms)
+    rolls = Counter(
+        str(closed_segment.roll_reason.cause)
+        for closed_segment in log.segments
+        if closed_segment.roll_reason
+    )
+    return WhatIf(
+        config=config,
+        segments=len(log.segments),
+        rolls=dict(rolls),
+        log_bytes=sum(closed_segment.log_bytes for closed_segment in log.segments),
+        offset_entries=sum(closed_segment.index.count for closed_segment in log.segments),
+        time_entries=sum(closed_segment.timeindex.count for closed_segment in log.segments),
+    )
+
+
+def compare(
+    logs: Sequence[tuple[Callable[[], Iterable[AppendChunk]], int]],
+    config: LogConfig,
+    changed_settings: Mapping[str, Value],
+    behaviour: ReleaseBehaviour,
+    *,
+    is_leader: bool = True,
+) -> tuple[WhatIf, WhatIf]:
+    """Returns the outcome of the present and of the changed settings, each summed over the logs.
+
+    Args:
+        logs: the chunks and the first offset of each log.
+        changed_settings: fields of LogConfig.
+    """
+    changed_config = replace(config, **changed_settings)
+    outcome_now, outcome_changed = (
+        _sum_outcomes(
+            [
+                replay(chunks(), log_config, behaviour, start, is_leader=is_leader)
+                for chunks, start in logs
+            ],
+            log_config,
+        )
+        for log_config in (config, changed_config)
+    )
+    return outcome_now, outcome_changed
+
+
+def _sum_outcomes(outcomes: Sequence[WhatIf], config: LogConfig) -> WhatIf:
+    rolls: Counter[str] = Counter()
+    for outcome in outcomes:
+        rolls.update(outcome.rolls)
+    return WhatIf(
+        config=config,
+        segments=sum(outcome.segments for outcome in outcomes),
+        rolls=dict(rolls),
+        log_bytes=sum(outcome.log_bytes for outcome in outcomes),
+        offset_entries=sum(outcome.offset_entries for outcome in outcomes),
+        time_entries=sum(outcome.time_entries for outcome in outcomes),
+    )

@@ -1,0 +1,459 @@
+"""The input of a recommendation: the exact measurements of a log, and its present settings.
+
+A log is measured segment by segment, and a segment while its batches come chunk by chunk. Sums are
+kept, and 21 bytes per batch until the end of the segment.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kafkaviz.analysis import sweep
+from kafkaviz.analysis.cost.cold_reads import ColdReads, ColdSweeper
+from kafkaviz.analysis.segment import existing_index
+from kafkaviz.analysis.segment.existing_index import ExistingIndexCost, ExistingIndexSweeper
+from kafkaviz.analysis.sweep import SweepParts, times
+from kafkaviz.format.batch import MAGIC_2, is_control
+from kafkaviz.format.batch_observer import BatchObserver, observe_scan
+from kafkaviz.messages import Message
+from kafkaviz.simulate.config import LogConfig
+
+SETTING = "index.interval.bytes"
+BROKER_SETTING = "log.index.interval.bytes"
+FETCH_BYTES = 1 << 20  # default of max.partition.fetch.bytes
+KEPT_BATCHES = 8_000_000  # batches of a case whose sizes are kept, 5 bytes each
+FOLDED = 16  # number of segments after which their counts are added up
+SUMMED_FIELDS = ("parts", "cold", "every_offset", "timestamps")  # fields of LogMeasurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogMeasurement:
+    """The exact measurements of a log: the sweep, and the numbers that the cost model needs.
+
+    Attributes:
+        parts: lookups of each batch's base offset.
+        cold: device reads of these lookups.
+        every_offset, timestamps: lookups of other targets.
+        sizes: SIZES rows of each segment, for the bootstrap of ranges.
+        batch_bytes: the mean batch size.
+        spread: the standard deviation of the batch sizes divided by their mean.
+        bytes_per_s: speed by the largest timestamps; None if they do not show it.
+        followers: the same batches on a follower that appends a whole fetch at once, at today's
+            interval; only for releases that write one entry per append.
+        index_cost: the existing indexes; None for a workload.
+        one_read_share: the share of batches of magic 0 and 1.
+        empty_segments: segments without a batch, which `parts` does not count; they have files and
+            maps, but cost no lookup.
+    """
+
+    parts: SweepParts
+    cold: ColdReads
+    every_offset: SweepParts
+    timestamps: SweepParts
+    sizes: tuple[np.ndarray, ...] = field(repr=False, default=())
+    batch_bytes: float = float("nan")
+    spread: float = 0.0
+    single_share: float = 0.0
+    bytes_per_s: float | None = None
+    followers: SweepParts | None = None
+    index_cost: ExistingIndexCost | None = None
+    one_read_share: float = 0.0
+    empty_segments: int = 0
+
+    @property
+    def segments(self) -> int:
+        return self.parts.segments + self.empty_segments
+
+    @property
+    def log_bytes(self) -> int:
+        return self.parts.log_bytes
+
+    def replay_cost(self, interval_bytes: int) -> ExistingIndexCost:
+        return existing_index.cost_from_replay(
+            self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes
+        )
+
+    def current_cost(self, interval_bytes: int) -> ExistingIndexCost:
+        """Returns the cost of lookups in the existing indexes, or else in those of the replay."""
+        return self.index_cost or self.replay_cost(interval_bytes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurrentConfig:
+    """The present settings of a log.
+
+    Attributes:
+        is_tiered: remote.storage.enable.
+        is_coarse: whether an entry covers a whole append (KAFKA-806).
+        partitions: number of logs.
+        topic: None for a whole broker.
+        inferred_settings: settings that no file has, inferred from the log's rolls.
+        unknown_settings: settings that only the metadata log has, which is in another log
+            directory; the interval and config have inferred values or Kafka's defaults instead.
+        index_rooms: segment.index.bytes of each partition of a broker whose topics differ; empty if
+            config applies to all.
+        leaves_maps: whether a roll leaves unused maps (KAFKA-19390).
+    """
+
+    interval_bytes: int
+    interval_source: str | Message
+    config: LogConfig = field(default_factory=LogConfig)
+    topic: str | None = None
+    partitions: int = 1
+    is_tiered: bool = False
+    is_coarse: bool = False
+    fetch_bytes: int = FETCH_BYTES
+    inferred_settings: tuple[str, ...] = ()
+    unknown_settings: tuple[str, ...] = ()
+    index_rooms: tuple[int, ...] = ()
+    leaves_maps: bool = False
+
+    @property
+    def is_interval_known(self) -> bool:
+        """Whether the interval comes from a file, the user or a known default of Kafka."""
+        return SETTING not in self.unknown_settings
+
+    @property
+    def assumed_settings(self) -> tuple[str, ...]:
+        """The unknown settings, without the interval, that have Kafka's defaults here."""
+        return tuple(
+            name
+            for name in self.unknown_settings
+            if name != SETTING and name not in self.inferred_settings
+        )
+
+
+class SegmentMeasurementBuilder(BatchObserver[LogMeasurement | None]):
+    """All sweeps of one segment, which observe the same chunks."""
+
+    def __init__(
+        self,
+        intervals: np.ndarray,
+        follower_intervals: Collection[int],
+        *,
+        by_base_offset: bool,
+        by_append: bool,
+        current_interval_bytes: int | None,
+        index_sweeper: ExistingIndexSweeper | None,
+        report_share: Callable[[float], None],
+    ) -> None:
+        """Starts with no batch read.
+
+        Args:
+            follower_intervals: intervals for a follower that appends a whole fetch at once; empty
+                if that makes no difference.
+            by_append: whether a column "append" of the batches says which were appended together.
+            current_interval_bytes: today's interval, whose replay replaces a missing index; None
+                for a workload.
+            report_share: called with the share of the work that is done, after all batches were
+                read.
+        """
+
+        def sweeper(
+            intervals: Collection[int] | np.ndarray = intervals, **options
+        ) -> sweep.Sweeper:
+            return sweep.Sweeper(intervals, by_base_offset=by_base_offset, **options)
+
+        self._base_offsets = sweeper(by_append=by_append)
+        self._every_offset = sweeper(targets=sweep.EVERY)
+        # lookups by timestamp need a sweep in which each batch may get an entry
+        self._by_batch = sweeper() if by_append else None
+        self._followers = (
+            sweeper(follower_intervals, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
+            if follower_intervals
+            else None
+        )
+        self._cold = ColdSweeper(intervals, by_base_offset=by_base_offset)
+        self._index_sweeper = index_sweeper
+        self._columns = sweep.ColumnsBuilder()
+        self._statistics = _StatisticsBuilder()
+        self._current_interval_bytes = current_interval_bytes
+        self._report_share = report_share
+        observers: tuple[BatchObserver[Any] | None, ...] = (
+            self._base_offsets,
+            self._every_offset,
+            self._by_batch,
+            self._followers,
+            self._cold,
+            self._columns,
+            self._statistics,
+            self._index_sweeper,
+        )
+        self._observers = [observer for observer in observers if observer is not None]
+
+    def observe(self, batches: np.ndarray) -> None:
+        for observer in self._observers if len(batches) else ():
+            observer.observe(batches)
+
+    def result(self) -> LogMeasurement | None:
+        """Returns the measurement, or None for a segment without a batch."""
+        statistics = self._statistics.result()
+        if not statistics.batches:
+            return None
+        columns = self._columns.result()
+        followers = self._followers.result() if self._followers else None
+        parts = self._base_offsets.result()
+        every_offset = self._every_offset.result()
+        cold = self._cold.result()
+        self._report_share(0.8)
+        timestamps = times.sweep_columns(
+            columns, self._by_batch.result() if self._by_batch else parts
+        )
+        self._report_share(0.9)
+        index_cost = None
+        if self._current_interval_bytes is not None:
+            index_cost = existing_index.cost_from_replay(
+                parts, every_offset, timestamps, cold, self._current_interval_bytes
+            )
+            index_sweep = self._index_sweeper.result() if self._index_sweeper else None
+            if index_sweep:
+                index_cost = index_sweep.cost(columns, index_cost)
+        columns.forget_times()
+        self._report_share(0.95)
+        sizes = columns.sizes["size_bytes"]
+        mean = float(sizes.mean())
+        return LogMeasurement(
+            parts=parts,
+            cold=cold,
+            every_offset=every_offset,
+            timestamps=timestamps,
+            sizes=(columns.sizes,),
+            batch_bytes=mean,
+            spread=float(sizes.std()) / mean,
+            single_share=statistics.single_share,
+            bytes_per_s=statistics.bytes_per_s,
+            followers=followers,
+            index_cost=index_cost,
+            one_read_share=statistics.legacy_share,
+        )
+
+
+class _Statistics(NamedTuple):
+    """Statistics of a segment's batches.
+
+    Attributes:
+        single_share: the share of the data batches that have a single offset.
+        legacy_share: the share of all batches that are of magic 0 and 1.
+        bytes_per_s: the speed shown by the largest timestamps, or None.
+    """
+
+    batches: int
+    single_share: float
+    legacy_share: float
+    bytes_per_s: float | None
+
+
+class _StatisticsBuilder(BatchObserver[_Statistics]):
+    def __init__(self) -> None:
+        self._batches = self._data_batches = self._single_batches = self._legacy_batches = 0
+        self._log_bytes = 0
+        self._least_ms = np.iinfo(np.int64).max
+        self._most_ms = 0
+
+    def observe(self, batches: np.ndarray) -> None:
+        data = batches[~is_control(batches)]
+        times_ms = batches["max_timestamp_ms"]
+        self._batches = self._batches + len(batches)
+        self._data_batches = self._data_batches + len(data)
+        self._single_batches += int((data["base_offset"] == data["last_offset"]).sum())
+        self._legacy_batches += int((batches["magic"] < MAGIC_2).sum())
+        self._log_bytes += int(batches["size_bytes"].sum(dtype=np.int64))
+        self._least_ms = min(
+            self._least_ms, int(times_ms.min(initial=self._least_ms, where=times_ms >= 0))
+        )
+        self._most_ms = max(self._most_ms, int(times_ms.max()))
+
+    def result(self) -> _Statistics:
+        waited_ms = self._most_ms - self._least_ms
+        return _Statistics(
+            self._batches,
+            self._single_batches / self._data_batches if self._data_batches else 0.0,
+            self._legacy_batches / self._batches if self._batches else 0.0,
+            1000 * float(self._log_bytes) / waited_ms if waited_ms > 0 else None,
+        )
+
+
+@dataclass(kw_only=True)
+class MeasurementBuilder:
+    """Adds up segments, one after another.
+
+    Attributes:
+        extra_intervals: intervals in addition to sweep.INTERVALS, including today's.
+        per_append: whether a follower's append gets at most one entry.
+        by_append: whether each append here does; for a workload whose batches name their append.
+        current_interval_bytes: today's interval, for logs with indexes; None for a workload.
+    """
+
+    extra_intervals: Collection[int]
+    by_base_offset: bool
+    per_append: bool = False
+    by_append: bool = False
+    current_interval_bytes: int | None = None
+    _measurements: list[LogMeasurement] = field(default_factory=list)
+    _empty_segments: int = 0
+
+    def __post_init__(self) -> None:
+        self._intervals = np.unique([*sweep.INTERVALS, *self.extra_intervals])
+
+    def add(
+        self,
+        chunks: Iterable[np.ndarray],
+        indexes: tuple[np.ndarray, np.ndarray] | None = None,
+        report_share: Callable[[float], None] = lambda _share: None,
+        *observers: BatchObserver[Any],
+    ) -> None:
+        """Adds one segment's batches, chunk by chunk; other observers see the same pass.
+
+        Args:
+            chunks: rows of format.batch.BATCH, or append_batches.INCOMING for a workload.
+            indexes: the segment's entries on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None if
+                an index is missing.
+            report_share: called with the share of the work that is done, after all batches were
+                read.
+        """
+        index_sweeper = None
+        if indexes and self.current_interval_bytes is not None:
+            index_sweeper = ExistingIndexSweeper(
+                *indexes, self.current_interval_bytes, by_base_offset=self.by_base_offset
+            )
+        followers = self.extra_intervals if self.per_append else ()
+        segment = SegmentMeasurementBuilder(
+            self._intervals,
+            followers,
+            by_base_offset=self.by_base_offset,
+            by_append=self.by_append,
+            current_interval_bytes=self.current_interval_bytes,
+            index_sweeper=index_sweeper,
+            report_share=report_share,
+        )
+        observe_scan(chunks, segment, *observers)
+        measurement = segment.result()
+        if measurement is None:
+            self._empty_segments += 1
+            return
+        has_room = self._has_room(measurement.parts.batches)
+        self._measurements.append(measurement if has_room else replace(measurement, sizes=()))
+        if len(self._measurements) == FOLDED:
+            # the counts of a thousand segments would fill the memory
+            self._measurements = [merge_measurements(self._measurements)]
+
+    def _has_room(self, batches: int) -> bool:
+        """Returns whether the sizes of one more segment are kept.
+
+        After the first that is not kept, no more are kept until the segments are added up.
+        """
+        batch_counts = [sum(map(len, measurement.sizes)) for measurement in self._measurements]
+        return not batch_counts or (
+            all(batch_counts) and sum(batch_counts) + batches <= KEPT_BATCHES
+        )
+
+    def result(self) -> LogMeasurement:
+        empty_parts = sweep.no_parts(self._intervals)
+        measurement = (
+            merge_measurements(self._measurements)
+            if self._measurements
+            else LogMeasurement(
+                parts=empty_parts,
+                cold=_no_reads(self._intervals),
+                every_offset=empty_parts,
+                timestamps=empty_parts,
+            )
+        )
+        return replace(measurement, empty_segments=self._empty_segments)
+
+
+def _no_reads(intervals: np.ndarray) -> ColdReads:
+    return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
+
+
+def merge_measurements(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
+    """Returns several measurements as one.
+
+    Exact numbers are added, the moments of batch sizes are combined, and the speed is the mean over
+    all logs.
+    """
+    return replace(
+        _merge_with_batches(measurements),
+        empty_segments=sum(measurement.empty_segments for measurement in measurements),
+    )
+
+
+def _merge_with_batches(measurements: Sequence[LogMeasurement]) -> LogMeasurement:
+    # the means of a measurement without batches are NaN
+    measurements = [
+        measurement for measurement in measurements if measurement.parts.batches
+    ] or measurements[:1]
+    if len(measurements) == 1:
+        return measurements[0]
+    parts, cold, every_offset, times = (
+        reduce(add, (getattr(measurement, name) for measurement in measurements))
+        for name in SUMMED_FIELDS
+    )
+    batch_counts = np.array([measurement.parts.batches for measurement in measurements], float)
+    if not batch_counts.sum():
+        return measurements[0]
+    index_costs = [measurement.index_cost for measurement in measurements if measurement.index_cost]
+    index_cost = reduce(add, index_costs) if len(index_costs) == len(measurements) else None
+    mean = float(
+        np.average([measurement.batch_bytes for measurement in measurements], weights=batch_counts)
+    )
+    mean_square = float(
+        np.average(
+            [
+                measurement.batch_bytes**2 * (1 + measurement.spread**2)
+                for measurement in measurements
+            ],
+            weights=batch_counts,
+        )
+    )
+    single_share = float(
+        np.average([measurement.single_share for measurement in measurements], weights=batch_counts)
+    )
+    timed_logs = [
+        (measurement.log_bytes, measurement.bytes_per_s)
+        for measurement in measurements
+        if measurement.bytes_per_s
+    ]
+    seconds = sum(log_bytes / bytes_per_s for log_bytes, bytes_per_s in timed_logs)
+    mean_bytes_per_s = (
+        sum(log_bytes for log_bytes, _ in timed_logs) / seconds if timed_logs else None
+    )
+    follower_parts = [
+        measurement.followers for measurement in measurements if measurement.followers
+    ]
+    followers = reduce(add, follower_parts) if len(follower_parts) == len(measurements) else None
+    spread = max(0.0, mean_square / mean**2 - 1) ** 0.5
+    one_read_share = float(
+        np.average(
+            [measurement.one_read_share for measurement in measurements], weights=batch_counts
+        )
+    )
+    return LogMeasurement(
+        parts=parts,
+        cold=cold,
+        every_offset=every_offset,
+        timestamps=times,
+        sizes=_kept_sizes(measurements),
+        batch_bytes=mean,
+        spread=spread,
+        single_share=single_share,
+        bytes_per_s=mean_bytes_per_s,
+        followers=followers,
+        index_cost=index_cost,
+        one_read_share=one_read_share,
+    )
+
+
+def _kept_sizes(measurements: Sequence[LogMeasurement]) -> tuple[np.ndarray, ...]:
+    sizes = []
+    count = 0
+    for segment in (segment for measurement in measurements for segment in measurement.sizes):
+        if count and count + len(segment) > KEPT_BATCHES:
+            break
+        sizes.append(segment)
+        count += len(segment)
+    return tuple(sizes)
