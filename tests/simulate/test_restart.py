@@ -224,6 +224,7 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
         "replaced-by-future",
         "replica-created",
         "metadata-version",
+        "metadata-log-missing",
         "unstable-offset",
         "directory-offline",
     }
