@@ -7,7 +7,7 @@ from kafkaviz.format.names import parse_directory
 from kafkaviz.messages import Message
 from kafkaviz.simulate.config import IndexConfig
 
-# Kafka opens no larger .log (startup.file_records), because a position is a Java int
+# Kafka opens no larger .log (FileRecords.open), because a position is a Java int
 MAX_LOG_BYTES = 2**31 - 1
 
 

@@ -20,8 +20,12 @@ from kafkaviz.simulate.recovery.recovery import (
     RecoveredSegment,
     recover,
 )
-from kafkaviz.simulate.startup import file_records, remedies
-from kafkaviz.simulate.startup.partition_directory import LoadedDirectory, LoadFailed
+from kafkaviz.simulate.startup import remedies
+from kafkaviz.simulate.startup.partition_directory import (
+    LoadedDirectory,
+    LoadFailed,
+    find_size_exception,
+)
 from kafkaviz.simulate.startup.producers import ProducerState, SnapshotFiles, refusal
 from kafkaviz.simulate.startup.segment_split import split
 from kafkaviz.simulate.stored_log import StoredLog
@@ -81,7 +85,7 @@ def rebuild(
     open_transactions = None
     for base in sorted(base_offsets):
         log_file = directory.require_file(base, "log")
-        if exception := file_records.find_exception(
+        if exception := find_size_exception(
             f"{log.directory}/{log_file.name}", log_file.size_bytes
         ):
             raise RebuildRefusal(

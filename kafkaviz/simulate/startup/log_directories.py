@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from kafkaviz import versions
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
+from kafkaviz.format.exception_names import KAFKA
 from kafkaviz.format.java_numbers import int_or_none
 from kafkaviz.format.names import META_PROPERTIES
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.config import ReleaseBehaviour
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup import own_files, remedies
-from kafkaviz.simulate.startup.own_files import KAFKA, RUNTIME, OwnFiles
+from kafkaviz.simulate.startup.own_files import RUNTIME, OwnFiles
 from kafkaviz.simulate.steps import StartupStep
 
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT
+from kafkaviz.format.exception_names import ILLEGAL_ARGUMENT, KAFKA
 from kafkaviz.format.open_transactions import OpenTransactions, TransactionFault
 from kafkaviz.format.walk import Walk
 from kafkaviz.messages import Message, message
@@ -22,7 +22,7 @@ from kafkaviz.simulate.recovery import recovery
 from kafkaviz.simulate.recovery.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovery.index_check import distrust, find_unflushed
 from kafkaviz.simulate.recovery.recovery import BrokerException, RecoveredSegment, recover
-from kafkaviz.simulate.startup import file_records, metadata_files, remedies
+from kafkaviz.simulate.startup import metadata_files, remedies
 from kafkaviz.simulate.startup.leftovers import delete_unfinished, swap_in_segments
 from kafkaviz.simulate.startup.log_end import (
     find_end_offset,
@@ -36,6 +36,7 @@ from kafkaviz.simulate.startup.partition_directory import (
     KINDS,
     LoadedDirectory,
     LoadFailed,
+    find_size_exception,
 )
 from kafkaviz.simulate.startup.producers import (
     ProducerState,
@@ -265,7 +266,7 @@ class LogLoader:
             self._directory.fail(
                 base,
                 "index-corrupt",
-                BrokerException(file_records.KAFKA, words),
+                BrokerException(KAFKA, words),
                 name=name,
                 way_out=remedies.TXN_INDEX,
             )
@@ -274,9 +275,7 @@ class LogLoader:
 
     def _refuse_too_long(self, base: int, log: FileView) -> None:
         """Ends the load at a .log that is too long for FileRecords."""
-        if exception := file_records.find_exception(
-            f"{self._directory.name}/{log.name}", log.size_bytes
-        ):
+        if exception := find_size_exception(f"{self._directory.name}/{log.name}", log.size_bytes):
             self._directory.fail(
                 base, "log-too-large", exception, name=log.name, way_out=remedies.LOG_TOO_LARGE
             )

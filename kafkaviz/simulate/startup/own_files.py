@@ -32,7 +32,6 @@ from kafkaviz.simulate.steps import StartupStep
 from kafkaviz.units import excerpt
 
 RUNTIME = "java.lang.RuntimeException"
-KAFKA = "org.apache.kafka.common.KafkaException"
 NONE_READABLE = BrokerException(RUNTIME, "No readable meta.properties files found.")
 RESERVED_IDS = 100  # DirectoryId.reserved: ids below this number belong to no directory
 

@@ -7,11 +7,12 @@ from typing import Any, NoReturn
 
 from kafkaviz.binary.file_view import FileView, in_memory
 from kafkaviz.format import names, offset_index, time_index, txn_index
+from kafkaviz.format.exception_names import KAFKA
 from kafkaviz.messages import Message, message
 from kafkaviz.simulate.recovery.recovery import BrokerException
 from kafkaviz.simulate.startup.metadata_files import STORAGE
 from kafkaviz.simulate.steps import StartupStep
-from kafkaviz.simulate.stored_log import StoredLog
+from kafkaviz.simulate.stored_log import MAX_LOG_BYTES, StoredLog
 from kafkaviz.units import file_stem
 
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}
@@ -232,3 +233,20 @@ def leading_number(name: str) -> int | None:
         return names.parse_offset(name)
     except ValueError:
         return None
+
+
+def find_size_exception(path: str, size_bytes: int) -> BrokerException | None:
+    """Returns the exception of FileRecords.open (3.9.0, 4.3.1) for a .log of this size, or None.
+
+    Args:
+        path: the path in Kafka's message.
+    """
+    if size_bytes <= MAX_LOG_BYTES:
+        return None
+    return BrokerException(
+        KAFKA,
+        (
+            f"The size of segment {path} ({size_bytes}) is larger than the maximum allowed segment "
+            f"size of {MAX_LOG_BYTES}"
+        ),
+    )

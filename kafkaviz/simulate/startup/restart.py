@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
+from kafkaviz.format.exception_names import KAFKA
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.messages import message
 from kafkaviz.simulate.config import IndexConfig, ReleaseBehaviour
@@ -27,7 +28,6 @@ __all__ = ["ACTIONS", "CAUSES", "Restart", "StartupStep", "join_steps", "restart
 
 INCONSISTENT_TOPIC_ID = "org.apache.kafka.common.errors.InconsistentTopicIdException"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"  # Uuid.METADATA_TOPIC_ID
-KAFKA = "org.apache.kafka.common.KafkaException"
 
 
 @dataclass(frozen=True)
