@@ -15,6 +15,7 @@ from kafkaviz.figures.text.sentences import join_semicolon
 from kafkaviz.format.batch import CRC_START, HEADER_BYTES, MAGIC_END
 from kafkaviz.messages import render, say, say_count
 from kafkaviz.units import format_count, format_percent
+from kafkaviz.workshop.figures.shapes import note, rectangle, straight_line
 
 HEIGHT_PX = 326
 LABEL_PX = 58
@@ -115,55 +116,38 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
     for number, (batch, left, side) in enumerate(zip(areas.batches, lefts, sides, strict=True)):
         shapes += _batch_shapes(batch, left, side, areas.target, colours)
         notes.append(
-            {
-                "x": left + side / 2,
-                "xanchor": "center",
-                "y": 0,
-                "yanchor": "top",
-                "yshift": -4,
-                "text": _batch_label(batch, "<br>"),
-                "font": {
-                    "size": 12,
-                    "color": colours[
-                        "hit_text" if is_answered and number == areas.answer else "ink_2"
-                    ],
-                },
-            }
+            note(
+                left + side / 2,
+                0,
+                _batch_label(batch, "<br>"),
+                (12, colours["hit_text" if is_answered and number == areas.answer else "ink_2"]),
+                xanchor="center",
+                yanchor="top",
+                yshift=-4,
+            )
         )
     left = lefts[areas.answer]
     side = sides[areas.answer]
     batch = areas.batches[areas.answer]
     if is_answered:
         shapes.append(
-            {
-                "type": "rect",
-                "x0": left,
-                "x1": left + side,
-                "y0": 0,
-                "y1": side,
-                "line": {"color": colours["hit"], "width": 3},
-            }
+            rectangle(left, left + side, 0, side, line={"color": colours["hit"], "width": 3})
         )
     shapes.append(
-        {
-            "type": "line",
-            "x0": left + side / 2,
-            "x1": left + side / 2,
-            "y0": side,
-            "y1": 1.04 * tallest,
-            "line": {"color": colours["hit" if is_answered else "ink"], "width": 1.2},
-        }
+        straight_line(
+            left + side / 2,
+            left + side / 2,
+            side,
+            1.04 * tallest,
+            line={"color": colours["hit" if is_answered else "ink"], "width": 1.2},
+        )
     )
     key = "batch_areas.sent" if is_answered else "batch_areas.asked"
     notes.append(
-        {
-            "x": left + side / 2,
-            "xanchor": "center",
-            "yref": "paper",
-            "y": 1,
-            "yanchor": "bottom",
-            "yshift": 12,
-            "text": "<b>"
+        note(
+            left + side / 2,
+            1,
+            "<b>"
             + say(
                 key,
                 offset=areas.target,
@@ -172,8 +156,12 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
                 end=batch.position + batch.size_bytes - 1,
             )
             + "</b>",
-            "font": {"size": 13, "color": colours["hit_text" if is_answered else "ink"]},
-        }
+            (13, colours["hit_text" if is_answered else "ink"]),
+            xanchor="center",
+            yref="paper",
+            yanchor="bottom",
+            yshift=12,
+        )
     )
     axis = {"visible": False, "fixedrange": True}
     chart = go.Figure(_hover_trace(areas, lefts, sides))
@@ -186,7 +174,7 @@ def _areas_figure(areas: BatchAreasView, mode: str, *, is_answered: bool) -> go.
         xaxis=axis | {"range": [0, lefts[-1] + sides[-1] + gap / 2]},
         yaxis=axis | {"range": [0, tallest]},
         shapes=shapes,
-        annotations=[note | {"showarrow": False} for note in notes],
+        annotations=notes,
     )
 
 
@@ -217,16 +205,15 @@ def _batch_shapes(
     for size_bytes, fill in strips:
         height = side * size_bytes / batch.size_bytes
         shapes.append(
-            {
-                "type": "rect",
-                "x0": left,
-                "x1": left + side,
-                "y0": top - height,
-                "y1": top,
-                "fillcolor": colours[fill],
-                "line": {"color": colours["bg"], "width": 0.8},
-                "layer": "below",
-            }
+            rectangle(
+                left,
+                left + side,
+                top - height,
+                top,
+                fillcolor=colours[fill],
+                line={"color": colours["bg"], "width": 0.8},
+                layer="below",
+            )
         )
         top -= height
     return shapes
@@ -335,28 +322,16 @@ def _header_figure(areas: HeaderAreasView, mode: str, *, is_answered: bool) -> g
             *(_coverage_shapes(areas, zoom, colours) if is_answered else ()),
         ],
         annotations=[
-            note | {"showarrow": False}
-            for note in (
-                *_centred(_bar_notes(areas, colours)),
-                *_centred(_field_notes(areas, zoom, colours)),
-                *_step_notes(colours),
-                *(_coverage_notes(areas, colours) if is_answered else ()),
-            )
+            *_centred(_bar_notes(areas, colours)),
+            *_centred(_field_notes(areas, zoom, colours)),
+            *_step_notes(colours),
+            *(_coverage_notes(areas, colours) if is_answered else ()),
         ],
     )
 
 
 def _rectangle(first: float, last: float, top: float, bottom: float, fill: str) -> dict:
-    return {
-        "type": "rect",
-        "x0": first,
-        "x1": last,
-        "y0": top,
-        "y1": bottom,
-        "fillcolor": fill,
-        "line": {"width": 0},
-        "layer": "below",
-    }
+    return rectangle(first, last, top, bottom, fillcolor=fill, line={"width": 0}, layer="below")
 
 
 def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
@@ -369,15 +344,14 @@ def _bar_shapes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict
         shapes.append(box | {"line": line})
         first = last
     rays = [
-        {
-            "type": "line",
-            "x0": x,
-            "y0": BAR_TOP + BAR_PX,
-            "x1": to_x,
-            "y1": FIELDS_TOP,
-            "line": {"color": colours["line_2"], "width": 1},
-            "layer": "below",
-        }
+        straight_line(
+            x,
+            to_x,
+            BAR_TOP + BAR_PX,
+            FIELDS_TOP,
+            line={"color": colours["line_2"], "width": 1},
+            layer="below",
+        )
         for x, to_x in ((0, 0), (HEADER_BYTES, areas.batch.size_bytes))
     ]
     return [*shapes, *rays]
@@ -404,25 +378,20 @@ def _step_shape(zoom: float, colours: Mapping[str, str]) -> dict:
     """Draws a line below the fields that are enough to step to the next batch."""
     y = FIELDS_TOP + FIELDS_PX + 21
     line = {"color": colours["ink_2"], "width": 2}
-    return {"type": "line", "x0": 0, "x1": zoom * MAGIC_END, "y0": y, "y1": y, "line": line}
+    return straight_line(0, zoom * MAGIC_END, y, y, line=line)
 
 
 def _coverage_shapes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]) -> list[dict]:
     return [
-        {
-            "type": "line",
-            "x0": first,
-            "x1": areas.batch.size_bytes,
-            "y0": top,
-            "y1": top,
-            "line": {"color": colours["hit"], "width": 4},
-        }
+        straight_line(
+            first, areas.batch.size_bytes, top, top, line={"color": colours["hit"], "width": 4}
+        )
         for first, top in ((CRC_START, BAR_TOP - 6), (zoom * CRC_START, FIELDS_TOP - 6))
     ]
 
 
 def _centred(notes: Iterable[dict]) -> Iterator[dict]:
-    return (note | {"xanchor": "center"} for note in notes)
+    return (text | {"xanchor": "center"} for text in notes)
 
 
 def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
@@ -430,20 +399,20 @@ def _bar_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]
     notes = []
     for record in areas.batch.records:
         notes.append(
-            {
-                "x": first + record.size_bytes / 2,
-                "y": BAR_TOP + BAR_PX / 2,
-                "text": say("batch_areas.record", offset=record.offset, size=record.size_bytes),
-                "font": {"size": 13, "color": colours["ink_2"]},
-            }
+            note(
+                first + record.size_bytes / 2,
+                BAR_TOP + BAR_PX / 2,
+                say("batch_areas.record", offset=record.offset, size=record.size_bytes),
+                (13, colours["ink_2"]),
+            )
         )
         first += record.size_bytes
-    header = {
-        "x": HEADER_BYTES / 2,
-        "y": BAR_TOP + BAR_PX / 2,
-        "text": say("batch_areas.header", size=HEADER_BYTES),
-        "font": {"size": 13, "color": colours["bg"]},
-    }
+    header = note(
+        HEADER_BYTES / 2,
+        BAR_TOP + BAR_PX / 2,
+        say("batch_areas.header", size=HEADER_BYTES),
+        (13, colours["bg"]),
+    )
     return [header, *notes]
 
 
@@ -452,54 +421,49 @@ def _field_notes(areas: HeaderAreasView, zoom: float, colours: Mapping[str, str]
     for field in areas.fields:
         x = zoom * (field.start + field.end) / 2
         notes += [
-            {
-                "x": x,
-                "y": FIELDS_TOP + FIELDS_PX / 2,
-                "textangle": -90,
-                "text": render(field.name),
-                "font": {"size": 13, "color": colours["ink"]},
-            },
-            {
-                "x": x,
-                "y": FIELDS_TOP + FIELDS_PX + 11,
-                "text": str(field.end - field.start),
-                "font": {"size": 12, "color": colours["ink_3"]},
-            },
+            note(
+                x,
+                FIELDS_TOP + FIELDS_PX / 2,
+                render(field.name),
+                (13, colours["ink"]),
+                textangle=-90,
+            ),
+            note(
+                x, FIELDS_TOP + FIELDS_PX + 11, str(field.end - field.start), (12, colours["ink_3"])
+            ),
         ]
     return notes
 
 
 def _step_notes(colours: Mapping[str, str]) -> list[dict]:
     return [
-        {
-            "x": 0,
-            "xanchor": "left",
-            "y": FIELDS_TOP + FIELDS_PX + 34,
-            "text": say("batch_areas.steps", step=MAGIC_END),
-            "font": {"size": 13, "color": colours["ink_2"]},
-        }
+        note(
+            0,
+            FIELDS_TOP + FIELDS_PX + 34,
+            say("batch_areas.steps", step=MAGIC_END),
+            (13, colours["ink_2"]),
+            xanchor="left",
+        )
     ]
 
 
 def _coverage_notes(areas: HeaderAreasView, colours: Mapping[str, str]) -> list[dict]:
-    style = {"font": {"size": 13, "color": colours["hit_text"]}}
+    covered = say("batch_areas.covers", n=areas.batch.size_bytes - CRC_START)
     return [
-        style
-        | {
-            "x": areas.batch.size_bytes,
-            "xanchor": "right",
-            "y": BAR_TOP - 18,
-            "text": "<b>"
-            + say("batch_areas.covers", n=areas.batch.size_bytes - CRC_START)
-            + "</b>",
-        },
-        {
-            "x": 0,
-            "xanchor": "left",
-            "y": FIELDS_TOP - 14,
-            "text": say("batch_areas.before", n=CRC_START),
-            "font": {"size": 13, "color": colours["ink_2"]},
-        },
+        note(
+            areas.batch.size_bytes,
+            BAR_TOP - 18,
+            f"<b>{covered}</b>",
+            (13, colours["hit_text"]),
+            xanchor="right",
+        ),
+        note(
+            0,
+            FIELDS_TOP - 14,
+            say("batch_areas.before", n=CRC_START),
+            (13, colours["ink_2"]),
+            xanchor="left",
+        ),
     ]
 
 

@@ -34,6 +34,7 @@ from kafkaviz.workshop.figures.figure import (
     block_key,
     frame,
 )
+from kafkaviz.workshop.figures.shapes import note, rectangle
 from kafkaviz.workshop.lessons import exercise
 from kafkaviz.workshop.lessons.exercise import (
     BASE,
@@ -238,16 +239,15 @@ def _cell_shapes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> It
 
 
 def _box(slot: int, y: float, height_px: float, *, fill: str, line: dict) -> dict:
-    return {
-        "type": "rect",
-        "x0": slot - 0.46,
-        "x1": slot + 0.46,
-        "y0": y - height_px / 2,
-        "y1": y + height_px / 2,
-        "fillcolor": fill,
-        "line": line,
-        "layer": "below",
-    }
+    return rectangle(
+        slot - 0.46,
+        slot + 0.46,
+        y - height_px / 2,
+        y + height_px / 2,
+        fillcolor=fill,
+        line=line,
+        layer="below",
+    )
 
 
 def _head_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> list[dict]:
@@ -292,15 +292,7 @@ def _case_notes(cases_view: CeilingCasesView, colours: Mapping[str, str]) -> lis
 def _note(
     x: float, y: float, text: str, colour: str, *, anchor: str = "center", size: float = 13
 ) -> dict:
-    return {
-        "x": x,
-        "y": y,
-        "xanchor": anchor,
-        "yanchor": "middle",
-        "showarrow": False,
-        "text": text,
-        "font": {"size": size, "color": colour},
-    }
+    return note(x, y, text, (size, colour), xanchor=anchor, yanchor="middle")
 
 
 MAX_KEYS = 8

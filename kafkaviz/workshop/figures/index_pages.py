@@ -21,6 +21,7 @@ from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.units import format_count
 from kafkaviz.workshop.figures.figure import Destination, LessonFigure, Part, drawing, drawn_figure
+from kafkaviz.workshop.figures.shapes import note, rectangle
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 252
@@ -151,16 +152,15 @@ def _boxes(
         is_read = is_shown and page in lane.probed_pages
         is_fresh = is_shown and page in lane.fresh_pages
         boxes.append(
-            {
-                "type": "rect",
-                "x0": page + GAP,
-                "x1": page + 1 - GAP,
-                "y0": top,
-                "y1": top + LANE_PX,
-                "fillcolor": colours["offset" if is_fresh else "offset_soft"],
-                "line": {"color": colours["ink"], "width": 2 if is_read else 0},
-                "layer": "below",
-            }
+            rectangle(
+                page + GAP,
+                page + 1 - GAP,
+                top,
+                top + LANE_PX,
+                fillcolor=colours["offset" if is_fresh else "offset_soft"],
+                line={"color": colours["ink"], "width": 2 if is_read else 0},
+                layer="below",
+            )
         )
     return boxes
 
@@ -196,14 +196,7 @@ def _notes(
         elif is_shown and page % step == 0:
             texts.append((page + 0.5, top + LANE_PX + 11, "center", str(page), 12, "ink_3"))
     return [
-        {
-            "x": page,
-            "y": y_px,
-            "xanchor": anchor,
-            "showarrow": False,
-            "text": text,
-            "font": {"size": size, "color": colours[colour]},
-        }
+        note(page, y_px, text, (size, colours[colour]), xanchor=anchor)
         for page, y_px, anchor, text, size, colour in texts
     ]
 

@@ -21,6 +21,7 @@ from kafkaviz.roll_cause import RollCause
 from kafkaviz.simulate.producers import workload
 from kafkaviz.units import duration, format_bytes, format_count, format_percent
 from kafkaviz.workshop.figures.figure import Destination, drawn_figure
+from kafkaviz.workshop.figures.shapes import note, rectangle, straight_line
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 GAP_PX = 10  # between two labels in a row
@@ -248,7 +249,7 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         cliponaxis=False,
         hoverinfo="skip",
     )
-    style = {"showarrow": False, "xanchor": "left", "align": "left"}
+    style = {"xanchor": "left", "align": "left"}
     columns = (
         (0.02, "", [f"<b>{line.name}</b>" for line in race_view.lines]),
         (0.33, say("limit_race.head_most"), [line.limit_text for line in race_view.lines]),
@@ -259,16 +260,7 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         ),
     )
     limits = [
-        {
-            "xref": "paper",
-            "x": x,
-            "y": 1,
-            "yanchor": "top",
-            "yshift": -10 - 24 * row,
-            "text": text,
-            "font": {"size": 13, "color": colour},
-        }
-        | style
+        note(x, 1, text, (13, colour), xref="paper", yanchor="top", yshift=-10 - 24 * row, **style)
         for x, head, texts in columns
         for row, (text, colour) in enumerate(
             zip(
@@ -282,15 +274,9 @@ def question_figure(race_view: LimitRaceView, mode: str) -> go.Figure:
         )
         if text
     ]
-    note = {
-        "x": 0,
-        "y": 0,
-        "xshift": 14,
-        "yshift": 14,
-        "text": say("limit_race.start"),
-        "font": {"size": 13, "color": colours["ink_2"]},
-    }
-    return _frame(race_view, mode, [start], [*limits, note | style]).update_layout(
+    start_text = say("limit_race.start")
+    start_note = note(0, 0, start_text, (13, colours["ink_2"]), xshift=14, yshift=14, **style)
+    return _frame(race_view, mode, [start], [*limits, start_note]).update_layout(
         shapes=[_limit_line(colours)]
     )
 
@@ -341,21 +327,14 @@ def _tick_step(span_ms: float) -> float:
 
 
 def _limit_line(colours: Mapping[str, str]) -> dict:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": 1,
-        "y1": 1,
-        "line": {"color": colours["ink"], "width": 1.5},
-        "layer": "below",
-    }
+    return straight_line(
+        0, 1, 1, 1, xref="paper", line={"color": colours["ink"], "width": 1.5}, layer="below"
+    )
 
 
 def _rest_of_time(race_view: LimitRaceView, colours: Mapping[str, str]) -> list[dict]:
-    area = {"type": "rect", "x0": race_view.roll_ms, "x1": race_view.end_ms, "y0": 0, "y1": 1}
-    roll = {"type": "line", "x0": race_view.roll_ms, "x1": race_view.roll_ms, "y0": 0, "y1": 1}
+    area = rectangle(race_view.roll_ms, race_view.end_ms, 0, 1)
+    roll = straight_line(race_view.roll_ms, race_view.roll_ms, 0, 1)
     return [
         area | {"fillcolor": colours["panel"], "line": {"width": 0}, "layer": "below"},
         roll | {"line": {"color": colours["ink"], "width": 1}, "layer": "below"},

@@ -31,6 +31,7 @@ from kafkaviz.workshop.figures.figure import (
     start_parameters,
     stepper_data,
 )
+from kafkaviz.workshop.figures.shapes import note, straight_line
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 258
@@ -232,15 +233,14 @@ def _shapes(clock_view: RollClockView, colours: Mapping[str, str]) -> list[dict]
     start_ms = clock_view.start_ms
     end_ms = clock_view.end_ms
     edges = [
-        {
-            "type": "line",
-            "layer": "below",
-            "x0": at_ms,
-            "x1": at_ms,
-            "y0": LINE_Y,
-            "y1": BETWEEN_Y + 8,
-            "line": {"color": colours["time"], "width": 1},
-        }
+        straight_line(
+            at_ms,
+            at_ms,
+            LINE_Y,
+            BETWEEN_Y + 8,
+            layer="below",
+            line={"color": colours["time"], "width": 1},
+        )
         for at_ms in (0, waited_ms)
     ]
     return [
@@ -279,16 +279,15 @@ def _annotations(clock_view: RollClockView, colours: Mapping[str, str]) -> list[
         ),
     )
     return [
-        {
-            "x": at_ms,
-            "y": y_px,
-            "xanchor": anchor,
-            "xshift": 5 if anchor == "left" and at_ms == 0 and y_px > LINE_Y else 0,
-            "showarrow": False,
-            "text": f"<{tag}>{text}</{tag}>" if tag else text,
-            "font": {"size": 13, "color": colours[colour]},
-            **({"bgcolor": colours["bg"], "borderpad": 4} if anchor == "center" else {}),
-        }
+        note(
+            at_ms,
+            y_px,
+            f"<{tag}>{text}</{tag}>" if tag else text,
+            (13, colours[colour]),
+            xanchor=anchor,
+            xshift=5 if anchor == "left" and at_ms == 0 and y_px > LINE_Y else 0,
+            **{"bgcolor": colours["bg"], "borderpad": 4} if anchor == "center" else {},
+        )
         for at_ms, y_px, anchor, text, colour, tag in labels
     ]
 

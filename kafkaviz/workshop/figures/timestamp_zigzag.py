@@ -17,6 +17,7 @@ from kafkaviz.units import clock, duration, file_stem, format_count
 from kafkaviz.workshop.figures import block_location
 from kafkaviz.workshop.figures.figure import drawn_figure
 from kafkaviz.workshop.figures.lookups import make_lookup, to_lookup
+from kafkaviz.workshop.figures.shapes import note, rectangle
 from kafkaviz.workshop.lessons.grammar import LessonBlock, NoValue
 
 HEIGHT_PX = 348
@@ -155,17 +156,16 @@ def figure(zigzag: ZigzagView, mode: str) -> go.Figure:
                 _mark_annotation(zigzag, record, key, side, colours=colours, name=name)
                 for record, _, name, key, side in marks
             ),
-            {
-                "x": zigzag.start_offset,
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "top",
-                "xanchor": "left",
-                "xshift": 3,
-                "showarrow": False,
-                "text": say("zigzag.scan"),
-                "font": {"size": 13, "color": colours["scan_text"]},
-            },
+            note(
+                zigzag.start_offset,
+                1,
+                say("zigzag.scan"),
+                (13, colours["scan_text"]),
+                yref="paper",
+                yanchor="top",
+                xanchor="left",
+                xshift=3,
+            ),
         ],
     )
     return chart
@@ -223,17 +223,16 @@ def _frame(zigzag: ZigzagView, mode: str) -> go.Figure:
             }
         ],
         annotations=[
-            {
-                "xref": "paper",
-                "x": 0,
-                "xanchor": "left",
-                "xshift": 4,
-                "y": zigzag.target_ms,
-                "yanchor": "bottom",
-                "showarrow": False,
-                "text": f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
-                "font": {"size": 13, "color": colours["ink"]},
-            },
+            note(
+                0,
+                zigzag.target_ms,
+                f"<b>{say('zigzag.target', target=clock(zigzag.target_ms))}</b>",
+                (13, colours["ink"]),
+                xref="paper",
+                xanchor="left",
+                xshift=4,
+                yanchor="bottom",
+            ),
             _legend_annotation(colours),
             theme.axis_name(say("why_offset.offset"), colours, shift_px=-20),
         ],
@@ -383,18 +382,17 @@ def _mark_annotation(
 
 
 def _scan_shape(zigzag: ZigzagView, colours: Mapping[str, str]) -> dict:
-    return {
-        "type": "rect",
-        "x0": zigzag.start_offset,
-        "x1": zigzag.answer.offset,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": colours["scan_soft"],
-        "opacity": 0.6,
-        "line": {"width": 0},
-        "layer": "below",
-    }
+    return rectangle(
+        zigzag.start_offset,
+        zigzag.answer.offset,
+        0,
+        1,
+        yref="paper",
+        fillcolor=colours["scan_soft"],
+        opacity=0.6,
+        line={"width": 0},
+        layer="below",
+    )
 
 
 def describe(zigzag: ZigzagView) -> str:
