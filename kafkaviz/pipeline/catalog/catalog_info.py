@@ -164,12 +164,15 @@ def _source_json(source: CatalogSource) -> dict:
 
 
 def _parse_source(document: dict[str, Any]) -> CatalogSource:
-    ensure_type(str, document["broker"])
-    paths = {name: address.local_path(document[name]) for name in ("path", "given")}
-    lists = {
-        "directories": tuple(document["directories"]),
-        "files": parse_stamps(document["files"]),
-        "log_directories": tuple(
+    return CatalogSource(
+        broker=ensure_type(str, document["broker"]),
+        path=address.local_path(document["path"]),
+        given=address.local_path(document["given"]),
+        node_id=document["node_id"],
+        cluster_id=document["cluster_id"],
+        directories=tuple(document["directories"]),
+        files=parse_stamps(document["files"]),
+        log_directories=tuple(
             StoredLogDirectory(
                 path=address.local_path(directory["path"]),
                 directory_id=ensure_type(str | None, directory["directory_id"]),
@@ -177,10 +180,8 @@ def _parse_source(document: dict[str, Any]) -> CatalogSource:
             )
             for directory in document.get("log_directories", ())
         ),
-    }
-    checked = {"checked": document["checked"] and _parse_source_check(document["checked"])}
-    values: dict[str, Any] = document | paths | lists | checked
-    return CatalogSource(**values)
+        checked=document["checked"] and _parse_source_check(document["checked"]),
+    )
 
 
 def _check_json(check: SourceCheck) -> dict:

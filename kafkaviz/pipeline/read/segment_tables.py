@@ -264,7 +264,6 @@ def note_stored_rolls(
     for row, first_batch in zip(rows.select(ROLL_COLUMNS).to_pylist(), first_batches, strict=True):
         if row["state"] in ("active", "closed") and row["log_bytes"] is not None:
             first = first_batch or FirstBatch(0, -1, -1)
-            values = {name: row[name] or 0 for name in ("offset_entries", "time_entries")}
             latest_ms = row["max_timestamp_ms"]
             facts.append(
                 SegmentFacts(
@@ -274,7 +273,8 @@ def note_stored_rolls(
                     first_batch_max_timestamp_ms=first.max_timestamp_ms,
                     first_batch_last_offset=first.last_offset,
                     max_timestamp_ms=-1 if latest_ms is None else latest_ms,
-                    **values,
+                    offset_entries=row["offset_entries"] or 0,
+                    time_entries=row["time_entries"] or 0,
                 )
             )
             reasons.append(row["roll_reason"])
