@@ -19,7 +19,6 @@ _STORED = 1 << 31
 _SIZE_BITS = (1 << 31) - 1
 _CONTENT_CHECK = 0b100
 _CONTENT_SIZE = 0b1000
-_BLOCK_CHECKS = 0b10000
 # The format's rules for the end of a block: the last 5 bytes are literals and no match starts in
 # the last 12, so that a decompressor may copy too much. The C library refuses other blocks.
 _LAST_LITERALS = 5
