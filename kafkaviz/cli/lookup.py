@@ -50,7 +50,7 @@ file of each step. measured_ms is null for files that were already here, and for
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
-RETRIES = 3  # in a directory that changes while it is read
+ATTEMPTS = 4  # in a directory that changes while it is read
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     if hint:
         output.note(f"kafkaviz: {hint}")
     search = _search_index if paths.index_kind(args.path) else _search_log
-    for _ in range(RETRIES):
+    for _ in range(ATTEMPTS - 1):
         try:
             return search(args, version, broker)
         except CannotOpen as fault:
