@@ -67,7 +67,7 @@ def test_the_commands_are_looked_at(cli_trees):
         "HOUR_MS",
         "ILLEGAL_ARGUMENT",
         "INVALID_RECORD",
-        "MAPS_A_SEGMENT",
+        "MAPS_PER_SEGMENT",
         "MAX_MAP_COUNT",
         "MAX_RELATIVE_OFFSET",
         "METADATA_TOPIC",

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz import config_def
-from kafkaviz.analysis.cost.cost_model import FILES_A_SEGMENT, MAPS_A_SEGMENT
+from kafkaviz.analysis.cost.cost_model import FILES_PER_SEGMENT, MAPS_PER_SEGMENT
 from kafkaviz.analysis.inference import inferred_limits, roll_reasons
 from kafkaviz.analysis.lookup import paths
 from kafkaviz.analysis.restart.next_start import RestartLog, stored_log
@@ -309,11 +309,11 @@ class WhatIf:
     @property
     def maps(self) -> int:
         """Number of memory maps if every segment's indexes are loaded."""
-        return MAPS_A_SEGMENT * self.segments
+        return MAPS_PER_SEGMENT * self.segments
 
     @property
     def files(self) -> int:
-        return FILES_A_SEGMENT * self.segments
+        return FILES_PER_SEGMENT * self.segments
 
 
 def replay(

@@ -1037,7 +1037,7 @@ FAULTS = [
         "maps-near-limit",
         "",
         lambda lab: None,
-        most_maps=settings.MAPS_OF_JVM + settings.MAPS_A_SEGMENT * 2,
+        most_maps=settings.MAPS_OF_JVM + settings.MAPS_PER_SEGMENT * 2,
     ),
     Fault("segments-tiny", "clicks-none-0", lambda lab: split(lab, 24, 4096, grow=True)),
 ]

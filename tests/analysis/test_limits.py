@@ -198,6 +198,6 @@ def test_jitter_and_compaction_shorten_the_wait():
 def test_offsets_run_out_only_with_many_records_a_byte():
     """2^31 offsets a segment: a batch of 1 MiB with a million records."""
     seconds = limits.seconds_until_roll(
-        config(segment_bytes=limits.MAX_SEGMENT_BYTES), WriteLoad(1000, records_a_batch=4000), 1e6
+        config(segment_bytes=limits.MAX_SEGMENT_BYTES), WriteLoad(1000, records_per_batch=4000), 1e6
     )
     assert limits.CAUSES[limits.first_limit(seconds)[0][0]] == RollCause.OFFSET_OVERFLOW

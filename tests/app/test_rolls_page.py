@@ -287,7 +287,7 @@ def test_throughput_and_batch_size_change_the_stream():
         config_of(workload, {}),
     )
     assert half.history.log_bytes == pytest.approx(log.history.log_bytes / 2, rel=0.01)
-    assert single.load.records_a_batch == 1 and len(single.appended_batches) > 10 * len(
+    assert single.load.records_per_batch == 1 and len(single.appended_batches) > 10 * len(
         log.appended_batches
     )
 

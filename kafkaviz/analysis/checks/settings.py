@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from kafkaviz import versions
 from kafkaviz.analysis.checks.facts import PartitionFacts
 from kafkaviz.analysis.checks.summary import CheckSummary
-from kafkaviz.analysis.cost.cost_model import MAPS_A_SEGMENT, MAX_MAP_COUNT
+from kafkaviz.analysis.cost.cost_model import MAPS_PER_SEGMENT, MAX_MAP_COUNT
 from kafkaviz.analysis.findings.finding import Evidence, Finding, finding
 from kafkaviz.analysis.inference import roll_reasons
 from kafkaviz.format import offset_index, time_index
@@ -150,7 +150,7 @@ def _waste_findings(summaries: Sequence[CheckSummary], facts: PartitionFacts) ->
 
 def check_broker(broker: Broker, release: Release) -> Iterator[Finding]:
     segments = sum(len(partition.live) for partition in broker.partitions)
-    maps = MAPS_A_SEGMENT * segments + MAPS_OF_JVM
+    maps = MAPS_PER_SEGMENT * segments + MAPS_OF_JVM
     if maps > NEAR * MAX_MAP_COUNT:
         text = message("finding.maps", n=segments, maps=maps, most=MAX_MAP_COUNT)
         evidence = Evidence(

@@ -28,7 +28,7 @@ from kafkaviz.simulate.directory.folder import resolve_output
 
 FILE_BYTES = 64 << 20
 HIT_SAMPLES = 200
-HITS_A_SAMPLE = 500
+HITS_PER_SAMPLE = 500
 # the stride exceeds what one page fault maps
 FAULT_SAMPLES = 20
 FAULT_STRIDE = 1 << 20
@@ -160,14 +160,14 @@ def _hits(descriptor: int, size_bytes: int, read_bytes: int) -> dict:
     compiled_reads = njit()(read_many)
     buffer = np.zeros(read_bytes, np.uint8)
     positions_of_samples = np.random.default_rng(1).integers(
-        0, size_bytes - read_bytes, (HIT_SAMPLES, HITS_A_SAMPLE)
+        0, size_bytes - read_bytes, (HIT_SAMPLES, HITS_PER_SAMPLE)
     )
     compiled_reads(descriptor, buffer.ctypes.data, positions_of_samples[0], read_bytes)
     timings_us = []
     for positions in positions_of_samples:
         start_ns = time.perf_counter_ns()
         compiled_reads(descriptor, buffer.ctypes.data, positions, read_bytes)
-        timings_us.append((time.perf_counter_ns() - start_ns) / 1000 / HITS_A_SAMPLE)
+        timings_us.append((time.perf_counter_ns() - start_ns) / 1000 / HITS_PER_SAMPLE)
     return _summarize_timings(timings_us)
 
 

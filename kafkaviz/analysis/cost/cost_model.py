@@ -26,8 +26,8 @@ COLD_EACH_READS = 87 / 103
 MAX_MAP_COUNT = 65_530  # the default of Linux's vm.max_map_count
 JVM_MAPS = 1000  # maps of a JVM before the first index: 500 to 1500
 # .index and .timeindex once loaded; Kafka reads the .txnindex through a channel, without a map
-MAPS_A_SEGMENT = 2
-FILES_A_SEGMENT = 3
+MAPS_PER_SEGMENT = 2
+FILES_PER_SEGMENT = 3
 # pages that lookups near the end of an index touch; only these are sure to stay in memory
 WARM_PAGES = 3
 
@@ -243,17 +243,17 @@ class Footprint:
 
     @property
     def files(self) -> int:
-        return FILES_A_SEGMENT * self.segments
+        return FILES_PER_SEGMENT * self.segments
 
     @property
     def maps(self) -> int:
         """Number of memory maps if all indexes are loaded, without those of the JVM."""
-        return MAPS_A_SEGMENT * self.segments
+        return MAPS_PER_SEGMENT * self.segments
 
     @property
     def stale_maps(self) -> int:
         """Greatest number of unused maps, reached if none was collected since the rolls."""
-        return MAPS_A_SEGMENT * max(0, self.segments - self.partitions) if self.leaves_maps else 0
+        return MAPS_PER_SEGMENT * max(0, self.segments - self.partitions) if self.leaves_maps else 0
 
     @property
     def resident_bytes(self) -> int:

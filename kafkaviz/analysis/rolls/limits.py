@@ -57,7 +57,7 @@ class WriteLoad:
     """
 
     batch_bytes: float
-    records_a_batch: float = 1
+    records_per_batch: float = 1
     spread: float = 0
     time_share: float | None = None
 
@@ -161,7 +161,7 @@ def seconds_until_roll(
         RollCause.OFFSET_INDEX_FULL: offset_index_full_bytes(config.segment_index_bytes, gap)
         / speed,
         RollCause.TIME_INDEX_FULL: time_index_s,
-        RollCause.OFFSET_OVERFLOW: OFFSETS * load.batch_bytes / (load.records_a_batch * speed),
+        RollCause.OFFSET_OVERFLOW: OFFSETS * load.batch_bytes / (load.records_per_batch * speed),
     }
 
 

@@ -417,11 +417,11 @@ class IndexSizeOutcome:
         return self.cause in INDEX_CAUSES
 
     @property
-    def rolls_a_gib(self) -> float:
+    def rolls_per_gib(self) -> float:
         return GIB / self.log_bytes
 
     @property
-    def rolls_a_day(self) -> float:
+    def rolls_per_day(self) -> float:
         """Rolls per day of one topic-partition; infinite if the clock stood still."""
         return DAY_MS / self.open_ms if self.open_ms else float("inf")
 

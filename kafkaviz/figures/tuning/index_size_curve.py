@@ -155,7 +155,7 @@ def _title(
     outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome, considered: IndexSizeOutcome
 ) -> str:
     other = considered if considered is not today else _comparison(outcomes, today)
-    ratio = other.rolls_a_gib / today.rolls_a_gib
+    ratio = other.rolls_per_gib / today.rolls_per_gib
     values = {
         "other": format_bytes(other.index_bytes),
         "today": format_bytes(today.index_bytes),
@@ -179,7 +179,9 @@ def _comparison(outcomes: Sequence[IndexSizeOutcome], today: IndexSizeOutcome) -
     if today.is_index_full:
         default = (each for each in outcomes if each.index_bytes == DEFAULT_BYTES)
         return next(default, outcomes[-1])
-    sooner = [each for each in outcomes if each.rolls_a_gib >= TIMES_AS_MANY * today.rolls_a_gib]
+    sooner = [
+        each for each in outcomes if each.rolls_per_gib >= TIMES_AS_MANY * today.rolls_per_gib
+    ]
     return sooner[-1] if sooner else today
 
 
@@ -201,8 +203,8 @@ def hover_text(outcome: IndexSizeOutcome, costs: LookupCosts) -> str:
         times=format_count(outcome.usable_time_slots),
         cause=roll_text.cause_name(outcome.cause),
         log=format_bytes(outcome.log_bytes),
-        gib=count_text(outcome.rolls_a_gib),
-        day=count_text(outcome.rolls_a_day),
+        gib=count_text(outcome.rolls_per_gib),
+        day=count_text(outcome.rolls_per_day),
         entries=format_count(outcome.entries),
         probes=f"{search.mean_probes:.1f}",
         plain=f"{outcome.search(warm=False).mean_probes:.1f}",
@@ -225,8 +227,8 @@ def rows(outcomes: Sequence[IndexSizeOutcome], costs: LookupCosts) -> list[tuple
                 outcome.usable_time_slots,
                 str(outcome.cause),
                 round(outcome.log_bytes),
-                round(outcome.rolls_a_gib, 3),
-                round(outcome.rolls_a_day, 3) if outcome.open_ms else "",
+                round(outcome.rolls_per_gib, 3),
+                round(outcome.rolls_per_day, 3) if outcome.open_ms else "",
                 outcome.entries,
                 round(outcome.headers, 3),
                 round(search.mean_probes, 3),

@@ -210,9 +210,9 @@ def test_the_example_of_the_module():
     assert (small.offset_slots, small.usable_time_slots) == (12_800, 8532)
     assert (small.cause, small.entries) == (RollCause.TIME_INDEX_FULL, 8532)
     assert small.log_bytes == 8532 * 5000 + 1000
-    assert small.rolls_a_gib == pytest.approx(25.2, abs=0.05)
+    assert small.rolls_per_gib == pytest.approx(25.2, abs=0.05)
     assert (default.cause, default.entries) == (RollCause.SIZE, 214_748)
-    assert default.rolls_a_gib == pytest.approx(1.0, abs=1e-5)
+    assert default.rolls_per_gib == pytest.approx(1.0, abs=1e-5)
     assert small.search().mean_probes == pytest.approx(14.4, abs=0.05)
     assert default.search().mean_probes == pytest.approx(19.7, abs=0.05)
 
@@ -246,10 +246,10 @@ def test_a_follower_whose_append_fills_an_index_is_no_outcome():
     assert index_size.close_segments(log, LogConfig(segment_index_bytes=64)) is None
 
 
-def test_a_clock_that_stands_still_has_no_rolls_a_day():
+def test_a_clock_that_stands_still_has_no_rolls_per_day():
     outcome = index_size.write_with([replace(steady(gap_ms=0), next_ms=0)], LogConfig())
     assert outcome
-    assert outcome.rolls_a_day == float("inf")
+    assert outcome.rolls_per_day == float("inf")
 
 
 # ---- every size
@@ -271,7 +271,7 @@ def test_larger_sizes_never_roll_sooner(tiny):
     """Nor make a search shorter."""
     case = tiny.total
     outcomes = index_size.sweep_index_sizes(index_size.log_rounds(case.logs), case.today.config)
-    rolls = [each.rolls_a_gib for each in outcomes]
+    rolls = [each.rolls_per_gib for each in outcomes]
     assert rolls == sorted(rolls, reverse=True)
     probes = [each.search(warm=False).mean_probes for each in outcomes]
     assert probes == sorted(probes)
