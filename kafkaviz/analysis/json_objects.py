@@ -53,7 +53,7 @@ FIELDS = {
         notes other_generation other_directory""",
     "RecordSet": "records ranges more_ranges?",
     "Lag": "side offsets bytes=size_bytes time_ms",
-    "TruncationWalk": """follower_keeps_below follower_loses follower_log_start leader_epoch
+    "FollowerTruncation": """follower_keeps_below follower_loses follower_log_start leader_epoch
         steps""",
     "ByteDifference": """*location what a=values.0 b=values.1 offset crc_valid=valid_crcs:sides
         locations:sides""",
@@ -70,9 +70,9 @@ FIELDS = {
         high_watermark cleaner_checkpoint leader_epochs=epochs.entries
         epochs_from_batches=epochs.is_from_batches segments torn_bytes""",
     "StartComparison": "started=is_started swapped=is_swapped steps changes",
-    "ForetoldStep": "*step outcome size_after=size_bytes",
+    "PredictedStep": "*step outcome size_after=size_bytes",
     "FileChange": """partition file change=kind size_before=sizes.0 size_after=sizes.1 same_bytes
-        foretold=is_foretold""",
+        foretold=is_predicted""",
     # lookups
     "IndexSearch": """file entries=slot_search.entries warm_from_slot=slot_search.warm_from_slot
         section=slot_search.section probes=slot_search.probes slot=slot_search.slot entry=entry

@@ -216,13 +216,13 @@ def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(re
     """It alone is recovered; what a stop of 4.4.0 left as long as it might grow is as long as its
     entries then.
     """
-    foretold = Foretold(open_broker(restarted_4_4))
-    assert foretold.restart.starts and {
-        directory for directory, _ in foretold.recovered_segments
+    predicted = Foretold(open_broker(restarted_4_4))
+    assert predicted.restart.starts and {
+        directory for directory, _ in predicted.recovered_segments
     } == {METADATA}
-    sizes = foretold.sizes()
+    sizes = predicted.sizes()
     (index,) = (
-        recovered_segment.index() for recovered_segment in foretold.recovered_segments.values()
+        recovered_segment.index() for recovered_segment in predicted.recovered_segments.values()
     )
     assert (
         sizes[f"{METADATA}/{0:020d}.index"] == len(index) < 1000
@@ -383,28 +383,28 @@ def test_what_a_damaged_directory_loses_and_gets_back(damaged):
     """Each damage that a start sees, and what it does about it; indexes that are merely wrong it
     does not see.
     """
-    foretold = Foretold(open_broker(damaged))
+    predicted = Foretold(open_broker(damaged))
     steps = {
         (step.action, step.cause): step
-        for step in foretold.restart.steps
+        for step in predicted.restart.steps
         if step.partition in ("rides-0", "transfers-0")
     }
     files = {key: Path(step.file).name for key, step in steps.items() if key[1] != "producer-state"}
-    assert (foretold.restart.clean, foretold.restart.starts) == (True, True) and files == {
+    assert (predicted.restart.clean, predicted.restart.starts) == (True, True) and files == {
         ("delete", "leftover-cleaned"): "00000000000000002418.log.cleaned",
         ("rebuild", "timeindex-missing"): "00000000000000000607.timeindex",
         ("rebuild", "index-missing"): "00000000000000001811.index",
         ("delete", "orphan-index"): "00000000000000999999.index",
         ("rebuild", "index-corrupt"): "00000000000000000320.txnindex",
     }
-    assert not foretold.restart.steps_of_partition(
+    assert not predicted.restart.steps_of_partition(
         "bookings-0"
-    ) and not foretold.restart.steps_of_partition("metrics-0")
-    digest = hashlib.sha256(foretold.recovered_segments["rides-0", 1811].index()).hexdigest()
+    ) and not predicted.restart.steps_of_partition("metrics-0")
+    digest = hashlib.sha256(predicted.recovered_segments["rides-0", 1811].index()).hexdigest()
     # as 4.3.1 wrote it
     assert digest == "5308a30c903ce5f8f20b2556626d65b986a1719437d94da22462c235eae0c4ea"
     transactions = hashlib.sha256(
-        foretold.recovered_segments["transfers-0", 320].txnindex()
+        predicted.recovered_segments["transfers-0", 320].txnindex()
     ).hexdigest()
     assert transactions == "acde4c4f5480cfd11f5199d2f0cac0f6a9f80d335bfcfae5fed0b41fa90f931c"
 
@@ -413,11 +413,11 @@ def test_a_clean_directory_is_left_as_it_is(clean):
     """Nothing is recovered but the metadata log, which is so at every start; what was to be deleted
     is deleted.
     """
-    foretold = Foretold(open_broker(clean))
-    assert foretold.restart.starts and {
-        directory for directory, _ in foretold.recovered_segments
+    predicted = Foretold(open_broker(clean))
+    assert predicted.restart.starts and {
+        directory for directory, _ in predicted.recovered_segments
     } == {METADATA}
-    causes = {step.cause for step in foretold.restart.steps}
+    causes = {step.cause for step in predicted.restart.steps}
     assert causes <= {
         "leader-epochs",
         "metadata-log",
@@ -425,7 +425,7 @@ def test_a_clean_directory_is_left_as_it_is(clean):
         "leftover-deleted",
         "directory-deleted",
     }
-    assert not [step for step in foretold.restart.steps if step.action == "truncate"]
+    assert not [step for step in predicted.restart.steps if step.action == "truncate"]
 
 
 def test_some_partitions_of_a_killed_directory(killed):

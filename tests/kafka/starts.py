@@ -320,9 +320,9 @@ def compare(expected: Outcome | None, seen: Outcome) -> list[str]:
     if not expected.offline:  # else a partition of a lost directory may be made in another one
         compared.append("made")
     for name in compared:
-        foretold, found = getattr(expected, name), getattr(seen, name)
-        if foretold is not None and foretold != found:
-            differences.append(f"{name}: foretold {foretold}, seen {found}")
+        predicted, found = getattr(expected, name), getattr(seen, name)
+        if predicted is not None and predicted != found:
+            differences.append(f"{name}: predicted {predicted}, seen {found}")
     return differences
 
 
@@ -332,14 +332,14 @@ def _is_said(words: str, log: str) -> bool:
     return class_name in log or bool(text and text.partition("/")[0][:35] in log)
 
 
-def _is_same_cut(foretold: dict[tuple[str, int], int], found: dict[tuple[str, int], int]) -> bool:
+def _is_same_cut(predicted: dict[tuple[str, int], int], found: dict[tuple[str, int], int]) -> bool:
     """Whether the same bytes are cut.
 
     The metadata log is written to at once, and what is written begins as what was there: there the
     bytes that are kept are known to within a batch's header.
     """
-    return foretold.keys() == found.keys() and all(
-        foretold[place] == kept or (place[0] == METADATA and 0 <= kept - foretold[place] < 61)
+    return predicted.keys() == found.keys() and all(
+        predicted[place] == kept or (place[0] == METADATA and 0 <= kept - predicted[place] < 61)
         for place, kept in found.items()
     )
 

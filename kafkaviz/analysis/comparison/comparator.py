@@ -34,7 +34,7 @@ from kafkaviz.analysis.comparison.index_differences import (
 )
 from kafkaviz.analysis.comparison.leader_epochs import (
     EpochHistory,
-    TruncationWalk,
+    FollowerTruncation,
     checkpointed_epochs,
     walk_truncation,
 )
@@ -289,7 +289,7 @@ class _Comparer:
         self,
         partitions: tuple[Partition, Partition],
         replicas: tuple[Replica, Replica],
-    ) -> tuple[TruncationWalk, TruncationWalk]:
+    ) -> tuple[FollowerTruncation, FollowerTruncation]:
         """Returns the records that b drops if a leads, and that a drops if b leads."""
         walks = []
         for leader, follower in ((0, 1), (1, 0)):

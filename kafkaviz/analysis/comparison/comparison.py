@@ -17,7 +17,7 @@ import numpy as np
 
 from kafkaviz.analysis.comparison.byte_differences import ByteDifference
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
-from kafkaviz.analysis.comparison.leader_epochs import EpochHistory, TruncationWalk
+from kafkaviz.analysis.comparison.leader_epochs import EpochHistory, FollowerTruncation
 from kafkaviz.analysis.comparison.start_changes import StartComparison
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.settings import SettingValue
@@ -202,7 +202,7 @@ class PartitionComparison:
     only_in: tuple[RecordSet, RecordSet] = (NO_RECORDS, NO_RECORDS)
     different: RecordSet = NO_RECORDS
     unreadable: RecordSet = NO_RECORDS
-    truncations: tuple[TruncationWalk, TruncationWalk] | None = None
+    truncations: tuple[FollowerTruncation, FollowerTruncation] | None = None
     lag: Lag | None = None
     differences: tuple[ByteDifference, ...] = ()
     difference_count: int = 0

@@ -136,7 +136,7 @@ class TruncationStep:
 
 
 @dataclass(frozen=True)
-class TruncationWalk:
+class FollowerTruncation:
     """The steps by which a follower becomes a prefix of its leader.
 
     Attributes:
@@ -169,7 +169,7 @@ def checkpointed_epochs(partition: Partition) -> LeaderEpochs | None:
 
 def walk_truncation(
     leader: EpochHistory, follower: EpochHistory, *, is_request: bool = False
-) -> TruncationWalk:
+) -> FollowerTruncation:
     """Returns the truncation of a follower that is started with this leader.
 
     Args:
@@ -180,7 +180,7 @@ def walk_truncation(
     is_empty = follower.log_end_offset <= follower.log_start_offset
     elected = leader.after_load().as_leader(leader_epoch)
     steps = tuple(_steps(elected, follower.after_load(), is_request=is_request))
-    return TruncationWalk(
+    return FollowerTruncation(
         leader_epoch,
         steps,
         None if is_empty else steps[-1].truncates_to,

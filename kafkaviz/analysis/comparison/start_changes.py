@@ -48,7 +48,7 @@ class ChangeKind(StrEnum):
 class StepOutcome(StrEnum):
     """The outcome of a predicted step, as far as the later state shows it."""
 
-    AS_FORETOLD = "as-foretold"
+    AS_PREDICTED = "as-foretold"
     OTHERWISE = "otherwise"
     UNSEEN = "unseen"  # later changes hide it
 
@@ -61,7 +61,7 @@ class FileChange:
         file: the path relative to the broker directory; for a directory, its name.
         sizes: the sizes before and after; None if the file does not exist.
         same_bytes: the length of the common prefix.
-        is_foretold: whether a step of the start predicted the change.
+        is_predicted: whether a step of the start predicted the change.
     """
 
     partition: str
@@ -69,11 +69,11 @@ class FileChange:
     kind: ChangeKind
     sizes: tuple[int | None, int | None]
     same_bytes: int
-    is_foretold: bool
+    is_predicted: bool
 
 
 @dataclass(frozen=True)
-class ForetoldStep:
+class PredictedStep:
     """A predicted step of the start from the earlier state, and its outcome.
 
     Attributes:
@@ -98,13 +98,13 @@ class StartComparison:
     """
 
     restart: Restart | None
-    steps: tuple[ForetoldStep, ...]
+    steps: tuple[PredictedStep, ...]
     changes: tuple[FileChange, ...]
     is_started: bool
     is_swapped: bool = False
 
     @property
-    def unexpected_steps(self) -> tuple[ForetoldStep, ...]:
+    def unexpected_steps(self) -> tuple[PredictedStep, ...]:
         return tuple(step for step in self.steps if step.outcome is StepOutcome.OTHERWISE)
 
 
@@ -155,23 +155,23 @@ def compare_start(before: Broker, after: Broker, settings: Settings) -> StartCom
     restart = predict_restart(before, find_config, settings.release, on_recovered=keep_indexes)
     sizes = {name: info.size_bytes for name, info in files[1].items()}
     steps = tuple(
-        ForetoldStep(
+        PredictedStep(
             step,
             _outcome(step, files, same_bytes, recovered_files, after, doubtful=doubtful),
             sizes.get(step.file or ""),
         )
         for step in restart.steps
     )
-    foretold_files = {
-        foretold.step.file
-        for foretold in steps
-        if foretold.outcome is StepOutcome.AS_FORETOLD and foretold.step.action != "keep"
-    } - {foretold.step.file for foretold in steps if foretold.outcome is StepOutcome.OTHERWISE}
-    changes = tuple(_changes(files, same_bytes, foretold_files))
+    predicted_files = {
+        predicted.step.file
+        for predicted in steps
+        if predicted.outcome is StepOutcome.AS_PREDICTED and predicted.step.action != "keep"
+    } - {predicted.step.file for predicted in steps if predicted.outcome is StepOutcome.OTHERWISE}
+    changes = tuple(_changes(files, same_bytes, predicted_files))
     changed_files = {change.file for change in changes}
     is_started = _is_other_marker(before, after) or _has_signs(steps, changed_files)
     if not is_started:
-        changes = tuple(replace(change, is_foretold=False) for change in changes)
+        changes = tuple(replace(change, is_predicted=False) for change in changes)
     return StartComparison(
         restart if is_started else None, steps if is_started else (), changes, is_started=is_started
     )
@@ -203,26 +203,28 @@ def _is_other_marker(before: Broker, after: Broker) -> bool:
     return not after.is_clean or before.clean_body != after.clean_body
 
 
-def _has_signs(steps: Iterable[ForetoldStep], changed_files: Collection[str]) -> bool:
+def _has_signs(steps: Iterable[PredictedStep], changed_files: Collection[str]) -> bool:
     """Returns whether a start explains the changes better than anything else.
 
     A start takes its steps in every partition. Changes that a running broker makes too, such as
     deleting a producer snapshot, are not a sign. A copy that lacks a partition is not one either.
     """
     file_steps = [
-        foretold
-        for foretold in steps
-        if foretold.step.file and foretold.step.action != "keep" and not foretold.step.is_expected
+        predicted
+        for predicted in steps
+        if predicted.step.file
+        and predicted.step.action != "keep"
+        and not predicted.step.is_expected
     ]
     signs = {
-        foretold.step.file
-        for foretold in file_steps
-        if foretold.outcome is StepOutcome.AS_FORETOLD and foretold.step.file in changed_files
+        predicted.step.file
+        for predicted in file_steps
+        if predicted.outcome is StepOutcome.AS_PREDICTED and predicted.step.file in changed_files
     }
     untouched = {
-        foretold.step.file
-        for foretold in file_steps
-        if foretold.outcome is StepOutcome.OTHERWISE and foretold.step.file not in changed_files
+        predicted.step.file
+        for predicted in file_steps
+        if predicted.outcome is StepOutcome.OTHERWISE and predicted.step.file not in changed_files
     }
     return bool(signs) and len(signs) >= len(untouched)
 
@@ -270,7 +272,7 @@ def _outcome(
     doubtful: Mapping[str, bool],
 ) -> StepOutcome:
     def outcome(*, is_fulfilled: bool) -> StepOutcome:
-        return StepOutcome.AS_FORETOLD if is_fulfilled else StepOutcome.OTHERWISE
+        return StepOutcome.AS_PREDICTED if is_fulfilled else StepOutcome.OTHERWISE
 
     partitions = {partition.directory: partition for partition in after.partitions}
     is_in_two = doubtful.get(step.partition or "")
@@ -321,16 +323,16 @@ def _rebuild_outcome(
         data, size_bytes = file.read_data(info.path)
         data = data.ljust(min(size_bytes, len(recovered_bytes)), b"\0")
         is_same = data[: len(recovered_bytes)] == recovered_bytes
-        return StepOutcome.AS_FORETOLD if is_same else StepOutcome.OTHERWISE
+        return StepOutcome.AS_PREDICTED if is_same else StepOutcome.OTHERWISE
     if step.size_bytes is None or info.size_bytes >= step.size_bytes:
-        return StepOutcome.AS_FORETOLD
+        return StepOutcome.AS_PREDICTED
     return StepOutcome.OTHERWISE
 
 
 def _changes(
     files: tuple[Mapping[str, FileInfo], Mapping[str, FileInfo]],
     same_bytes: Mapping[str, int],
-    foretold_files: Collection[str | None],
+    predicted_files: Collection[str | None],
 ) -> Iterator[FileChange]:
     before, after = files
     for name in sorted(before.keys() | after.keys()):
@@ -347,7 +349,7 @@ def _changes(
             kind=kind,
             sizes=(old_bytes, new_bytes),
             same_bytes=same,
-            is_foretold=name in foretold_files,
+            is_predicted=name in predicted_files,
         )
 
 

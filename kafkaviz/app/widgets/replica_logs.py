@@ -11,7 +11,7 @@ from kafkaviz.messages import render, say
 
 if TYPE_CHECKING:
     from kafkaviz.analysis.comparison.comparison import PartitionComparison
-    from kafkaviz.analysis.comparison.leader_epochs import TruncationWalk
+    from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation
 
 SWATCHES = {"alone": "scan", "other": "torn", "watermark": "watermark"}
 
@@ -20,7 +20,7 @@ def key_html() -> str:
     return elements.key((swatch, say(f"compare.key_{kind}")) for kind, swatch in SWATCHES.items())
 
 
-def steps_html(walk: "TruncationWalk", step: int) -> str:
+def steps_html(walk: "FollowerTruncation", step: int) -> str:
     """Returns the steps of the follower as a list, and marks step number `step`, from 1."""
     rows = "".join(
         f"<li{' class=on' if number == step else ''}>"

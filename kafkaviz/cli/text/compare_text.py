@@ -8,7 +8,7 @@ from kafkaviz.analysis.comparison.comparison import (
     PartitionComparison,
     Relation,
 )
-from kafkaviz.analysis.comparison.leader_epochs import TruncationWalk
+from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation
 from kafkaviz.analysis.comparison.start_changes import (
     ChangeKind,
     FileChange,
@@ -77,7 +77,7 @@ def _render_partition(comparison: PartitionComparison) -> Iterator[str]:
             yield from _render_walk(walk, SIDES[side], SIDES[1 - side])
 
 
-def _render_walk(walk: TruncationWalk, leader: str, follower: str) -> Iterator[str]:
+def _render_walk(walk: FollowerTruncation, leader: str, follower: str) -> Iterator[str]:
     yield from _wrap(describe_walk(walk, leader, follower))
     if walk.follower_loses:
         for step in walk.steps:
@@ -90,8 +90,8 @@ def _render_start(start: StartComparison) -> Iterator[str]:
     if not start.changes or start.is_swapped:
         return
     if start.is_started:
-        for foretold in start.unexpected_steps[:MAX_CHANGES]:
-            step = foretold.step
+        for predicted in start.unexpected_steps[:MAX_CHANGES]:
+            step = predicted.step
             yield from _wrap(
                 message(
                     "comparison.otherwise",

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.analysis.comparison.comparison import NO_RECORDS, SIDES, PartitionComparison, Replica
-from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, TruncationWalk
+from kafkaviz.analysis.comparison.leader_epochs import UNDEFINED, FollowerTruncation
 from kafkaviz.figures import theme
 from kafkaviz.figures.comparison.partition_map import merge_ranges
 from kafkaviz.figures.text.comparison_text import join_ranges
@@ -147,7 +147,7 @@ def can_zoom(comparison: PartitionComparison) -> bool:
     return around[1] - around[0] < ZOOM_SHARE * (full[1] - full[0])
 
 
-def walk_of(comparison: PartitionComparison, leader: int | None) -> TruncationWalk | None:
+def walk_of(comparison: PartitionComparison, leader: int | None) -> FollowerTruncation | None:
     """Returns what the follower truncates if `leader` leads; None if that is unknown."""
     return comparison.truncations[leader] if comparison.truncations and leader is not None else None
 

@@ -13,7 +13,7 @@ from kafkaviz.analysis.comparison.comparison import (
     Replica,
 )
 from kafkaviz.analysis.comparison.index_differences import IndexComparison
-from kafkaviz.analysis.comparison.leader_epochs import TruncationStep, TruncationWalk
+from kafkaviz.analysis.comparison.leader_epochs import FollowerTruncation, TruncationStep
 from kafkaviz.analysis.comparison.start_changes import (
     FileChange,
     StartComparison,
@@ -165,7 +165,7 @@ def describe_index(index: IndexComparison) -> Message:
     )
 
 
-def describe_walk(walk: TruncationWalk, leader: str, follower: str) -> Message:
+def describe_walk(walk: FollowerTruncation, leader: str, follower: str) -> Message:
     if not walk.follower_loses:
         return message("comparison.loses_nothing", leader=leader, follower=follower)
     ranges = join_ranges(
@@ -196,7 +196,7 @@ def describe_change(change: FileChange) -> Message:
         before=before,
         after=after,
     )
-    return message("comparison.foretold", text=text) if change.is_foretold else text
+    return message("comparison.foretold", text=text) if change.is_predicted else text
 
 
 def outcome_text(start: StartComparison) -> str:
@@ -207,11 +207,11 @@ def outcome_text(start: StartComparison) -> str:
         return say("comparison.swapped")
     if not start.is_started:
         return say("comparison.not_started")
-    counts = Counter(foretold.outcome for foretold in start.steps)
+    counts = Counter(predicted.outcome for predicted in start.steps)
     return say(
         "comparison.started",
         n=len(start.steps),
-        right=counts[StepOutcome.AS_FORETOLD],
+        right=counts[StepOutcome.AS_PREDICTED],
         wrong=counts[StepOutcome.OTHERWISE],
         unseen=counts[StepOutcome.UNSEEN],
     )

@@ -143,7 +143,7 @@ def test_an_index_of_an_unknown_interval_cannot_be_judged(moved):
         index.write_bytes(index.read_bytes().rstrip(b"\0"))
     alone = compare(moved[0] / "disk-b", moved[1] / "disk-b").start
     outcomes = {Path(step.step.file).suffix: step.outcome for step in alone.steps}
-    assert alone.is_started and outcomes[".log"] is StepOutcome.AS_FORETOLD
+    assert alone.is_started and outcomes[".log"] is StepOutcome.AS_PREDICTED
     assert {outcomes[".index"], outcomes[".timeindex"]} == {StepOutcome.UNSEEN}
 
 

@@ -36,13 +36,13 @@ def test_every_step_came_as_foretold(release, shared):
     )
     start = compare(before, after).start
     assert start is not None and start.is_started
-    assert {foretold.outcome for foretold in start.steps} == {StepOutcome.AS_FORETOLD}
-    kinds = Counter(change.kind for change in start.changes if change.is_foretold)
+    assert {predicted.outcome for predicted in start.steps} == {StepOutcome.AS_PREDICTED}
+    kinds = Counter(change.kind for change in start.changes if change.is_predicted)
     assert kinds[ChangeKind.CUT] == 3 and kinds[ChangeKind.TRIMMED] >= 29
     unforetold_logs = {
         change.file
         for change in start.changes
-        if not change.is_foretold and change.file.endswith((".log", "index"))
+        if not change.is_predicted and change.file.endswith((".log", "index"))
     }
     assert unforetold_logs == {"__cluster_metadata-0/00000000000000000000.log"}
 
@@ -56,12 +56,12 @@ def test_a_step_that_came_otherwise_is_named(tmp_path):
     start = compare(a, b).start
     assert start is not None and start.is_started
     outcomes = {
-        (foretold.step.action, foretold.step.file): foretold.outcome for foretold in start.steps
+        (predicted.step.action, predicted.step.file): predicted.outcome for predicted in start.steps
     }
     assert outcomes["truncate", f"t-0/{log}"] is StepOutcome.OTHERWISE
-    assert outcomes["rebuild", f"t-0/{0:020d}.index"] is StepOutcome.AS_FORETOLD
-    assert f"t-0/{log}" in {foretold.step.file for foretold in start.unexpected_steps}
-    verdicts = {change.file: change.is_foretold for change in start.changes}
+    assert outcomes["rebuild", f"t-0/{0:020d}.index"] is StepOutcome.AS_PREDICTED
+    assert f"t-0/{log}" in {predicted.step.file for predicted in start.unexpected_steps}
+    verdicts = {change.file: change.is_predicted for change in start.changes}
     assert verdicts[f"t-0/{log}"] is False and verdicts[f"t-0/{0:020d}.index"] is True
 
 
@@ -134,7 +134,7 @@ def test_a_copy_that_lacks_something_shows_no_start(is_partition_gone, tmp_path)
     start = compare(a, b).start
     assert start is not None
     assert not start.is_started and start.steps == ()
-    assert start.changes and not any(change.is_foretold for change in start.changes)
+    assert start.changes and not any(change.is_predicted for change in start.changes)
 
 
 def test_a_cleaned_log_has_other_batches(tmp_path):

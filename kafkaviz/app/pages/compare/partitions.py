@@ -153,7 +153,7 @@ def render_changes(start: "StartComparison") -> None:
                     before=units.format_count(change.sizes[0]),
                     after=units.format_count(change.sizes[1]),
                 ),
-                say("compare.what_foretold" if change.is_foretold else "compare.what_unforetold")
+                say("compare.what_foretold" if change.is_predicted else "compare.what_unforetold")
                 if start.is_started
                 else units.MISSING,
             ]
