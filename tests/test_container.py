@@ -19,7 +19,7 @@ COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 
 
 def arguments(instruction: str) -> list[str]:
-    """What follows the last instruction of this name."""
+    """Returns the arguments of the last instruction with this name."""
     return [text for name, text in STEPS if name == instruction][-1:]
 
 

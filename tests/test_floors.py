@@ -122,7 +122,7 @@ def room(module: str) -> str:
 
 
 def floor(module: str) -> int | None:
-    """The floor of one of our modules; None of a kafkaviz module that no floor was given."""
+    """Returns the floor of one of our modules; None for a kafkaviz module without one."""
     return FLOORS.get(room(module)) if module.partition(".")[0] == "kafkaviz" else TOP
 
 
@@ -166,7 +166,7 @@ def faults(source: str, module: str) -> list[tuple[int, str]]:
 
 
 def import_faults(module: str, imported: str) -> Iterator[str]:
-    """What is wrong with this module importing that one."""
+    """Returns the faults of this module importing that one."""
     outsider = imported.partition(".")[0]
     if outsider in HOMES and room(module) not in HOMES[outsider]:
         yield f"imports {outsider}, which lives in {' and '.join(sorted(HOMES[outsider]))} alone"
@@ -199,7 +199,7 @@ def neighbour_faults(module: str, imported: str) -> Iterator[str]:
 
 
 def is_in(module: str, folder: str) -> bool:
-    """Whether a module, or a name of one, is that folder's or lies in it."""
+    """Returns whether a module, or a name in one, is that folder's or inside it."""
     return module == folder or module.startswith(f"{folder}.")
 
 
@@ -210,7 +210,7 @@ def part_of_app(module: str) -> str | None:
 
 
 def wing(module: str) -> str | None:
-    """The folder of a module of simulate/, where it lies in one."""
+    """Returns the folder of a module in simulate/, if it is in one."""
     parts = module.split(".")
     return parts[2] if parts[:2] == ["kafkaviz", "simulate"] and len(parts) > 2 else None
 

@@ -45,7 +45,7 @@ def trees() -> dict[Path, ast.Module]:
 
 
 def names(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Whatever the module gives a name: modules, classes, functions, parameters, variables,
+    """Returns every name that a module gives: modules, classes, functions, parameters, variables,
     attributes.
     """
     for node in ast.walk(tree):
@@ -123,7 +123,7 @@ def test_every_name_of_a_script_says_what_it_names(path):
 
 
 def positional_fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
-    """Those before KW_ONLY."""
+    """Returns the fields before KW_ONLY."""
     fields = [statement for statement in node.body if isinstance(statement, ast.AnnAssign)]
     return list(takewhile(lambda field: ast.unparse(field.annotation) != "KW_ONLY", fields))
 

@@ -144,7 +144,7 @@ def test_all_of_it_stands_in_one_file(damaged_page):
 
 
 def figures_of(page: str) -> dict:
-    """What the script draws."""
+    """Returns the figures that the script draws."""
     packed = re.search(r'id="packed-figures" type="application/octet-stream">([^<]+)<', page)[1]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 

@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def differences_of(seed_numbers: range) -> Iterator[tuple[int, list[str]]]:
-    """What Kafka does otherwise, by seed."""
+    """Returns the differences from Kafka, by seed."""
     with Kafka(RELEASE) as kafka, Loads(RELEASE) as loads:
         for seed in seed_numbers:
             with tempfile.TemporaryDirectory() as folder:

@@ -76,7 +76,7 @@ def _varied(lines: list[dict]) -> list[dict]:
 
 
 def _features(line: dict) -> set[tuple]:
-    """What a history shows, each with its release and its role."""
+    """Returns the features that a history shows, each with its release and its role."""
     line_settings, features = line["settings"], set()
     for name in (
         "segment.index.bytes",

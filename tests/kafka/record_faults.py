@@ -127,14 +127,14 @@ def _as_lines(objects: list[dict]) -> str:
 
 
 def _answer(kafka: subprocess.Popen, question: dict) -> dict:
-    """What Kafka answers; the question's directory is there until then."""
+    """Returns Kafka's answer. The directory of the question must exist until then."""
     kafka.stdin.write(json.dumps(question) + "\n")
     kafka.stdin.flush()
     return json.loads(kafka.stdout.readline())
 
 
 def _ask_small(kafka: subprocess.Popen, name: str, data: bytes) -> dict | None:
-    """What the start of an empty log with this file ends with, or None."""
+    """Returns the exception that ends the start of an empty log with this file, or None."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "t-0"
         directory.mkdir()

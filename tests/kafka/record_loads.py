@@ -260,7 +260,7 @@ class Loads:
 
 
 def record_checkpoints(part: slice = EVERY) -> Iterator[dict]:
-    """What both releases make of each checkpoint, which is the same."""
+    """Records how both releases treat each checkpoint; they treat it alike."""
     with Loads("4.3.1") as older, Loads("4.4.0") as newer, tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / names.RECOVERY_POINT_CHECKPOINT
         for data in CHECKPOINTS[part]:
@@ -281,7 +281,7 @@ def read_source() -> dict[str, bytes]:
 
 
 def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
-    """The files after a change; the folders that it makes are beside them."""
+    """Returns the files after a change, without the folders that it makes."""
     changed_files = dict(files)
     for name, source in change.get("copy", {}).items():
         changed_files[name] = files[source]
@@ -294,7 +294,7 @@ def changed(files: dict[str, bytes], change: dict) -> dict[str, bytes]:
 
 
 def record_loads(part: slice = EVERY) -> Iterator[dict]:
-    """What both releases make of each change, after a clean stop and after a kill."""
+    """Records how both releases treat each change, after a clean stop and after a kill."""
     source = read_source()
     changes = [
         *(*name_changes(), *folder_changes()),

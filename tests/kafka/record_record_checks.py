@@ -26,7 +26,7 @@ COMPACTED = {"cleanup.policy": "compact"}
 
 
 def main() -> int:
-    """A line an append, a line a bit."""
+    """Writes one line per append and one per bit."""
     lines = []
     for release in RELEASES:
         with Kafka(release) as kafka:
@@ -61,7 +61,9 @@ def _one_more(data: bytes) -> bytes:
 
 
 def _cases() -> Iterator[tuple[str, str, dict[str, str], bytes]]:
-    """What is wrong, the codec, the topic's settings, the batch; nothing is wrong with the first."""
+    """Yields the fault, the codec, the topic's settings and the batch of each case; the first has
+    no fault.
+    """
     for codec in ("none", "lz4"):
         made = {"base_ms": NOW_MS, "packed": codec}
         sound = batches.v2(0, _records(), **made)

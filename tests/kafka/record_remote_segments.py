@@ -24,7 +24,7 @@ STATES = (
 
 
 def main() -> int:
-    """As many histories, with Kafka's answers."""
+    """Writes this many histories with Kafka's answers."""
     histories = [_history(random.Random(seed)) for seed in range(HISTORIES)]
     command = [*JAVA, "-cp", class_path(RELEASES[0]), MAIN]
     lines = "".join(f"{json.dumps(history)}\n" for history in histories)

@@ -86,7 +86,9 @@ def queries() -> list[dict[str, str]]:
 
 
 def differences(*, is_quick: bool) -> tuple[list[str], int, str]:
-    """What the two sources do not agree on, how many queries, and a line of what was read."""
+    """Returns the differences between the two sources, the number of queries, and a line about the
+    rows that were read.
+    """
     chosen = queries()[:: SHARE_OF_QUICK if is_quick else 1]
     faults, rows, refusals = [], 0, 0
     with scratch() as folder, live_broker(Path(folder)) as broker, session() as spark:

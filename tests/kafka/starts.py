@@ -146,7 +146,7 @@ def unpack(archive: Path, folder: Path) -> list[Path]:
 def observe(
     starts: Starts, disks: list[Path], settings: Mapping[str, str] = MappingProxyType({})
 ) -> Outcome:
-    """What a broker does to these directories, which it changes."""
+    """Returns the effects of a broker's start on these directories, which it changes."""
     before = {disk: (_directories(disk), _files(disk)) for disk in disks}
     answer = starts.start(disks, settings)
     outcome = Outcome(starts=answer["started"], words=(answer["log"], answer["error"] or ""))
@@ -253,7 +253,7 @@ def _same_bytes(data: bytes, other: bytes) -> int:
 
 
 def forecast(disks: list[Path], release: str) -> Outcome | None:
-    """What kafkaviz says that the start will do; None where it says nothing."""
+    """Returns kafkaviz's prediction of the start, or None without one."""
     restart = check(disks[0] if len(disks) == 1 else disks[0].parent, release).restart
     if restart is None:
         return None
@@ -391,7 +391,7 @@ def cases(seed: int) -> list[Case]:
 
 
 def field_cases() -> Iterator[Case]:
-    """Those of tests/data/field_cases whose start is asked for."""
+    """Returns the cases of tests/data/field_cases that need a start."""
     for line in (FIELD_CASES / "cases.jsonl").read_text().splitlines():
         case = json.loads(line)
         if "starts" in case["expect"] and case["kafka_version"] in RELEASES:
@@ -467,7 +467,7 @@ def run(starts: Starts, case: Case) -> list[str]:
 
 
 def _try_backup(starts: Starts, disks: list[Path], backup: list[Path]) -> list[str]:
-    """Restores what is advised, starts a broker, and looks for any error."""
+    """Follows the advice to restore a backup, starts a broker, and looks for any error."""
     health = check(disks[0], starts.release)
     followed = advice.restore(disks[0], health, backup[0])
     if not followed:

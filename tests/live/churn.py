@@ -119,7 +119,7 @@ class Churn:
             yield
 
     def _log(self, path: Path) -> Iterator[None]:
-        """Its segments, one behind the other."""
+        """Writes its segments one after another and retires the oldest ones."""
         kept_files: list[Files] = []
         for segment in pool()[0]:
             yield from self._segment(path, segment)

@@ -4,7 +4,9 @@ from _pytest.capture import CaptureResult
 
 
 def well(status: int, output: CaptureResult[str]) -> bool:
-    """A result, or one line at the end that says what was not there; no traceback."""
+    """Returns whether a command ended with a result or with a line of error, without a
+    traceback.
+    """
     words = output.err.splitlines()
     is_told = status != 2 or (
         bool(words) and words[-1].startswith("kafkaviz: ") and ": " in words[-1][10:]

@@ -22,7 +22,9 @@ def header(
     magic: bytes = tarfile.POSIX_MAGIC,
     **parts: tuple[int, bytes],
 ) -> bytes:
-    """The header of a member, of any size and type; parts: (byte, what stands there) each."""
+    """Returns the header of a member of any size and type; parts are pairs of position
+    and bytes.
+    """
     block = bytearray(512)
     block[:100] = name.encode()[:100].ljust(100, b"\0")
     block[100:108], block[124:136], block[136:148] = b"0000644\0", number(size), b"15000000000\0"
@@ -35,7 +37,9 @@ def header(
 
 
 def number(value: int) -> bytes:
-    """Twelve bytes: octal digits, or base 256 for what has too many of them or is negative."""
+    """Returns twelve bytes: octal digits, or base 256 for a number that is negative or too large
+    for them.
+    """
     in_octal = 0 <= value < 8**11
     return (
         b"%011o\0" % value
@@ -45,7 +49,7 @@ def number(value: int) -> bytes:
 
 
 def padded(content: bytes) -> bytes:
-    """Content as it lies behind its header."""
+    """Returns content with the padding that follows it in a .tar."""
     return content + bytes(-len(content) % 512)
 
 
@@ -94,9 +98,7 @@ FIRST_PAX = note(b"GNU.sparse.major", b"1") + note(b"GNU.sparse.realsize", b"9")
 
 
 def tars() -> dict[str, tuple[bytes, str]]:
-    """Small archives, each with one thing that a reader must not believe, and what is to be said of
-    it.
-    """
+    """Returns small archives, each with one false claim, and the expected error."""
     sizes = (
         (size, kind)
         for size in (-512, -1024, -100_000)
@@ -189,8 +191,8 @@ def tars() -> dict[str, tuple[bytes, str]]:
 
 
 def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: bytes) -> bytes:
-    """A .zip of content, with a directory of (name, local header's byte, what is packed, CRC, size,
-    method) each.
+    """Returns a .zip of content, with a central directory of (name, position of the local header,
+    packed bytes, CRC, size, method) per member.
     """
     rows = []
     for name, at, packed, crc, size, method in entries:
@@ -224,7 +226,7 @@ def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: byte
 
 
 def local(name: bytes, packed: bytes, crc: int, size: int, method: int) -> bytes:
-    """A member of a .zip as it lies in front of the directory."""
+    """Returns a member of a .zip as it is stored before the central directory."""
     return (
         b"PK\3\4"
         + struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0)
@@ -285,12 +287,12 @@ def _write_many(path: Path, count: int, member: bytes) -> None:
 
 
 def write_tail(path: Path, streams: int, compress: Callable[[bytes], bytes] = bz2.compress) -> None:
-    """An archive with streams of 45 MB of zeros behind its end: 40 bytes each."""
+    """Writes an archive followed by streams of 45 MB of zeros, 40 bytes each."""
     path.write_bytes(compress(BROKER + END) + compress(bytes(45_000_000)) * streams)
 
 
 def write_empty_tail(path: Path, streams: int) -> None:
-    """An archive with streams of nothing behind its end: 20 bytes each."""
+    """Writes an archive followed by empty streams, 20 bytes each."""
     path.write_bytes(gzip.compress(BROKER + END) + gzip.compress(b"", 1) * streams)
 
 

@@ -21,7 +21,9 @@ ARCHIVES = sorted(DUMPS["brokers"])
 
 
 def counted(broker: Broker) -> dict[str, object]:
-    """What the reader finds in each .log and index, in the form of Kafka's dump."""
+    """Returns the counts that the reader finds in each .log and index, in the form of
+    Kafka's dump.
+    """
     return {
         name: count for partition in broker.partitions for name, count in _counts(partition).items()
     }

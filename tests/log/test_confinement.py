@@ -26,7 +26,7 @@ def clean_archive(tmp_path) -> Path:
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
-    """A directory that this process is confined to; beside it lies rootless/secret."""
+    """The directory that this process is confined to; rootless/secret is next to it."""
     monkeypatch.setenv(confinement.CONFINEMENT, "")  # put back afterwards
     directory, outside = tmp_path / "root", tmp_path / "rootless"
     directory.mkdir()

@@ -47,7 +47,7 @@ def bodies(root: Path, name: str) -> list[list]:
 
 
 def body(record, is_control: bool, topic: str) -> str:
-    """What stands behind a record's metadata."""
+    """Returns the part of a line after a record's metadata."""
     if is_control:
         return control.dump_text(record.key, record.value)
     if topic in coordinator_records.DECODER_OF_TOPIC:

@@ -103,7 +103,7 @@ def test_no_header_is_believed(tmp_path, cache):
 
 
 def write(content: bytes) -> Callable[[Path], object]:
-    """What writes such an archive."""
+    """Returns the function that writes such an archive."""
     return lambda path: path.write_bytes(content)
 
 

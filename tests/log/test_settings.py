@@ -22,7 +22,7 @@ NEWEST = (4, 4)
 
 
 def value(setting_value: SettingValue) -> tuple:
-    """What a test compares: the value and where it came from."""
+    """Returns the compared part of a setting: its value and its source."""
     return setting_value.value, setting_value.origin
 
 

@@ -82,7 +82,7 @@ def nodes() -> list[tuple[str, ast.AST]]:
 
 
 def calls() -> Iterator[tuple[str, str, ast.Call, ast.expr]]:
-    """(file:line, the function, the call, what is given as key)."""
+    """Yields (file:line, the function, the call, the key argument)."""
     for place, node in nodes():
         if isinstance(node, ast.Call):
             name = _function_name(node)

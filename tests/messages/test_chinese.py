@@ -34,8 +34,8 @@ def test_chinese_is_translated():
 
 
 def untidy(text: str) -> bool:
-    """Whether a sign of another language stands beside a Han character, or no blank between one and
-    a Latin letter or digit.
+    """Returns whether a Han character is next to foreign punctuation, or to a Latin letter or digit
+    without a space.
     """
     beside = "[,;:?!A-Za-z0-9`]"
     return bool(

@@ -28,7 +28,7 @@ def rows(out: Path, table: str) -> list[dict]:
 
 
 def stored_segments(out: Path) -> list[StoredSegment]:
-    """The segments as they were read."""
+    """Returns the segments as they were read."""
     return list(segments_of(catalog.read(out).stamps()))
 
 
@@ -39,8 +39,8 @@ def in_order(rows_: list[dict]) -> list[dict]:
 
 
 def assert_catalog_holds(out: Path, *directories: Path) -> None:
-    """The catalog's rows are those of the in-process reader, its files are all there is, and each
-    is named with its rows.
+    """Asserts that the catalog has the rows of the in-process reader, and that its description
+    names all of its files with their rows.
     """
     expected = [tables_of(directory) for directory in directories]
     for table in [table_ for table_ in TABLES if table_ not in (*CHECK_TABLES, *OWN_TABLES)]:

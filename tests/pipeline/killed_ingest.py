@@ -77,7 +77,9 @@ def load_compiled(broker: Path) -> None:
 
 
 def kill_before_the_commit(broker: Path, catalog: Path) -> None:
-    """A run whose tasks have all ended: the next one takes over its lock, and what they wrote."""
+    """Kills a run after all of its tasks have ended; the next run takes over its lock and their
+    output.
+    """
 
     def die(*_arguments: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)

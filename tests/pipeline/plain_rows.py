@@ -231,7 +231,9 @@ def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
 
 
 def _slot(batch, entries: list[tuple]) -> int | None:
-    """Of the entries that point at a batch the one whose offset it holds, else the last."""
+    """Returns the slot of the entry that points at a batch and whose offset it holds, else the last
+    that points at it.
+    """
     slots = [
         slot
         for slot, _, offset, _ in entries

@@ -13,8 +13,8 @@ START_MS = 1_790_000_000_000
 
 
 def log_bytes(sizes: list[int], base_offset: int = 0, records: int = 2) -> bytes:
-    """Batches of magic 2 of these sizes, one behind the other; their headers and checksums make
-    sense, their records do not.
+    """Returns consecutive batches of magic 2 with these sizes; headers and checksums are valid,
+    records are not.
     """
     headers = np.zeros(len(sizes), HEADER)
     headers["base_offset"] = base_offset + records * np.arange(len(sizes))

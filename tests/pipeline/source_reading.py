@@ -29,9 +29,7 @@ def read(name: str, directory: Path, filters: Sequence[object] = (), **options: 
 
 @contextmanager
 def counted(monkeypatch) -> Iterator[SimpleNamespace]:
-    """Counts what is read meanwhile: bytes of all files, and the names of those that were
-    opened.
-    """
+    """Counts the bytes that are read from files meanwhile, and the names of the opened files."""
     reads = SimpleNamespace(bytes=0, names=set())
     reader, read_file, written = file.reader, file.read, file.read_data
 

@@ -292,7 +292,7 @@ def make_batch(randomness: random.Random, offset: int, count: int, *, epoch: int
 
 
 def relate(logs: Sequence[tuple[int, list[dict[str, int]]]]) -> dict[str, Any]:
-    """What the row of two logs says, batch by batch."""
+    """Returns the row about two logs, computed batch by batch."""
     starts = [start for start, _ in logs]
     ends = [max([start, *(batch["last_offset"] + 1 for batch in own)]) for start, own in logs]
     first, end = max(starts), min(ends)
@@ -350,7 +350,9 @@ def overlap(a: dict[str, int], b: dict[str, int]) -> bool:
 
 
 def count_records(batch: dict[str, int], first: int, end: int) -> float:
-    """Those between two offsets; NaN of a batch without some, which may lie on either side."""
+    """Returns the number of records between two offsets; NaN if a batch with gaps may have records
+    on either side.
+    """
     offsets = range(batch["base_offset"], batch["last_offset"] + 1)
     if batch["record_count"] == len(offsets) or batch["last_offset"] < first:
         return sum(first <= offset < end for offset in offsets)

@@ -47,7 +47,7 @@ class Cluster:
         wait_for_port(port)
 
     def add_worker(self, cores: int) -> None:
-        """One more; its executors' folders lie in folder/worker-N."""
+        """Starts another worker; its executors' folders are in folder/worker-N."""
         folder = self.folder / f"worker-{len(self.workers)}"
         arguments = (
             "--cores",
@@ -117,7 +117,7 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int) -> None:
-    """Until somebody listens there."""
+    """Waits until the port accepts connections."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         try:
@@ -223,7 +223,7 @@ def until(happened: Callable[[], bool]) -> None:
 
 
 def done_tasks(spark) -> int:
-    """Of the stages that run."""
+    """Returns the number of finished tasks in the running stages."""
     tracker = spark.sparkContext.statusTracker()
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     return sum(stage.numCompletedTasks for stage in stages if stage)

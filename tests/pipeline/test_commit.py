@@ -33,7 +33,7 @@ SLOTS = TABLES["time_entries"]
 
 
 def slot_rows(numbers: list[int]) -> pa.Table:
-    """Rows of time_entries, told apart by their slot."""
+    """Returns rows of time_entries that differ by their slot."""
     rows = [
         {"broker": "b", "topic": "t", "partition": 0, "segment_base_offset": 0, "slot": number}
         for number in numbers
@@ -76,7 +76,7 @@ def commit_segments(
 
 
 def task_file(staging: Path, name: str, numbers: list[int], row_group: int = 4) -> None:
-    """What a task leaves in the staging folder."""
+    """Writes the file that a task leaves in the staging folder."""
     pq.write_table(
         slot_rows(numbers),
         staging / "time_entries" / f"time_entries-{name}.parquet",
@@ -125,7 +125,7 @@ def by_dataset(path: Path) -> list[int]:
 
 
 def files(path: Path) -> dict[str, bytes]:
-    """Every file of a catalog but its lock and what is staged."""
+    """Returns every file of a catalog except its lock and the staging folder."""
     paths = [
         path_
         for path_ in path.rglob("*")
@@ -419,7 +419,7 @@ def of_format_7(out: Path) -> None:
 
 
 def generation(out: Path) -> set[str]:
-    """Of which runs the tables and the description are that can be seen now."""
+    """Returns the runs whose tables and description are visible now."""
     ages = {"old" if "old" in file.name else "new" for file in (out / "time_entries").glob("*")}
     if (out / catalog.NAME).exists():
         ages.add("old" if json.loads((out / catalog.NAME).read_text())["format"] == 7 else "new")

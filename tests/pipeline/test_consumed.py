@@ -22,7 +22,7 @@ MISLED = {("kafka-4.3.1-damaged", "bookings", 0)}
 
 
 def fetched(shared: Path, name: str, isolation: str) -> list[dict]:
-    """What a consumer of that isolation got from each offset on."""
+    """Returns the records that a consumer of that isolation level got from each offset on."""
     with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as archive:
         member = next(
             member for member in archive.getmembers() if member.name.endswith("/fetch.jsonl")
@@ -37,7 +37,7 @@ def fetched(shared: Path, name: str, isolation: str) -> list[dict]:
 
 
 def consumed(name: str, directory: Path, isolation: str) -> dict[tuple, list[tuple[int, int]]]:
-    """Of each topic-partition the offsets and times that a format gives, in their order."""
+    """Returns the offsets and times that a format gives for each topic-partition, in order."""
     if name == "kafka_records":
         table = read(
             name,

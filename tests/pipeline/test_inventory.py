@@ -46,7 +46,7 @@ def as_read(tmp_path) -> Callable[[Inventory], Catalog]:
 
 
 def reusable(inventory_: Inventory, old: Catalog) -> list[int | None]:
-    """Of each segment the base offset of the old one whose rows may be kept."""
+    """Returns, per segment, the base offset of the old one whose rows may be kept."""
     stored = StoredRows(old, inventory_)
     return [
         segment and segment.base_offset

@@ -296,7 +296,7 @@ def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = N
 
 
 def brokers_of(name: str, directories: list[str], **options: str) -> list[str]:
-    """Of each row its broker."""
+    """Returns the broker of each row."""
     import json
 
     return read(name, directories[0], paths=json.dumps(directories), **options)[

@@ -61,7 +61,7 @@ def broker_directory(tmp_path_factory) -> Path:
 
 
 def offsets(directory: Path, **options: str) -> dict[str, list[int]]:
-    """Of each topic-partition the offsets that are given."""
+    """Returns the offsets that are given for each topic-partition."""
     rows: dict[str, list[int]] = {}
     for row in read("kafka_files", directory, **options).to_pylist():
         rows.setdefault(f"{row['topic']}-{row['partition']}", []).append(row["offset"])
@@ -69,7 +69,9 @@ def offsets(directory: Path, **options: str) -> dict[str, list[int]]:
 
 
 def spans(directory: Path, **options: str) -> dict[str, tuple[int, int]]:
-    """Of each topic-partition the first and the last offset, with none missing between."""
+    """Returns the first and the last offset of each topic-partition; none between them
+    is missing.
+    """
     given = offsets(directory, **options)
     assert all(row == list(range(row[0], row[-1] + 1)) for row in given.values())
     return {label: (row[0], row[-1]) for label, row in given.items()}

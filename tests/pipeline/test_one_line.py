@@ -15,7 +15,7 @@ from kafkaviz.pipeline.datasource.source_schema import BadOption
 
 
 def sent(error: Exception) -> str:
-    """What a worker of Spark sends of it."""
+    """Returns the text that a Spark worker sends of an error."""
     out = io.BytesIO()
     try:
         raise error

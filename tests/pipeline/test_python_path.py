@@ -15,7 +15,7 @@ def site_packages(tmp_path: Path) -> Path:
 
 
 def archives(spark_home: Path) -> list[str]:
-    """What Spark puts in front of sys.path."""
+    """Returns the paths that Spark puts in front of sys.path."""
     names = ("python/lib/pyspark.zip", "jars/spark-core_2.13-4.3.0.jar")
     return [str(spark_home / name) for name in names]
 

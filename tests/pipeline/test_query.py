@@ -443,7 +443,7 @@ def test_the_worst_lookup_is_what_the_search_reads(catalog_folder, plain, clean)
 
 
 def rows_of(spark: object, catalog_folder: Path, text: str) -> list[dict]:
-    """What Spark SQL answers."""
+    """Returns the rows that Spark SQL answers."""
     from pyspark.sql import functions as F
 
     for name, files in catalog.read(catalog_folder).info.tables.items():

@@ -164,7 +164,7 @@ def test_a_replica_says_why_it_is_read(tmp_path):
 
 
 def reasons(name: str, paths: list[str], **options: str) -> set[tuple[int, str, str | None]]:
-    """Of each partition the broker, and why it is read."""
+    """Returns the broker of each partition and the reason for reading it."""
     import json
 
     rows = read(name, Path(paths[0]), paths=json.dumps(paths), **options).to_pylist()

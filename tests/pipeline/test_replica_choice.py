@@ -45,7 +45,7 @@ def link_tree(source: Path, target: Path, *leave_out: str) -> Path:
 
 
 def replicas(tmp_path, *leave_out: str, brokers: dict[str, str]) -> list[str]:
-    """Both directories by other names, which are in the order of the brokers given."""
+    """Both directories under other names, in the order of the given brokers."""
     return [
         str(link_tree(unpack_if_archive(REPLICAS[int(node) - 1]), tmp_path / name, *leave_out))
         for name, node in brokers.items()
@@ -53,7 +53,7 @@ def replicas(tmp_path, *leave_out: str, brokers: dict[str, str]) -> list[str]:
 
 
 def choices(paths: list[str]) -> dict[str, tuple[str, str]]:
-    """Of each topic-partition the broker whose replica is read, and why."""
+    """Returns, per topic-partition, the broker whose replica is read, and the reason."""
     columns = "broker,topic,partition,replica_reason"
     rows = read(
         "kafka_segments",

@@ -24,7 +24,7 @@ from tests.support import ingest
 
 @pytest.fixture(scope="module")
 def catalogs(tmp_path_factory) -> tuple[Path, Path]:
-    """Of two brokers, without findings: the tables of the checks have no file."""
+    """The catalogs of two brokers, without findings: the tables of the checks have no file."""
     folder, partitions = (
         tmp_path_factory.mktemp("sql"),
         {
@@ -56,7 +56,7 @@ def request(folder: Path, text: str, most_rows: int = 100) -> dict:
 
 @pytest.fixture
 def reply(database, catalogs):
-    """What is said of a query to the first catalog, and its rows."""
+    """Returns the reply to a query of the first catalog, and its rows."""
 
     def ask(text: str, most_rows: int = 100) -> tuple[dict, list[dict]]:
         head, body = database.reply(request(catalogs[0], text, most_rows))
@@ -173,7 +173,7 @@ def test_a_fault_of_ours_is_told_by_its_name_alone(database, catalogs):
 
 
 def data_bytes() -> int:
-    """What this process has of memory for data."""
+    """Returns this process's memory for data."""
     status = Path("/proc/self/status").read_text()
     return next(
         int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmData:")

@@ -118,7 +118,9 @@ def test_a_table_of_sparks_catalog(spark, clean, tmp_path):
 
 
 def assert_one_line(text: str, words: str) -> None:
-    """The sentence stands in the first line of what Spark says, and no stack of Python follows."""
+    """Asserts that the first line of Spark's text holds the sentence, and that no Python traceback
+    follows.
+    """
     first, *rest = text.splitlines()
     assert words in first, text
     assert not [line for line in rest if "Traceback" in line or line.startswith("  File ")], text

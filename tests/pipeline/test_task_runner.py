@@ -46,7 +46,7 @@ def out(tmp_path) -> Path:
 
 @pytest.fixture
 def tiny_tasks(monkeypatch) -> None:
-    """A task a segment."""
+    """Makes one task per segment."""
     monkeypatch.setattr(plan_module, "MIN_BYTES", 1)
     monkeypatch.setattr(plan_module, "MAX_BYTES", 1)
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
@@ -167,7 +167,7 @@ def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
 
 
 def row_counts(row: dict, kind: str) -> dict | int:
-    """What a row of segments says of one of its files."""
+    """Returns the counts in a row of segments about one of its files."""
     if kind != "log":
         return row["offset_entries" if kind == "index" else "time_entries"]
     return {

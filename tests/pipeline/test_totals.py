@@ -31,7 +31,7 @@ def counted(segments: Iterable[Segment]) -> list[int]:
 
 
 def without(numbers: Sequence[int], *logs: Sequence[int]) -> list[int]:
-    """What is left."""
+    """Returns the numbers less those of the other logs."""
     return [every - sum(parts) for every, *parts in zip(numbers, *logs, strict=True)]
 
 
@@ -43,14 +43,14 @@ def broker(request) -> Broker:
 
 @pytest.fixture
 def everything(broker) -> list[int]:
-    """All that lies in the directory."""
+    """Returns the counts of all segments in the directory."""
     return counted(segment for partition in broker.partitions for segment in partition.segments)
 
 
 @pytest.fixture
 def aside(broker) -> dict[str, list[int]]:
-    """What some numbers leave out: files with a suffix, directories with one, indexes without a
-    .log, KRaft's own log.
+    """Returns the counts that some numbers leave out: files or directories with a suffix, indexes
+    without a .log, KRaft's own log.
     """
     parts = broker.partitions
     usual = [part for part in parts if part.state == "current"]

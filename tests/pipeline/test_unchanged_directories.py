@@ -87,7 +87,7 @@ CHANGES = {
 
 @pytest.fixture
 def copies(monkeypatch) -> list[bool]:
-    """Of each directory that was looked at, whether its rows were copied."""
+    """Returns, per directory, whether its rows were copied."""
     results, spans = [], UnchangedDirectories.spans
 
     def note(self: UnchangedDirectories, *arguments: object) -> object:

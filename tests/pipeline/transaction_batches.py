@@ -15,7 +15,7 @@ def of_producer(producer_id: int, base_offset: int, count: int = 2, value_bytes:
 
 
 def marker(producer_id: int, offset: int, kind: int) -> bytes:
-    """What ends a transaction: kind 0 aborts, 1 commits."""
+    """Returns the marker that ends a transaction: kind 0 aborts, 1 commits."""
     body = record.build(
         [
             record.Record(

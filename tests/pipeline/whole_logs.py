@@ -43,7 +43,7 @@ def batch(
 
 
 def framed(base_offset: int, body: bytes, times_ms: Sequence[int], attributes: int = 0) -> bytes:
-    """Records behind the header that goes with them."""
+    """Returns a batch of these records with a matching header."""
     header = np.zeros(1, HEADER)
     header["base_offset"], header["magic"], header["attributes"] = base_offset, 2, attributes
     header["batch_length_bytes"] = HEADER.itemsize + len(body) - LENGTH_END

@@ -133,7 +133,7 @@ def _compress(
 
 
 def _flip(chance: random.Random, batch: bytes, magic: int, *, mends: bool) -> bytes:
-    """One bit of a batch behind its length is turned over."""
+    """Flips one bit of a batch after its length field."""
     header_bytes = HEADER_BYTES if magic == 2 else 34
     first = chance.choice((LENGTH_END + 4, header_bytes, header_bytes, header_bytes))
     place = chance.randrange(min(first, len(batch) - 1), len(batch))

@@ -35,7 +35,7 @@ def unpacked(packed: str) -> bytes:
 
 
 def content(recorded: dict) -> bytes:
-    """An index file: what is not in hex is zeros."""
+    """Returns an index file; bytes that the hex leaves out are zeros."""
     written = bytes.fromhex(recorded["hex"]) if "hex" in recorded else unpacked(recorded["gz"])
     return written.ljust(recorded["file_len"], b"\0")
 

@@ -28,12 +28,12 @@ PROFILE = versions.search_profile()
 
 
 def log_reader(data: bytes, size_bytes: int | None = None) -> LogReader:
-    """Of a file that was as long when it was listed."""
+    """Returns a reader of a file that had this length in the listing."""
     return LogReader(reader(data), len(data) if size_bytes is None else size_bytes)
 
 
 def header(size_bytes: int) -> bytes:
-    """Of a batch that would be so large."""
+    """Returns the header of a batch of this size."""
     fields = np.zeros(1, HEADER)
     fields["batch_length_bytes"], fields["magic"] = size_bytes - LENGTH_END, 2
     return fields.tobytes()

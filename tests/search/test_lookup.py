@@ -26,7 +26,7 @@ from tests.search.recorded import lines, log_of, segment, unpacked
 
 
 def path_of(searches, scans, with_segment=True) -> dict:
-    """The slots and reads as they are recorded."""
+    """Returns slots and reads in the form of the recording."""
     reads = [
         [*([scan.segment] if with_segment else []), read.size, read.position]
         for scan in scans

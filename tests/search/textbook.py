@@ -29,8 +29,8 @@ def ceiling_slot(keys: np.ndarray, target: int) -> int:
 
 
 def batch_of(segment: SegmentView, offset: int) -> np.void | None:
-    """The first batch (format.batch.BATCH) of a segment that ends at an offset or behind it, or
-    None; reads every header before it.
+    """Returns the first batch (format.batch.BATCH) of a segment that ends at an offset or after it,
+    or None, by reading every header before it.
     """
     with segment.log.open_reader() as read:
         for batches in Walk(read, 0, segment.size_bytes):

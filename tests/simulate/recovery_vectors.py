@@ -23,7 +23,7 @@ def content(file: dict) -> bytes:
 
 
 def run_recovery(line: dict, log: bytes) -> RecoveredSegment:
-    """What kafkaviz makes of a line's log."""
+    """Returns kafkaviz's recovery of a line's log."""
     modified = re.search(r"lastModifiedTime=(\d+)", line.get("error", {}).get("message", ""))
     release = tuple(int(part) for part in line["version"].split("."))
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])

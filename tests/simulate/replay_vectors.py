@@ -64,7 +64,7 @@ class Replay:
         self.at = 0
 
     def run(self) -> list[str]:
-        """What is not as Kafka left it; nothing where all is the same."""
+        """Returns the differences from Kafka; empty if there are none."""
         history = self.history
         release = versions.parse(history["version"])
         self.logs = MemoryLogs()

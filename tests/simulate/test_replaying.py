@@ -44,7 +44,7 @@ EXPLAINED = {  # what a partition alone does not tell, and the files that differ
 def written_again(
     log: StoredLog, settings: dict, release: tuple[int, ...], ends: list[int] | None
 ) -> dict[str, bytes]:
-    """The files of a log after its batches were appended anew, and it was closed."""
+    """Returns the files of a log whose batches were appended again, and that was closed."""
     behaviour = release_behaviour(release)
     chunks = list(replay_stream.chunks(log, behaviour, append_ends=ends))
     start_ms = int(chunks[0].rows["now_ms"][0]) if chunks else 0
@@ -68,9 +68,7 @@ def written_again(
 def differing(
     root: Path, settings: Settings, ends: dict[str, list[int]], topics: dict[str, dict[str, str]]
 ) -> dict[str, list[str]]:
-    """Of each partition of a broker directory, the files that are not the same; nothing of one that
-    has none.
-    """
+    """Returns the files that differ, per partition of a broker directory with differences."""
     differences = {}
     for partition in open_broker(root).partitions:
         values = {
@@ -150,7 +148,7 @@ def test_every_leaders_partition_comes_out(shared, name):
 
 
 def configs(expected: Path) -> dict[str, dict[str, str]]:
-    """The settings that each topic was made with, as far as they are a log's."""
+    """Returns the log settings with which each topic was created."""
     topics = json.loads((expected / "topics.json").read_text())
     resources = (
         topics.items()

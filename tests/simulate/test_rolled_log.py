@@ -45,9 +45,8 @@ def pieces(rows: np.ndarray):
 def assert_same(
     rows: np.ndarray, config: LogConfig, release=(4, 3), *, is_leader=True
 ) -> set | None:
-    """Both logs of these rows are the same; the causes of their rolls.
-
-    None where both refuse an append.
+    """Asserts that both logs of these rows are equal; returns the causes of their rolls, or None if
+    both refuse an append.
     """
     opening = {"now_ms": START_MS, "start_offset": 0, "seed": 5, "is_leader": is_leader}
     behaviour = release_behaviour(release)

@@ -134,7 +134,7 @@ EVERYTHING_SHA256 = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a
 
 
 def check_stream(workload: Workload, config: LogConfig, behaviour) -> tuple[np.ndarray, bytes]:
-    """What holds of every stream: offsets, times, appends, checksums, what a row says of its
+    """Asserts what holds for every stream: offsets, times, appends, checksums, and the rows of its
     records.
     """
     rows, data = generate(workload, config, behaviour)

@@ -94,7 +94,7 @@ def test_every_segment_of_an_old_release(shared):
 
 
 def old_segment(recorded: dict) -> list[str]:
-    """What differs of a segment that was filled, and closed."""
+    """Returns the differences of a segment that was filled and closed."""
     release, data, at = (
         versions.parse(recorded["version"]),
         gzip.decompress(base64.b64decode(recorded["log_gz"])),

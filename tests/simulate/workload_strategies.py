@@ -22,7 +22,7 @@ from kafkaviz.simulate.producers.workload import Workload
 
 
 def spreads(least: int, most: int) -> st.SearchStrategy[Spread]:
-    """What a file can say of a number within limits."""
+    """Draws a number within limits in every form that a file allows."""
     limits = st.tuples(st.integers(least, most), st.integers(least, most)).map(sorted)
     return st.one_of(
         st.builds(Spread, st.just(CONSTANT), st.integers(least, most)),

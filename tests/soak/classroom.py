@@ -86,7 +86,7 @@ class Tab:
 
     @property
     def heading(self) -> str:
-        """Of the step."""
+        """Returns the heading of the step."""
         match = re.search('<div class="kv-lesson".*?<h1>(.*?)</h1>', self.html)
         return match[1] if match else ""
 
@@ -206,7 +206,7 @@ class Latencies:
         ]
 
     def slow(self) -> list[str]:
-        """What took longer than LIMIT_S in more than 5 of 100 cases."""
+        """Returns the actions that took longer than LIMIT_S in more than 5 of 100 cases."""
         return [
             name
             for name, values in vars(self).items()
@@ -330,13 +330,13 @@ def _processor_share(process: int, work: Callable[[], object]) -> float:
 
 
 def processor_s(process: int) -> float:
-    """What a process has taken so far, as Linux tells it."""
+    """Returns the processor time of a process so far, from Linux."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_bytes(process: int) -> int:
-    """Of memory, as Linux tells it."""
+    """Returns the resident memory, from Linux."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmRSS:")[2].split(maxsplit=1)[0]) << 10
 

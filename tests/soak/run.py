@@ -45,9 +45,8 @@ HEAD = f"{'directories':>11} {'MiB':>8} {'Java MiB':>8} {'threads':>8} {'files':
 
 
 def soak(folder: Path, directories: int, every: int) -> Iterator[ResourceUsage]:
-    """Opens so many directories in a server of its own, and tells every so many what it holds.
-
-    AssertionError where a page fails.
+    """Opens this many directories in its own server, and reports its memory at intervals. Raises
+    AssertionError if a page fails.
     """
     cache, started = folder / "cache", time.monotonic()
     cache.mkdir()
@@ -72,7 +71,7 @@ def _samples() -> list[Path]:
 
 
 def _directory(folder: Path, count: int) -> Path:
-    """The next one: a small one that nobody has seen before, and now and then a sample."""
+    """Returns the next directory: a new small one, or now and then a sample."""
     if count % SAMPLE_EVERY == 0:
         samples = _samples()
         return samples[count // SAMPLE_EVERY % len(samples)]
@@ -130,7 +129,7 @@ def _resident_bytes(number: int) -> int:
 
 
 def grown(usages: list[ResourceUsage]) -> list[str]:
-    """What grew more between a quarter of the run and its end than SLACK allows, in words; until
+    """Describes the values that grew by more than SLACK from a quarter of the run to its end; until
     then caches fill.
     """
     early, late = usages[len(usages) // 4 - 1], usages[-1]

@@ -26,7 +26,7 @@ HEAD = f"{'page':12} {'median':>8} {'p95':>8} {'longest':>8} {'work':>8}   secon
 
 
 def clicks(visitor: int) -> dict[str, tuple[str, dict[str, str]]]:
-    """What a visitor clicks on, in turn: the name of it, the page, its address."""
+    """Returns the clicks of a visitor, in turn: name, page, address."""
     choose = random.Random(visitor).choice
     partition = {"tp": choose(PARTITIONS)}
     index_size, segment_size = (

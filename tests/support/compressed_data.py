@@ -94,7 +94,7 @@ def read_compiled(name: str, data: bytes, room: int = ROOM, before: bytes = b"")
 
 
 def read_library(name: str, data: bytes, limit_bytes: int = 64 * ROOM) -> bytes | None:
-    """What codec.decompress makes of it; None for what is corrupt."""
+    """Returns the result of codec.decompress, or None for corrupt data."""
     try:
         return codec.decompress(name, data, limit_bytes)
     except CorruptBytes:

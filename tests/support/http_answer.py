@@ -5,7 +5,7 @@ from time import monotonic, sleep
 
 
 def wait_for(url: str, seconds: float) -> bytes | None:
-    """What the address answers as soon as it answers, or None."""
+    """Returns the first answer of an address, or None."""
     end = monotonic() + seconds
     while monotonic() < end:
         try:

@@ -50,12 +50,12 @@ class ObjectStore:
 
     @property
     def data_requests(self) -> list[Request]:
-        """Those that read objects, the listings apart."""
+        """The requests that read objects, without listings."""
         return [request for request in self.requests if not request.is_listing]
 
     @property
     def ranges(self) -> list[Request]:
-        """Those that bring bytes."""
+        """The requests that return bytes."""
         return [request for request in self.requests if request.byte_range]
 
     def put(self, key: str, data: bytes, bucket: str = BUCKET) -> None:

@@ -116,7 +116,7 @@ def simulations() -> Iterator[tuple[str, list[str]]]:
 
 
 def usages() -> Iterator[tuple[str, list[str]]]:
-    """What is typed wrongly, and what is not there."""
+    """Yields --help of each command, and its use with wrong arguments or missing files."""
     for command in ("check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune"):
         yield "usage", [command, "--help"]
         yield "usage", [command, "nowhere"]
@@ -124,7 +124,7 @@ def usages() -> Iterator[tuple[str, list[str]]]:
 
 
 def run(argv: Sequence[str], place: Path) -> bytes:
-    """The status, and what is written to stdout and stderr and into the folder `out`."""
+    """Returns the status, and the bytes written to stdout, to stderr and into the folder `out`."""
     shutil.rmtree("out", ignore_errors=True)
     child = os.fork()
     if not child:

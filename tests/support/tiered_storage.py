@@ -24,7 +24,7 @@ ANSWERS = DATA / "kafka-4.3.1-tiered-answers.jsonl.gz"
 
 
 def answers() -> dict[str, dict]:
-    """What the broker and a consumer said of each topic."""
+    """Returns the answers of the broker and of a consumer about each topic."""
     lines = gzip.decompress(ANSWERS.read_bytes()).splitlines()
     return {line["topic"]: line for line in map(json.loads, lines)}
 

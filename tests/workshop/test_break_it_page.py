@@ -25,7 +25,7 @@ def quiet(starts, monkeypatch) -> None:
 
 
 def predict(at: AppTest, start: int, read: int) -> AppTest:
-    """Both predictions by their places, then the start."""
+    """Chooses both predictions by their places, then starts."""
     press_button(at, f"kv_predict_start_{start}")
     press_button(at, f"kv_predict_read_{read}")
     return press_button(at, "kv_break_start")

@@ -22,7 +22,7 @@ def button(page, key: str):
 
 
 def strip(page):
-    """What the class says above the step."""
+    """Returns the text of the class above the step."""
     return page.locator(".kv-class")
 
 

@@ -53,7 +53,7 @@ def again(at: AppTest) -> AppTest:
 
 
 def strip(at: AppTest) -> str:
-    """What the class says above the step."""
+    """Returns the text of the class above the step."""
     texts = re.findall(r'<div class="kv-class">(.*?)</div>', page_html(at))
     return re.sub(r"\s+", " ", re.sub(r"<svg.*?</svg>|<[^>]+>", " ", " ".join(texts))).strip()
 
@@ -284,7 +284,7 @@ def test_a_class_speaks_chinese(chinese):
 
 
 def code_dialog(at: AppTest) -> tuple[list[str], list[str]]:
-    """What the teacher's dialog says of a class: its texts and the addresses."""
+    """Returns the texts and the addresses in the teacher's dialog."""
     press_button(at, "kv_class_show")
     return [element.value for element in at.markdown], [element.value for element in at.code]
 

@@ -68,7 +68,7 @@ def test_a_step_of_its_lesson_explains_each_word(term: GlossaryTerm, language):
 
 
 def helps(lesson: str, at: str) -> list[str]:
-    """What the signs behind the texts of a step say."""
+    """Returns the help texts in a step."""
     step = open_page("workshop", lesson=lesson, at=at)
     return [element.proto.help for element in step.markdown if element.proto.help]
 

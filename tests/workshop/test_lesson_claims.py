@@ -274,7 +274,7 @@ def test_a_name_that_is_none_is_refused():
 
 @pytest.fixture(scope="module")
 def recorded_exceptions() -> str:
-    """What 4.3.1's classes threw in recorded histories."""
+    """Returns the exceptions that 4.3.1's classes threw in recorded histories."""
     with gzip.open(DATA / "histories.jsonl.gz", "rt", encoding="utf-8") as lines:
         return lines.read()
 

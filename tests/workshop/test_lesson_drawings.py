@@ -36,7 +36,7 @@ MODES = ("light", "dark")
 
 @pytest.fixture(autouse=True)
 def quiet() -> None:
-    """Streamlit tells at each cached call that there is no page."""
+    """Silences Streamlit's warning at each cached call without a page."""
     for name in ("scriptrunner_utils.script_run_context", "caching.cache_data_api"):
         logging.getLogger(f"streamlit.runtime.{name}").setLevel(logging.ERROR)
 
@@ -65,7 +65,7 @@ def sample_bytes(name: str) -> bytes:
 
 
 def batch_headers(log: bytes) -> Iterator[tuple[int, int, int, int, int]]:
-    """Of each batch position, size, base offset, base timestamp and largest timestamp."""
+    """Returns position, size, base offset, base timestamp and largest timestamp of each batch."""
     position = 0
     while position < len(log):
         base_offset, length = struct.unpack_from(">qi", log, position)
@@ -291,7 +291,7 @@ def test_the_growth_is_shown_up_to_the_question():
 
 
 def area(shape) -> float:
-    """Of a rectangle, in units of the picture."""
+    """Returns the area of a rectangle, in units of the picture."""
     return abs((shape.x1 - shape.x0) * (shape.y1 - shape.y0))
 
 

@@ -40,7 +40,7 @@ def steps(name: str, spoken: str) -> list[str]:
 
 
 def facts(step: str) -> set[str]:
-    """What must be the same in every language."""
+    """Returns the parts of a text that must be the same in every language."""
     numbers = {re.sub(r"[ \u202f]", "", number) for number in NUMBER.findall(step)}
     return numbers | set(NAME.findall(step)) | set(ISSUE.findall(step))
 

@@ -89,7 +89,7 @@ def test_the_lesson_and_the_glossary_say_who_looks_into_records(spoken):
 
 
 def unnoticed_bits(release: str) -> set[int]:
-    """Those with which a recovery, which checks size and CRC in the file, keeps the batch."""
+    """Returns the bits that a recovery does not notice; it checks size and CRC in the file."""
     lines = [line for line in MAGIC if line["version"] == release]
     assert len(lines) == 8
     return {line["magic_bit"] for line in lines if not line["recovery_cuts_bytes"]}
@@ -148,7 +148,9 @@ def test_an_equal_key_takes_one_header_more_from_4_1_on(spoken):
 
 
 def time_entries() -> Iterator[list[list[tuple[int, int]]]]:
-    """Of each recorded history of 4.3.1: the entries of each time index, oldest segment first."""
+    """Returns the entries of each time index in each recorded history of 4.3.1, oldest segment
+    first.
+    """
     for line in histories(DATA / "histories.jsonl.gz"):
         segments = line.get("final_closed", {}).get("segments", [])
         if line["version"] == "4.3.1":

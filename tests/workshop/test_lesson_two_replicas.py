@@ -42,7 +42,7 @@ def figure(number: int) -> LessonBlock:
 
 
 def walk(number: int, leader: str):
-    """What the follower of a step does where this side leads."""
+    """Returns the follower's steps in a lesson step if this side leads."""
     return replicas.compare(figure(number)).truncations["ab".index(leader)]
 
 
@@ -53,7 +53,7 @@ def right(number: int, spoken: str) -> str:
 
 
 def numbers(text: str) -> list[int]:
-    """All that stand in a text."""
+    """Returns all numbers in a text."""
     return list(map(int, re.findall(r"\d+", text)))
 
 
@@ -97,7 +97,7 @@ def test_an_epoch_without_a_leader_has_no_record(cache):
 
 
 def metadata_leaders(broker, topic: str) -> list[int]:
-    """The leader of partition 0, as each record that changes it has it; -1 is nobody."""
+    """Returns the leader of partition 0 after each record that changes it; -1 for none."""
     log = broker.partition("__cluster_metadata-0")
     leaders, topic_id = [], None
     for segment in log.live:

@@ -31,7 +31,7 @@ SLOT = {
 
 @pytest.fixture(autouse=True)
 def quiet() -> None:
-    """Streamlit tells at each cached call that there is no page."""
+    """Silences Streamlit's warning at each cached call without a page."""
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(
         logging.ERROR
     )

@@ -144,7 +144,7 @@ def test_figure_and_question_are_on_the_first_screen(
 
 
 def assert_axe_finds_nothing(page) -> None:
-    """Of any gravity."""
+    """Asserts that axe-core finds nothing of any severity."""
     response = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response
     assert [violation["id"] for violation in response["violations"]] == []
 

@@ -26,7 +26,7 @@ MAX_LESSON_BYTES = 2_831_155  # 2.7 MiB, as the list of downloads says
 
 @pytest.fixture(autouse=True)
 def own_lessons(monkeypatch) -> None:
-    """Those that come along, and no others."""
+    """Uses the included lessons and no others."""
     monkeypatch.delenv(lessons.LESSONS, raising=False)
 
 
@@ -42,7 +42,7 @@ def page() -> str:
 
 
 def island(page: str) -> dict:
-    """The data that lies in a file."""
+    """Returns the data that is embedded in a file."""
     return json.loads(re.search(r'id="takeaway" type="application/json">([^<]+)<', page)[1])
 
 
@@ -260,7 +260,7 @@ def test_a_download_is_made_in_the_language_it_was_offered_in(monkeypatch):
 
 
 def run_command(*arguments: str) -> subprocess.CompletedProcess:
-    """What `make take-away` runs."""
+    """Runs the command of `make take-away`."""
     command = [sys.executable, "-m", "kafkaviz.workshop.takeaway", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 

@@ -14,7 +14,7 @@ from tests.support.gcs_server import put_directory, serving_gcs
 
 @pytest.fixture
 def query(tmp_path, monkeypatch, clean):
-    """What an address says of the server, which has one partition of the sample broker."""
+    """Yields the address parameters of a server that has one partition of the sample broker."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     mirror.forget()
     with serving_gcs() as port:

@@ -29,7 +29,7 @@ LOG = "accounts-0/00000000000000000000.log"
 
 @pytest.fixture
 def answer(capsys):
-    """What a command prints, with one word in the place of the directory's name."""
+    """Returns a command's output, with a fixed word in place of the directory's name."""
 
     def run(*arguments: str, directory: Path | str) -> tuple[int, str, str]:
         status = main([argument.format(directory) for argument in arguments])
