@@ -1,7 +1,7 @@
 """Small static pieces of a page, drawn with st.html or returned as HTML.
 
-Arguments named html and the cells of `table` are HTML already. All other text is escaped here, so
-that text from a file never becomes markup.
+Arguments named html and the cells of `table` are HTML already. All other text is escaped by tag(),
+so that text from a file never becomes markup.
 """
 
 import re
@@ -16,6 +16,7 @@ import streamlit as st
 from kafkaviz import versions
 from kafkaviz.analysis.inference import InferredRelease
 from kafkaviz.app.frontend import art
+from kafkaviz.html import Html, join, tag
 from kafkaviz.messages import say, say_count
 from kafkaviz.units import escape_controls, format_count
 
@@ -26,9 +27,9 @@ SEVERITIES = ("error", "warning", "info", "ok")
 ROWS_AT_ONCE = 9  # rows that fit into the lowest box of a table without scrolling
 
 
-def escape(text: str) -> str:
-    """Returns plain text as HTML."""
-    return to_html(escape_controls(text))
+def escape(text: str) -> Html:
+    """Returns plain text as HTML. Unlike the text that tag() escapes, it keeps its line ends."""
+    return Html(to_html(escape_controls(text)))
 
 
 def escape_markdown(text: str) -> str:
@@ -56,44 +57,41 @@ def page_name(name: str) -> str:
     return say(f"common.page_{name.lower().replace(' ', '_')}")
 
 
-def icon(name: str, *, small: bool = False) -> str:
-    """Returns a Material symbol as inline HTML."""
-    return f'<span class="kv-ic{" s" if small else ""}" aria-hidden="true">{escape(name)}</span>'
+def icon(name: str, *, small: bool = False) -> Html:
+    """Returns a Material symbol."""
+    return tag("span", name, class_="kv-ic s" if small else "kv-ic", aria_hidden="true")
 
 
-def severity(kind: str) -> str:
-    """Returns the mark of a severity as inline HTML: a shape, not only a colour.
+def severity(kind: str) -> Html:
+    """Returns the mark of a severity: a shape, not only a colour.
 
     Args:
         kind: one of SEVERITIES.
     """
-    return (
-        f'<span class="kv-sev {kind}" role="img" aria-label="{say(f"common.severity_{kind}")}'
-        '"></span>'
-    )
+    name = say(f"common.severity_{kind}")
+    return tag("span", class_=f"kv-sev {kind}", role="img", aria_label=name)
 
 
-def mono(text: str) -> str:
-    """Returns text in a monospaced font, as HTML."""
-    return f'<span class="kv-mono">{escape(text)}</span>'
+def mono(text: str) -> Html:
+    """Returns text in a monospaced font."""
+    return tag("span", escape(text), class_="kv-mono")
 
 
-def label(name: str, value: str, about: str = "") -> str:
-    """Returns a name and its value as HTML, for a line above a control.
+def label(name: str, value: str, about: str = "") -> Html:
+    """Returns a name and its value, for a line above a control.
 
     Args:
         about: the tooltip of the name.
     """
-    title = f' title="{escape(about)}"' if about else ""
-    return (
-        f'<div class="kv-lab kv-two"><span{title}>{escape(name)}</span><b>{escape(value)}</b></div>'
-    )
+    name_html = tag("span", escape(name), title=escape(about) if about else None)
+    return tag("div", name_html, tag("b", escape(value)), class_="kv-lab kv-two")
 
 
 def title(html: str, lead: str = "", gap: int = 20) -> None:
     """Draws the h1 of the page, which states the main result, and a sentence below it."""
-    below = f"<p>{escape(lead)}</p>" if lead else ""
-    st.html(f'<div class="kv-hd" style="margin-bottom:{gap}px"><h1>{html}</h1>{below}</div>')
+    below = tag("p", escape(lead)) if lead else ""
+    head = tag("h1", Html(html))
+    st.html(tag("div", head, below, class_="kv-hd", style=f"margin-bottom:{gap}px"))
 
 
 def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
@@ -102,11 +100,9 @@ def chips(items: Iterable[tuple[str, str]], note: str = "") -> None:
     Args:
         items: the severity (or "") and the HTML of each chip.
     """
-    row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
-    st.html(
-        f'<div class="kv-chips">{row}'
-        f'<span class="kv-sm kv-fnt kv-after">{escape(note)}</span></div>'
-    )
+    row = (tag("span", Html(html), class_=f"kv-chip {kind}") for kind, html in items)
+    after = tag("span", escape(note), class_="kv-sm kv-fnt kv-after")
+    st.html(tag("div", *row, after, class_="kv-chips"))
 
 
 def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) -> None:
@@ -116,35 +112,34 @@ def metrics(cells: Sequence[tuple[str, str, str]], *, is_pending: bool = False) 
         cells: (label, value with its unit, detail) of each number.
         is_pending: some values are not known yet; a dash keeps their place.
     """
-    st.html(
-        f'<div class="kv-metrics{" owed" if is_pending else ""}">'
-        f"{''.join(_metric(*cell) for cell in cells)}</div>"
-    )
+    strip = (_metric(*cell) for cell in cells)
+    st.html(tag("div", *strip, class_="kv-metrics owed" if is_pending else "kv-metrics"))
 
 
-def _metric(label: str, value: str, detail: str) -> str:
+def _metric(label: str, value: str, detail: str) -> Html:
     number, _, unit = value.partition(" ")
-    unit = f" <small>{escape(unit)}</small>" if unit else ""
-    return (
-        f'<div><div class="kv-lab">{escape(label)}</div>'
-        f'<div class="kv-v">{_dashes(number)}{unit}</div>'
-        f'<div class="kv-d" title="{escape(detail)}">{_dashes(detail)}</div></div>'
+    unit_html = join((" ", tag("small", escape(unit)))) if unit else ""
+    return tag(
+        "div",
+        tag("div", escape(label), class_="kv-lab"),
+        tag("div", _dashes(number), unit_html, class_="kv-v"),
+        tag("div", _dashes(detail), class_="kv-d", title=escape(detail)),
     )
 
 
-def _dashes(words: str) -> str:
+def _dashes(words: str) -> Html:
     """Returns text as HTML. A lone dash is marked, because a number will replace it."""
-    return re.sub(r"(^|\s)–(?=\s|$)", r"\1<i>–</i>", escape(words))
+    return Html(re.sub(r"(^|\s)–(?=\s|$)", r"\1<i>–</i>", escape(words)))
 
 
 def heading(text: str, aside: str = "") -> None:
-    st.html(f'<h2 class="kv-h2">{escape(text)} <small>{escape(aside)}</small></h2>')
+    st.html(tag("h2", escape(text), " ", tag("small", escape(aside)), class_="kv-h2"))
 
 
 def hidden_count(key: str, count: int) -> None:
     """Draws how many rows of a table are hidden, if any are."""
     if count > 0:
-        st.html(f'<div class="kv-more">{escape(say_count(key, count))}</div>')
+        st.html(tag("div", escape(say_count(key, count)), class_="kv-more"))
 
 
 def figure_head(finding: str, below: str) -> None:
@@ -152,10 +147,9 @@ def figure_head(finding: str, below: str) -> None:
     st.html(figure_head_html(finding, below))
 
 
-def figure_head_html(finding: str, below: str) -> str:
-    finding = keep_units(finding)
-    below = keep_units(below)
-    return f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>'
+def figure_head_html(finding: str, below: str) -> Html:
+    head = tag("div", escape(keep_units(finding)), class_="kv-figt")
+    return join((head, tag("div", escape(keep_units(below)), class_="kv-figs")))
 
 
 def keep_units(text: str) -> str:
@@ -163,16 +157,16 @@ def keep_units(text: str) -> str:
     return BEHIND_SIGN.sub("\u00a0", BEFORE_UNIT.sub("\u00a0", text))
 
 
-def key(swatches: Iterable[tuple[str, str]]) -> str:
-    """Returns the legend of a figure as HTML.
+def key(swatches: Iterable[tuple[str, str]]) -> Html:
+    """Returns the legend of a figure.
 
     Args:
         swatches: (CSS class of the colour, label) of each entry; see look.css.
     """
-    cells = "".join(
-        f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches
+    cells = (
+        tag("span", tag("i", class_=f"kv-sw {kind}"), escape(words)) for kind, words in swatches
     )
-    return f'<div class="kv-key">{cells}</div>'
+    return tag("div", *cells, class_="kv-key")
 
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
@@ -191,15 +185,13 @@ def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
     Args:
         groups: (colour, heading, rows) of each group; a row is (label, value as HTML).
     """
-    st.html("".join(_facts(*group) for group in groups))
+    st.html(join(_facts(*group) for group in groups))
 
 
-def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
-    cells = "".join(f"<dt>{escape(label)}</dt><dd>{html}</dd>" for label, html in rows)
-    return (
-        f'<div class="kv-ft"><i class="kv-dot {colour}"></i>{escape(name)}</div>'
-        f'<dl class="kv-facts">{cells}</dl>'
-    )
+def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> Html:
+    head = tag("div", tag("i", class_=f"kv-dot {colour}"), escape(name), class_="kv-ft")
+    cells = (join((tag("dt", escape(label)), tag("dd", Html(html)))) for label, html in rows)
+    return join((head, tag("dl", *cells, class_="kv-facts")))
 
 
 def table(head: str, rows: Iterable[str]) -> None:
@@ -207,7 +199,7 @@ def table(head: str, rows: Iterable[str]) -> None:
     st.html(table_html(head, rows))
 
 
-def table_html(head: str, rows: Iterable[str]) -> str:
+def table_html(head: str, rows: Iterable[str]) -> Html:
     """Returns a short table.
 
     Args:
@@ -216,12 +208,10 @@ def table_html(head: str, rows: Iterable[str]) -> str:
     """
     rows = list(rows)
     # a box that scrolls must be reachable with the keyboard
-    scrolled = ' tabindex="0"' if len(rows) > ROWS_AT_ONCE else ""
-    body = (
-        f'<table class="kv-tbl"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
-    )
-    return f'<div class="kv-tblwrap"{scrolled}>{body}</div>'
+    tab_index = 0 if len(rows) > ROWS_AT_ONCE else None
+    body = tag("tbody", Html("".join(rows)))
+    inner = tag("table", tag("thead", tag("tr", Html(head))), body, class_="kv-tbl")
+    return tag("div", inner, class_="kv-tblwrap", tabindex=tab_index)
 
 
 @contextmanager
@@ -233,10 +223,8 @@ def empty(name: str, finding: str, reason: str, level: int = 2) -> Generator[Non
     """
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
-        st.html(
-            f'<div class="kv-empty"><h{level}>{escape(finding)}</h{level}>'
-            f"<p>{escape(reason)}</p></div>"
-        )
+        words = _finding_and_reason(finding, reason, level)
+        st.html(tag("div", words, class_="kv-empty"))
         with st.container(
             key=f"kv_act_{name}", horizontal=True, horizontal_alignment="center", gap=8
         ):
@@ -262,14 +250,16 @@ def state(
     """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)
     with st.container(key=f"kv_state_{name}"):
-        st.html(
-            f'<div class="kv-state">{sign}<div><h{level}>{escape(finding)}</h{level}>'
-            f"<p>{escape(reason)}</p></div></div>"
-        )
+        words = _finding_and_reason(finding, reason, level)
+        st.html(tag("div", sign, tag("div", words), class_="kv-state"))
         if evidence:
             evidence()
         with st.container(key=f"kv_act_{name}", horizontal=True, gap=8):
             yield
+
+
+def _finding_and_reason(finding: str, reason: str, level: int) -> Html:
+    return join((tag(f"h{level}", escape(finding)), tag("p", escape(reason))))
 
 
 def describe_writer(release: InferredRelease) -> str:
